@@ -1,0 +1,40 @@
+"""What can go wrong, in few words that say what to do.
+
+Every error that the package raises on purpose is an :class:`UnveilError`. The command line maps the two
+families to its exit status: a wrong call to 2, data that cannot be measured to 1.
+"""
+
+from __future__ import annotations
+
+__all__ = [
+    "CallError",
+    "DataError",
+    "FileError",
+    "MissingPackageError",
+    "UnveilError",
+    "UnveilWarning",
+]
+
+
+class UnveilError(Exception):
+    """Base of all errors raised by the package."""
+
+
+class CallError(UnveilError, ValueError):
+    """The call is wrong: an unknown column, an option out of its range, a key that is also the target."""
+
+
+class DataError(UnveilError, ValueError):
+    """The call is right but the data cannot be measured: no records, columns that cannot be compared."""
+
+
+class FileError(DataError):
+    """A file cannot be read or written."""
+
+
+class MissingPackageError(UnveilError, ImportError):
+    """An optional package is needed for this and is not installed."""
+
+
+class UnveilWarning(UserWarning):
+    """Something in the data deserves a look; the figures are computed all the same, as the text says."""

@@ -1,0 +1,201 @@
+"""Arrow columns of any origin brought to the few types that the rest of the package knows.
+
+Every column that leaves this folder is one of: null, bool, int64, double, date32, timestamp, time, duration,
+or a dictionary in one chunk (int32 indices) over text or over one of those types.
+
+Nothing here calls ``pa.array``, ``pa.scalar`` or ``to_numpy``: they import pandas where it is installed,
+which costs more than reading a small file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unveil.errors import DataError
+
+__all__ = [
+    "TEXT",
+    "check_names",
+    "dictionary_levels",
+    "normalise",
+    "quoted_list",
+    "text_array",
+    "tidy_text",
+    "unified",
+    "whole_numbers",
+]
+
+TEXT = pa.dictionary(pa.int32(), pa.string())
+
+
+def text_array(values: Sequence[str]) -> pa.Array:
+    """A text array from Python text, without gaps."""
+    encoded = [value.encode() for value in values]
+    offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
+    np.cumsum([len(value) for value in encoded], out=offsets[1:])
+    return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+def quoted_list(values: Iterable[object], limit: int = 5) -> str:
+    """Values for a message: quoted, with commas, cut after ``limit``."""
+    shown = [repr(value) for value in values]
+    rest = f" and {len(shown) - limit} more" if len(shown) > limit else ""
+    return ", ".join(shown[:limit]) + rest
+
+
+def check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
+    """Column names as a tuple; an error names those that are repeated or blank."""
+    repeated = [name for name, count in _counts(names).items() if count > 1]
+    if repeated:
+        raise DataError(
+            f"{label}: the column name {quoted_list(repeated)} occurs more than once; rename or drop the repeats"
+        )
+    blank = [position for position, name in enumerate(names, start=1) if not name.strip()]
+    if blank:
+        raise DataError(f"{label}: column {blank[0]} has no name; give every column a name")
+    return tuple(names)
+
+
+def _counts(names: Sequence[str]) -> dict[str, int]:
+    counts: dict[str, int] = {}
+    for name in names:
+        counts[name] = counts.get(name, 0) + 1
+    return counts
+
+
+def dictionary_levels(column: pa.ChunkedArray) -> tuple[Any, ...]:
+    """The dictionary's values in their order, as Python values."""
+    return tuple(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else ()
+
+
+def normalise(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
+    """The column in one of the types listed at the head of this module.
+
+    Raises
+    ------
+    DataError
+        If the column holds lists, records, raw bytes or anything else that is not one value per record.
+    """
+    if isinstance(column, pa.Array):
+        column = pa.chunked_array([column])
+    if pa.types.is_dictionary(column.type):
+        return _plain_dictionary(column, name, label)
+    return _plain(column, name, label)
+
+
+def _plain_dictionary(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
+    """Indices int32, distinct values, gaps in the indices only, the same dictionary in every chunk."""
+    value_type = _plain(pa.chunked_array([], column.type.value_type), name, label).type
+    if pa.types.is_dictionary(value_type):
+        value_type = value_type.value_type
+    chunks: list[pa.DictionaryArray] = []
+    seen: pa.Array | None = None
+    values: Any = None
+    for chunk in column.chunks:
+        if seen is None or not chunk.dictionary.equals(seen):
+            seen, values = chunk.dictionary, _encoded(chunk.dictionary, name, label)
+        # Two values can become one (1.0 and 1), so the indices go through the values' own dictionary.
+        indices = pc.take(values.indices, chunk.indices).cast(pa.int32())
+        chunks.append(pa.DictionaryArray.from_arrays(indices, values.dictionary))
+    return unified(pa.chunked_array(chunks, pa.dictionary(pa.int32(), value_type)))
+
+
+def _encoded(values: pa.Array, name: str, label: str) -> pa.DictionaryArray:
+    plain = _plain(pa.chunked_array([values]), name, label)
+    if not pa.types.is_dictionary(plain.type):
+        plain = plain.dictionary_encode()
+    return plain.chunk(0) if plain.num_chunks else pa.nulls(0, plain.type)
+
+
+def unified(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The dictionary column in one chunk, so that its codes are comparable.
+
+    Arrow's own unification hashes every value once per chunk; where the dictionaries are already equal, as
+    they mostly are, only the indices need to be joined.
+    """
+    if column.num_chunks < 2:
+        return column
+    first = column.chunk(0).dictionary
+    if not all(chunk.dictionary.equals(first) for chunk in column.chunks[1:]):
+        column = column.unify_dictionaries()
+        first = column.chunk(0).dictionary
+    indices = pa.concat_arrays([chunk.indices for chunk in column.chunks])
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, first)])
+
+
+def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
+    kind = column.type
+    if isinstance(kind, pa.BaseExtensionType):
+        return _plain(pa.chunked_array([c.storage for c in column.chunks], kind.storage_type), name, label)
+    if pa.types.is_run_end_encoded(kind):
+        return _plain(pc.run_end_decode(column), name, label)
+    if _is_text(kind):
+        return unified(column.cast(pa.string()).dictionary_encode())
+    if pa.types.is_decimal(kind):
+        return _plain_decimal(column)
+    if pa.types.is_float32(kind):
+        return _widen(column)
+    if pa.types.is_uint64(kind):
+        return _integers_or_text(column)
+    if pa.types.is_integer(kind):
+        return column.cast(pa.int64())
+    if pa.types.is_floating(kind):
+        return column.cast(pa.float64())
+    if pa.types.is_date(kind):
+        return column.cast(pa.date32())
+    if pa.types.is_temporal(kind) and kind != pa.month_day_nano_interval():
+        return column
+    if pa.types.is_boolean(kind) or pa.types.is_null(kind):
+        return column
+    raise DataError(f"{label}: column {name!r} holds {kind} values, not one value per record; leave it out")
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    is_view = getattr(pa.types, "is_string_view", lambda _: False)
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind))
+
+
+def _plain_decimal(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Whole numbers as integers where they fit, else doubles; beyond that the exact text."""
+    if column.type.scale <= 0:
+        return _integers_or_text(column)
+    return column.cast(pa.float64())
+
+
+def _integers_or_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        # Beyond 64 bits an amount is a serial number: the digits are kept, two of them are never made one.
+        return unified(column.cast(pa.string()).dictionary_encode())
+
+
+def _widen(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Single precision as the double of its shortest decimal, so that 0.1 equals the 0.1 of a text file."""
+    encoded = column.dictionary_encode()
+    chunks = [
+        pc.take(pc.cast(pc.cast(chunk.dictionary, pa.string()), pa.float64()), chunk.indices)
+        for chunk in encoded.chunks
+    ]
+    return pa.chunked_array(chunks, pa.float64())
+
+
+def whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Doubles that are all whole (statistical packages keep every number as a double) as integers."""
+    try:
+        return column.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return column
+
+
+def tidy_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Text of fixed width without its padding; what is blank then is a gap."""
+    trimmed = pc.utf8_rtrim(column.cast(pa.string()), characters=" \0")
+    blank = pc.equal(pc.binary_length(trimmed), pc.binary_length(text_array([""]))[0])
+    gaps = pa.nulls(len(trimmed), pa.string())
+    return pa.chunked_array([pc.if_else(blank.combine_chunks(), gaps, trimmed.combine_chunks())])

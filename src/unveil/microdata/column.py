@@ -1,0 +1,111 @@
+"""One variable of an original and its releases, coded jointly."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata.coding import level_text
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.source import Kind
+
+__all__ = ["MISSING", "CodedColumn", "is_amount"]
+
+MISSING = "Missing"
+"""How a gap is called where levels are listed."""
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """One variable of an original and its releases as integer codes over the union of their levels.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    kind
+        What the values are; see :data:`unveil.microdata.source.KINDS`.
+    levels
+        The distinct values of all files in ascending, or declared, order; without the gap.
+    has_gap
+        Whether a record of any file has no value; its code is ``len(levels)``.
+    original : (n,) int32
+        Code of each original record.
+    releases : tuple of (n_r,) int32
+        Codes of the records of each release.
+    special
+        Codes of levels that are special codes, ascending.
+    notes
+        What was harmonised, and what deserves a look.
+    """
+
+    name: str
+    kind: Kind
+    levels: pa.Array
+    has_gap: bool
+    original: NDArray[np.int32]
+    releases: tuple[NDArray[np.int32], ...]
+    special: tuple[int, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels, the gap included."""
+        return len(self.levels) + self.has_gap
+
+    @property
+    def gap(self) -> int | None:
+        """Code of the gap, or None where no record has one."""
+        return len(self.levels) if self.has_gap else None
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """A text per level; the gap is the last and reads :data:`MISSING`."""
+        texts = tuple(_texts(self.levels))
+        if not self.has_gap:
+            return texts
+        return (*texts, f"{MISSING} (no value)" if MISSING in texts else MISSING)
+
+    def label(self, code: int) -> str:
+        """The text of one level."""
+        if code == len(self.levels):
+            return self.labels[code]
+        return _texts(self.levels[code : code + 1])[0]
+
+    def code_of(self, level: object) -> int:
+        """Code of a level given as a value, as its text, or as None for the gap.
+
+        Raises
+        ------
+        CallError
+            If neither file has the level; near matches are listed.
+        """
+        if level is None or (isinstance(level, float) and np.isnan(level)):
+            if self.has_gap:
+                return len(self.levels)
+            raise CallError(f"column {self.name!r} has no missing values")
+        found = self._codes.get(level if isinstance(level, str) else level_text(level))
+        if found is None:
+            raise CallError(f"column {self.name!r} has no level {level!r}{near_matches(str(level), self.labels)}")
+        return found
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {label: code for code, label in enumerate(self.labels)}
+
+
+def is_amount(levels: pa.Array) -> bool:
+    """Whether the levels are numbers."""
+    return bool(pt.is_integer(levels.type) or pt.is_floating(levels.type))
+
+
+def _texts(levels: pa.Array) -> list[str]:
+    if pt.is_temporal(levels.type):
+        levels = levels.cast(pa.string())
+    return [level_text(value) for value in levels.to_pylist()]

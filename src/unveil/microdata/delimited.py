@@ -1,0 +1,327 @@
+"""Delimited text (CSV and its relatives) read column by column as text, then typed by what the values are.
+
+The rules are chosen so that no two different codes ever become one: ``01`` is not ``1``, a quoted ``NA`` is
+not a gap, an integer of twenty digits is not rounded.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NoReturn
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pyarrow import csv as arrow_csv
+
+from unveil.errors import DataError, FileError, UnveilWarning
+from unveil.microdata import dialect
+from unveil.microdata.arrays import TEXT, quoted_list, unified
+from unveil.microdata.dialect import Dialect
+from unveil.microdata.inference import USUAL_GAPS, decimal_commas, force, infer, is_usual_gap
+from unveil.microdata.source import Kind, Source
+
+__all__ = ["read_delimited"]
+
+BLOCK_BYTES = 4 << 20
+MANY_DISTINCT = 0.9
+FEW_RECORDS = 1000
+
+
+@dataclass(frozen=True)
+class _Column:
+    """A column as text, the type its values would have, and the usual gap tokens among them."""
+
+    name: str
+    text: pa.ChunkedArray
+    typed: pa.ChunkedArray | None
+    tokens: tuple[str, ...]
+    only_tokens: bool
+
+
+def read_delimited(
+    path: Path,
+    label: str,
+    *,
+    missing: Sequence[str] = ("",),
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    kinds: Mapping[str, Kind] | None = None,
+) -> Source:
+    """Read a delimited text file.
+
+    Parameters
+    ----------
+    path, label
+        The file, and its name in messages.
+    missing
+        What stands for a gap where it is not quoted.
+    encoding, delimiter, decimal
+        Found in the file where not given.
+    kinds
+        Declared kinds by column: the column is read as that kind, or an error says which value is not.
+
+    Raises
+    ------
+    FileError
+        If the file is not delimited text in the encoding, or a record has too few or too many fields.
+    DataError
+        If a column name is repeated or blank, or a value is not of the declared kind.
+    """
+    form = dialect.find_dialect(path, label, encoding, delimiter)
+    form, table = _parse_any(form, tuple(missing))
+    columns = {name: table.column(name) for name in form.names}
+    num_rows = table.num_rows
+    del table
+    sign = decimal or _decimal_sign(columns, form)
+    known = kinds or {}
+    settled = [_type_column(name, columns.pop(name), known.get(name), sign, form) for name in form.names]
+    second = _unquoted_gaps([c for c in settled if c.tokens], form, tuple(missing))
+    final = _settle_gaps(settled, second, label)
+    if sign == "," and decimal is None:
+        _warn_points(settled, label)
+    return Source(label, form.names, num_rows, final.__getitem__, path=str(path))
+
+
+# Reading as text
+
+
+def _parse_any(form: Dialect, missing: tuple[str, ...]) -> tuple[Dialect, pa.Table]:
+    """The table as text; a file that proves not to be UTF-8 is read again as Windows text."""
+    try:
+        table = _parse(form, missing, form.names, _text_types(form))
+    except UnicodeError:
+        if form.encoding_given or form.encoding != "utf-8":
+            raise dialect.undecodable(form.label, form.encoding, dialect.undecodable_line(form)) from None
+        return _parse_any(dialect.as_windows(form), missing)
+    _check_last_record(table, form)
+    return form, table
+
+
+def _text_types(form: Dialect) -> dict[str, pa.DataType]:
+    """Text as a dictionary, but plain where most values differ: a dictionary of them would only cost time."""
+    types = dict.fromkeys(form.names, TEXT)
+    if len(form.sample) >= FEW_RECORDS:
+        fields = zip(*(record for record in form.sample if len(record) == form.width), strict=True)
+        for name, values in zip(("", *form.names)[not form.row_names :], fields, strict=False):
+            if len(set(values)) > MANY_DISTINCT * len(values):
+                types[name] = pa.string()
+    return types
+
+
+def _parse(form: Dialect, missing: tuple[str, ...], names: Sequence[str], types: Mapping[str, pa.DataType]) -> pa.Table:
+    row_names = (_free_name(form.names),) if form.row_names else ()
+    try:
+        with pa.input_stream(str(form.path), compression="gzip" if form.compressed else None) as stream:
+            return arrow_csv.read_csv(
+                stream,
+                read_options=arrow_csv.ReadOptions(
+                    column_names=[*row_names, *form.names],
+                    skip_rows_after_names=1,
+                    block_size=BLOCK_BYTES,
+                    encoding=form.encoding,
+                ),
+                parse_options=arrow_csv.ParseOptions(
+                    delimiter=form.delimiter,
+                    newlines_in_values=True,
+                    # With one column an empty line is a record whose value is a gap.
+                    ignore_empty_lines=form.width > 1,
+                ),
+                convert_options=arrow_csv.ConvertOptions(
+                    column_types=types,
+                    include_columns=list(names),
+                    strings_can_be_null=True,
+                    quoted_strings_can_be_null=False,
+                    null_values=list(missing),
+                ),
+            )
+    except UnicodeError:
+        raise
+    except pa.ArrowInvalid as error:
+        if "UTF8" in str(error):
+            raise UnicodeError(str(error)) from None
+        if _has_header_only(form):
+            return pa.schema([(name, types[name]) for name in names]).empty_table()
+        _raise_malformed(form, error)
+    except (OSError, EOFError) as error:
+        raise dialect.unreadable(form.label, error) from None
+
+
+def _free_name(names: Sequence[str]) -> str:
+    """A name that no column has."""
+    return " " * (1 + max(len(name) for name in names))
+
+
+def _raise_malformed(form: Dialect, error: Exception) -> NoReturn:
+    """Say which line is wrong; the parser does not know."""
+    for line, record in dialect.read_records(form, strict=True):
+        if len(record) not in (form.width, 0):
+            raise FileError(
+                f"{form.label}: line {line} has {len(record)} fields, the header has {form.width}; "
+                "check the delimiter and the quotes"
+            ) from None
+    raise dialect.unreadable(form.label, error) from None
+
+
+def _has_header_only(form: Dialect) -> bool:
+    return not form.sample and sum(1 for _ in dialect.read_records(form)) == 1
+
+
+def _check_last_record(table: pa.Table, form: Dialect) -> None:
+    """A quote that is never closed swallows the rest of the file without an error: see the last record."""
+    last = table.slice(max(table.num_rows - 1, 0)).to_pylist()
+    if any(value is not None and ("\n" in value or "\r" in value) for row in last for value in row.values()):
+        for _ in dialect.read_records(form, strict=True):
+            pass
+
+
+# Typing
+
+
+def _distinct(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The distinct values of a dictionary column; of a plain one, all its values."""
+    if not pa.types.is_dictionary(column.type):
+        return column
+    return pa.chunked_array([column.chunk(0).dictionary] if column.num_chunks else [], pa.string())
+
+
+def _unified(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    return unified(column) if pa.types.is_dictionary(column.type) else column
+
+
+def _with_values(column: pa.ChunkedArray, values: pa.ChunkedArray) -> pa.ChunkedArray:
+    """The column with each distinct value replaced."""
+    if not pa.types.is_dictionary(column.type):
+        return values
+    whole = values.combine_chunks()
+    return pa.chunked_array([pc.take(whole, chunk.indices) for chunk in column.chunks], whole.type)
+
+
+def _without_gaps(values: pa.ChunkedArray) -> tuple[pa.ChunkedArray, tuple[str, ...]]:
+    """The values with usual gap tokens made gaps, and which tokens those were."""
+    is_gap = is_usual_gap(values)
+    if not pc.any(is_gap).as_py():
+        return values, ()
+    tokens = pc.unique(pc.filter(values, is_gap)).to_pylist()
+    masked = [
+        pc.if_else(gap, pa.nulls(len(chunk), pa.string()), chunk)
+        for gap, chunk in zip(is_gap.chunks, values.chunks, strict=True)
+    ]
+    return pa.chunked_array(masked, pa.string()), tuple(tokens)
+
+
+def _decimal_sign(columns: Mapping[str, pa.ChunkedArray], form: Dialect) -> str:
+    """A comma where the delimiter is another character and some column holds decimals with commas."""
+    if form.delimiter == ",":
+        return "."
+    found = {}
+    for name, column in columns.items():
+        values, _ = _without_gaps(_distinct(_unified(column)))
+        found[name] = decimal_commas(values)
+    if "decimal" in found.values():
+        return ","
+    unsure = [name for name, commas in found.items() if commas == "either"]
+    if unsure:
+        _warn(
+            f"{form.label}: column {quoted_list(unsure)} holds numbers whose comma may be a decimal or a "
+            "thousands sign; kept as text, give decimal=',' if they are decimals"
+        )
+    return "."
+
+
+def _type_column(name: str, column: pa.ChunkedArray, kind: Kind | None, decimal: str, form: Dialect) -> _Column:
+    column = _unified(column)
+    values, tokens = _without_gaps(_distinct(column))
+    only_tokens = values.null_count == len(values)
+    if kind in ("categorical", "ordered"):
+        typed = None
+    elif only_tokens:
+        typed = pa.chunked_array([pa.nulls(len(values))])
+    elif kind is None:
+        typed = infer(values, decimal)
+    else:
+        typed, wrong = force(values, kind, decimal)
+        if typed is None:
+            line = next(line for line, record in dialect.read_records(form) if wrong in record[_place(name, form)])
+            raise DataError(
+                f"{form.label}: line {line}, column {name!r}: {wrong!r} is not a {kind} value; "
+                "correct the value or the schema"
+            )
+    typed = None if typed is None else _with_values(column, typed)
+    return _Column(name, column, typed, tokens, only_tokens and kind is None)
+
+
+def _place(name: str, form: Dialect) -> slice:
+    start = form.names.index(name) + form.row_names
+    return slice(start, start + 1)
+
+
+# Gaps
+
+
+def _unquoted_gaps(doubtful: Sequence[_Column], form: Dialect, missing: tuple[str, ...]) -> dict[str, frozenset[str]]:
+    """For each column, the tokens that stand in quotes somewhere: those are text, not gaps."""
+    if not doubtful:
+        return {}
+    names = [column.name for column in doubtful]
+    table = _parse(form, (*missing, "", *USUAL_GAPS), names, dict.fromkeys(names, TEXT))
+    quoted = {}
+    for column in doubtful:
+        left = _distinct(_unified(table.column(column.name)))
+        quoted[column.name] = frozenset(_without_gaps(left)[1]) & {"", *USUAL_GAPS}
+    return quoted
+
+
+def _settle_gaps(
+    columns: Sequence[_Column], quoted: Mapping[str, frozenset[str]], label: str
+) -> dict[str, pa.ChunkedArray]:
+    """Gaps where the other values are no text; else the token stays a level, and one warning says so."""
+    final: dict[str, pa.ChunkedArray] = {}
+    levels: dict[str, list[str]] = {}
+    for column in columns:
+        inside = quoted.get(column.name, frozenset())
+        in_text = bool(inside) if column.only_tokens else bool(inside - {""})
+        if column.typed is not None and not in_text:
+            final[column.name] = column.typed
+            if column.tokens:
+                _warn(f"{label}: column {column.name!r}: {quoted_list(column.tokens)} read as a gap")
+            continue
+        final[column.name] = _as_text(column.text)
+        if column.typed is not None and not column.only_tokens:
+            _warn(
+                f"{label}: column {column.name!r} would hold no text but for {quoted_list(sorted(inside))} "
+                "in quotes; kept as text"
+            )
+        unquoted = [token for token in column.tokens if token not in inside and token.strip()]
+        if unquoted:
+            levels[column.name] = unquoted
+    if levels:
+        tokens = sorted({token for found in levels.values() for token in found})
+        _warn(
+            f"{label}: column {quoted_list(levels)}: {quoted_list(tokens)} kept as a level of its own; "
+            f"if it is a gap give missing={('', *tokens)!r}"
+        )
+    return final
+
+
+def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    if pa.types.is_dictionary(column.type):
+        return column
+    return unified(column.dictionary_encode())
+
+
+def _warn_points(columns: Sequence[_Column], label: str) -> None:
+    """In a file of decimal commas a point may be a thousands sign: such a column is not guessed at."""
+    for column in columns:
+        if column.typed is None and infer(_without_gaps(_distinct(column.text))[0]) is not None:
+            _warn(
+                f"{label}: column {column.name!r} holds numbers with a point where other columns have "
+                "decimal commas; kept as text, give decimal= or a schema"
+            )
+
+
+def _warn(message: str) -> None:
+    warnings.warn(message, UnveilWarning, stacklevel=4)

@@ -1,0 +1,153 @@
+"""One door for every file and frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from unveil.errors import CallError, FileError
+from unveil.microdata import columnar, delimited, frames, rdata, statistical
+from unveil.microdata.schema import Schema, as_schema
+from unveil.microdata.source import Kind, Source
+
+__all__ = ["ENDINGS", "open_source"]
+
+DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
+ARROW = (".feather", ".arrow", ".ipc")
+R = (".rds", ".rda", ".rdata")
+ENDINGS: tuple[str, ...] = (*DELIMITED, ".parquet", *ARROW, *statistical.FORMATS, *R)
+
+
+def open_source(
+    data: Any,
+    *,
+    label: str | None = None,
+    missing: str | Sequence[str] = ("",),
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    schema: object = None,
+) -> Source:
+    """Open a file or a data frame.
+
+    Parameters
+    ----------
+    data
+        A file name, a data frame (pandas, polars, pyarrow, a DuckDB relation, or anything else that offers
+        the Arrow C stream), or a :class:`Source`, which is returned as it is but for the schema.
+    label
+        What messages call it; the file's name by default.
+    missing
+        Delimited text: what stands for a gap where it is not in quotes. By default only the empty field.
+    encoding
+        Delimited text and statistical packages' files: the character encoding. By default it is found.
+    delimiter, decimal
+        Delimited text: the character between fields, and the decimal sign. By default they are found.
+    schema
+        Declarations by column: a schema file, a :class:`Schema`, or a mapping.
+
+    Returns
+    -------
+    Source
+        Named columns and what is declared of them.
+
+    Raises
+    ------
+    CallError
+        If the object is neither a file nor a table, or an option is out of its range.
+    FileError
+        If the file does not exist, has an unknown ending or cannot be read.
+    DataError
+        If column names are repeated or blank, or a column does not hold one value per record.
+    MissingPackageError
+        If the format needs an optional package.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> source = open_source(pa.table({"sex": ["f", "m"], "age": [31, 52]}), label="original")
+    >>> source.names, source.num_rows
+    (('sex', 'age'), 2)
+    """
+    declared = None if schema is None else as_schema(schema)
+    if isinstance(data, Source):
+        source = data if label is None else replace(data, label=label)
+    elif isinstance(data, str | os.PathLike):
+        options = _Options(missing, encoding, delimiter, decimal, declared)
+        if declared is not None and _ending(Path(data)) in DELIMITED:
+            declared = declared.for_text()
+        source = _open_file(Path(data), label or Path(data).name, options)
+    elif frames.is_frame(data):
+        source = frames.open_frame(data, label or "data")
+    else:
+        raise CallError(
+            f"{label or 'data'}: {type(data).__name__} is neither a file name nor a data frame; "
+            "collect or convert it first"
+        )
+    return source if declared is None else declared.apply(source)
+
+
+class _Options:
+    """The options of delimited text, checked once."""
+
+    def __init__(
+        self,
+        missing: str | Sequence[str],
+        encoding: str | None,
+        delimiter: str | None,
+        decimal: str | None,
+        schema: Schema | None,
+    ) -> None:
+        if decimal not in (None, ".", ","):
+            raise CallError(f"decimal must be '.' or ',', not {decimal!r}")
+        self.missing = (missing,) if isinstance(missing, str) else tuple(str(token) for token in missing)
+        self.encoding = encoding
+        self.delimiter = delimiter
+        self.decimal = decimal
+        self.schema = schema
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        return {name: v.kind for name, v in (self.schema or {}).items() if v.kind is not None}
+
+
+def _open_file(path: Path, label: str, options: _Options) -> Source:
+    if path.is_dir():
+        raise FileError(f"{label}: a folder, not a file; name the file itself")
+    if not path.exists():
+        raise FileError(f"{label}: no such file in {path.parent.resolve()}")
+    ending = _ending(path)
+    if ending == ".parquet":
+        return columnar.open_parquet(path, label)
+    if ending in ARROW:
+        return columnar.open_arrow(path, label)
+    if ending in statistical.FORMATS:
+        return statistical.read_statistical(path, label, ending, encoding=options.encoding)
+    if ending in R:
+        return rdata.read_r(path, label)
+    if ending in DELIMITED:
+        return _open_delimited(path, label, ending, options)
+    raise FileError(f"{label}: unknown ending {ending!r}; known are {', '.join(ENDINGS)} and .csv.gz")
+
+
+def _ending(path: Path) -> str:
+    """The name's ending in small letters, without .gz after that of a delimited text file."""
+    endings = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if len(endings) == 2 and endings[1] == ".gz":
+        return endings[0] if endings[0] in DELIMITED else ".gz"
+    return endings[-1] if endings else ""
+
+
+def _open_delimited(path: Path, label: str, ending: str, options: _Options) -> Source:
+    return delimited.read_delimited(
+        path,
+        label,
+        missing=options.missing,
+        encoding=options.encoding,
+        delimiter=options.delimiter or DELIMITED[ending],
+        decimal=options.decimal,
+        kinds=options.kinds,
+    )

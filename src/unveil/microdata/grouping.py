@@ -1,0 +1,121 @@
+"""Cut a numeric column into a few groups, with breaks from the original and all releases together."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError
+from unveil.microdata.coding import buffer_view
+from unveil.microdata.column import CodedColumn
+
+__all__ = ["Grouping", "grouped"]
+
+_FEWEST_QUANTILE_GROUPS = 3
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How a numeric column was cut.
+
+    Parameters
+    ----------
+    style
+        "quantile", or "equal-width" where the quantiles gave fewer than three groups.
+    breaks : (n_groups + 1,)
+        Group ``i`` holds ``breaks[i] <= value < breaks[i + 1]``; the last group holds its upper end too.
+    levels
+        A label per group, then one per special code.
+    """
+
+    style: Literal["quantile", "equal-width"]
+    breaks: tuple[float, ...]
+    levels: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, object]:
+        """Style, breaks and labels as plain values."""
+        return {"style": self.style, "breaks": list(self.breaks), "levels": list(self.levels)}
+
+
+def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
+    """Replace the values of a numeric column by groups.
+
+    Breaks are the quantiles (linear interpolation, Hyndman & Fan type 7) of the values of the original and of all
+    releases together, at 0, 1/n, ..., 1, equal breaks merged. Special codes and gaps are left out of them and stay
+    levels of their own. Where fewer than three groups come out, the range is cut into ``n_groups`` of equal width.
+
+    Parameters
+    ----------
+    column
+        A numeric column.
+    n_groups
+        Number of groups asked for, at least 2.
+
+    Raises
+    ------
+    CallError
+        If the column is not numeric or ``n_groups`` is below 2.
+    DataError
+        If the column holds infinities, which no break can be computed from.
+    """
+    if isinstance(n_groups, bool) or not isinstance(n_groups, int | np.integer) or n_groups < 2:
+        raise CallError(
+            f"column {column.name!r}: the number of groups must be a whole number of at least 2, not {n_groups!r}"
+        )
+    if column.kind != "numeric":
+        raise CallError(
+            f"column {column.name!r} is {column.kind} and cannot be grouped; leave it out or state its kind"
+        )
+    values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
+    special = np.zeros(len(values), dtype=bool)
+    special[list(column.special)] = True
+    if np.isinf(values[~special]).any():
+        raise DataError(
+            f"column {column.name!r} holds infinite values; to group it, declare them special codes or correct the file"
+        )
+    if special.all():
+        return column, Grouping("quantile", (), column.labels[: len(values)])
+    breaks, style = _breaks(values[~special], _counts(column)[: len(values)][~special], n_groups)
+    group = np.clip(np.searchsorted(breaks, values, side="right") - 1, 0, len(breaks) - 2)
+    group[special] = len(breaks) - 1 + np.arange(special.sum())
+    labels = (*_labels(breaks), *(column.label(code) for code in column.special))
+    table = np.append(group, len(labels)).astype(np.int32)
+    cut = replace(
+        column,
+        kind="ordered",
+        levels=pa.array(labels, pa.string()),
+        special=tuple(range(len(breaks) - 1, len(labels))),
+        original=table[column.original],
+        releases=tuple(table[codes] for codes in column.releases),
+    )
+    return cut, Grouping(style, tuple(float(b) for b in breaks), labels)
+
+
+def _counts(column: CodedColumn) -> NDArray[np.intp]:
+    return sum(
+        (np.bincount(codes, minlength=column.n_levels) for codes in column.releases),
+        start=np.bincount(column.original, minlength=column.n_levels),
+    )
+
+
+def _breaks(
+    values: NDArray[np.float64], counts: NDArray[np.intp], n_groups: int
+) -> tuple[NDArray[np.float64], Literal["quantile", "equal-width"]]:
+    breaks = np.unique(np.quantile(np.repeat(values, counts), np.linspace(0, 1, n_groups + 1)))
+    if len(breaks) > _FEWEST_QUANTILE_GROUPS:
+        return breaks, "quantile"
+    if values[0] == values[-1]:
+        return np.repeat(values[:1], 2), "equal-width"
+    return np.linspace(values[0], values[-1], n_groups + 1), "equal-width"
+
+
+def _labels(breaks: NDArray[np.float64]) -> list[str]:
+    shown = [f"{b:.8g}" for b in breaks]
+    if len(set(shown)) < len(shown):
+        shown = [f"{b:.15g}" for b in breaks]
+    closing = [")"] * (len(breaks) - 2) + ["]"]
+    return [f"[{low},{high}{end}" for low, high, end in zip(shown, shown[1:], closing, strict=False)]

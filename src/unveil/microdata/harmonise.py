@@ -1,0 +1,331 @@
+"""Make the values of one column comparable across files, or say why they are not.
+
+The files are one original and its releases. What is changed is named in a note; what would have to be guessed
+is refused. Values are compared as values: 1, 1.0 and an integer column's 1 are one level, a text that reads
+"1" is another kind of thing and is only matched with a note.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+from numpy.typing import NDArray
+
+from unveil.errors import DataError
+from unveil.microdata.coding import Distinct, buffer_view, level_text
+from unveil.microdata.source import Kind, Scalar
+
+__all__ = ["as_kind", "harmonise"]
+
+_EXACT_IN_FLOAT = 2**53
+_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][+-]?\d+)?")
+_LEADING_ZERO = re.compile(r"[+-]?0\d+")
+_LOGICAL = {"true": True, "false": False}
+
+
+def harmonise(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]]) -> tuple[list[Distinct], list[str]]:
+    """Bring the distinct values of one column in several files to one Arrow type.
+
+    Parameters
+    ----------
+    found
+        The column in each file, the original first.
+    labels
+        Per file, label by stored code, as far as the file declares them.
+
+    Returns
+    -------
+    list of Distinct
+        The same records with values of one Arrow type. Two values of a file may have become equal.
+    list of str
+        What was changed, or deserves a look; each names the column and the files.
+
+    Raises
+    ------
+    DataError
+        If the values cannot be compared without a guess.
+    """
+    notes: list[str] = []
+    present = [f for f in found if f.family != "empty"]
+    families = {f.family for f in present}
+    if len(families) > 1:
+        present = _one_family(present, _labels_of(found, labels), notes)
+    if not present:
+        return list(found), notes
+    family = present[0].family
+    if family == "number":
+        present = _as_one_number_type(present)
+    elif family == "text":
+        present = _as_one_spelling(present, notes)
+    elif family == "datetime":
+        present = _as_one_clock(present)
+    changed = iter(present)
+    values_type = present[0].values.type
+    result = [replace(f, values=pa.array([], values_type)) if f.family == "empty" else next(changed) for f in found]
+    notes.extend(_without_overlap(result))
+    return result, notes
+
+
+def as_kind(found: Distinct, kind: Kind | None) -> Distinct:
+    """Read the values as the kind that the user or a schema states.
+
+    Raises
+    ------
+    DataError
+        If a value is not of that kind; it is named.
+    """
+    if kind is None or found.family == "empty":
+        return found
+    if kind == "numeric" and found.family == "text":
+        return _parsed(found, "number", _number, "is not a number")
+    if kind == "logical" and found.family in ("text", "number"):
+        return _parsed(found, "logical", _logical, "is neither true nor false")
+    if kind in ("date", "datetime") and found.family == "text":
+        return _dates_from_text(found)
+    stated = {"numeric": "number", "logical": "logical", "date": "date", "datetime": "datetime"}.get(kind)
+    families = (stated,) if stated not in ("date", "datetime") else ("date", "datetime")
+    if stated is not None and found.family not in families:
+        raise DataError(
+            f"{found.label}: column {found.column!r} is declared {kind} but holds values such as "
+            f"{found.values[0].as_py()!r}; change its kind or the file"
+        )
+    return found
+
+
+def _labels_of(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]]) -> dict[Scalar, str]:
+    """Labels declared by the files that hold text: they translate the numbers of the others."""
+    merged: dict[Scalar, str] = {}
+    for one, declared in zip(found, labels, strict=True):
+        if one.family == "text":
+            merged.update(declared)
+    return merged
+
+
+def _one_family(found: list[Distinct], labels: Mapping[Scalar, str], notes: list[str]) -> list[Distinct]:
+    families = {f.family for f in found}
+    where = ", ".join(f"{f.family} in {f.label}" for f in found)
+    column = found[0].column
+    if families == {"date", "datetime"}:
+        return [replace(f, family="datetime", values=f.values.cast(pa.timestamp("us"))) for f in found]
+    if families == {"number", "text"}:
+        return _numbers_and_text(found, labels, where, notes)
+    if families == {"logical", "text"} or families == {"logical", "number"}:
+        notes.append(f"column {column!r} holds {where}: compared as true and false")
+        return [
+            f if f.family == "logical" else _parsed(f, "logical", _logical, "is neither true nor false") for f in found
+        ]
+    if families in ({"date", "text"}, {"datetime", "text"}, {"date", "datetime", "text"}):
+        notes.append(f"column {column!r} holds {where}: the text was read as ISO dates")
+        found = [_dates_from_text(f) if f.family == "text" else f for f in found]
+        return found if len({f.family for f in found}) == 1 else _one_family(found, labels, notes)
+    raise DataError(
+        f"column {column!r} holds {where}: these cannot be compared; convert one of the files or state the kind"
+    )
+
+
+def _numbers_and_text(
+    found: list[Distinct], labels: Mapping[Scalar, str], where: str, notes: list[str]
+) -> list[Distinct]:
+    column = found[0].column
+    numbers = {v for f in _only(found, "number") for v in f.values.to_pylist()}
+    if labels and numbers <= set(labels):
+        notes.append(f"column {column!r} holds {where}: the numbers were replaced by their declared labels")
+        return [_relabelled(f, [labels[v] for v in f.values.to_pylist()]) if f.family == "number" else f for f in found]
+    for f in _only(found, "text"):
+        zeros = [v for v in f.values.to_pylist() if _LEADING_ZERO.fullmatch(v.strip())]
+        if zeros:
+            raise DataError(
+                f"column {column!r} holds {where}, and {f.label} has codes with leading zeros such as "
+                f"{zeros[0]!r}, which the numbers have lost; read both as text (kind 'categorical')"
+            )
+    if all(_number(v) is not None for f in _only(found, "text") for v in f.values.to_pylist()):
+        notes.append(f"column {column!r} holds {where}: the text was read as numbers")
+        return [_parsed(f, "number", _number, "is not a number") if f.family == "text" else f for f in found]
+    notes.append(f"column {column!r} holds {where}: the numbers were compared as text")
+    return [_relabelled(f, [level_text(v) for v in f.values.to_pylist()]) if f.family == "number" else f for f in found]
+
+
+def _only(found: Sequence[Distinct], family: str) -> list[Distinct]:
+    return [f for f in found if f.family == family]
+
+
+def _relabelled(found: Distinct, labels: list[str]) -> Distinct:
+    return replace(found, family="text", values=pa.array(labels, pa.string()))
+
+
+def _number(text: object) -> int | float | None:
+    stripped = str(text).strip()
+    if not _NUMBER.fullmatch(stripped):
+        return None
+    try:
+        return int(stripped)
+    except ValueError:
+        return float(stripped)
+
+
+def _logical(value: object) -> bool | None:
+    if isinstance(value, str):
+        return _LOGICAL.get(value.strip().lower())
+    return bool(value) if value in (0, 1) else None
+
+
+def _parsed(found: Distinct, family: str, parse: object, complaint: str) -> Distinct:
+    assert callable(parse)
+    values = [parse(v) for v in found.values.to_pylist()]
+    if None in values:
+        bad = found.values[values.index(None)].as_py()
+        row = int(np.flatnonzero(found.codes == values.index(None))[0]) + 1
+        raise DataError(
+            f"{found.label}: column {found.column!r}, record {row}: {bad!r} {complaint}; "
+            f"correct the file or state another kind"
+        )
+    if family == "number":
+        integers = all(isinstance(v, int) and abs(v) < 2**63 for v in values)
+        return replace(found, family=family, values=pa.array(values, pa.int64() if integers else pa.float64()))
+    return replace(found, family=family, values=pa.array(values, pa.bool_()))
+
+
+def _dates_from_text(found: Distinct) -> Distinct:
+    trimmed = pc.utf8_trim_whitespace(found.values)
+    for family, kind in (
+        ("date", pa.date32()),
+        ("datetime", pa.timestamp("us")),
+        ("datetime", pa.timestamp("us", "UTC")),
+    ):
+        try:
+            return replace(found, family=family, values=trimmed.cast(kind))
+        except pa.ArrowInvalid:
+            continue
+    raise DataError(
+        f"{found.label}: column {found.column!r} holds text such as {found.values[0].as_py()!r} beside dates; "
+        "write the dates as YYYY-MM-DD, or state the kind 'categorical' for text in both files"
+    )
+
+
+def _as_one_number_type(found: list[Distinct]) -> list[Distinct]:
+    """int64 where every value is whole, else float64 with values equal to 15 digits made equal."""
+    arrays = [_whole_if_exact(f.values) for f in found]
+    if all(pt.is_int64(a.type) for a in arrays) or all(pt.is_uint64(a.type) for a in arrays):
+        return [replace(f, values=a) for f, a in zip(found, arrays, strict=True)]
+    floats = [_as_floats(f, a) for f, a in zip(found, arrays, strict=True)]
+    ordered = np.unique(np.concatenate(floats))
+    shared = _equal_to_15_digits(ordered)
+    return [
+        replace(f, values=pa.array(shared[np.searchsorted(ordered, x)])) for f, x in zip(found, floats, strict=True)
+    ]
+
+
+def _as_floats(found: Distinct, values: pa.Array) -> NDArray[np.float64]:
+    floats = buffer_view(values.cast(pa.float64(), safe=False), np.float64)
+    if pt.is_integer(values.type) and np.abs(floats).max() > _EXACT_IN_FLOAT:
+        raise DataError(
+            f"column {found.column!r}: {found.label} holds integers beyond 2^53 and another file holds fractions; "
+            "they cannot be compared exactly; state the kind 'categorical' and read both as text"
+        )
+    return floats
+
+
+def _whole_if_exact(values: pa.Array) -> pa.Array:
+    if pt.is_decimal(values.type):
+        try:
+            return values.cast(pa.int64())
+        except pa.ArrowInvalid:
+            values = values.cast(pa.float64())
+    if pt.is_integer(values.type):
+        try:
+            return values.cast(pa.int64())
+        except pa.ArrowInvalid:
+            return values.cast(pa.uint64())
+    if pt.is_float32(values.type):
+        # The shortest decimal that names the float32: 0.1 stored in 4 bytes is meant to be 0.1.
+        floats = buffer_view(values, np.float32).astype(str).astype(np.float64)
+    else:
+        floats = np.array(buffer_view(values, np.float64)) + 0.0
+    whole = np.isfinite(floats) & (np.abs(floats) < 2.0**63)
+    whole &= np.where(whole, floats, 0.5) % 1 == 0
+    return pa.array(floats.astype(np.int64)) if whole.all() else pa.array(floats)
+
+
+def _equal_to_15_digits(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each of the ascending values, the value that stands for all that agree to 15 significant digits."""
+    shared = ordered.copy()
+    with np.errstate(invalid="ignore"):
+        close = np.diff(ordered) <= 1e-14 * np.abs(ordered[1:])
+    for i in np.flatnonzero(close):
+        shared[i], shared[i + 1] = float(f"{ordered[i]:.15g}"), float(f"{ordered[i + 1]:.15g}")
+    return shared
+
+
+def _as_one_spelling(found: list[Distinct], notes: list[str]) -> list[Distinct]:
+    """Merge texts that differ only in outer blanks or Unicode form; name those that differ only in case."""
+    every = pa.concat_arrays([f.values for f in found]).unique()
+    plain = _plain(every)
+    column = found[0].column
+    if len(plain.unique()) < len(every):
+        notes.append(
+            f"column {column!r}: levels that differ only in outer blanks or Unicode form were taken as one: "
+            + _twins(every, plain)
+        )
+        found = [replace(f, values=_plain(f.values)) for f in found]
+        every = plain.unique()
+    folded = pc.utf8_lower(every)
+    if len(folded.unique()) < len(every):
+        notes.append(
+            f"column {column!r}: levels that differ only in letter case were kept apart: " + _twins(every, folded)
+        )
+    return found
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    return pc.utf8_normalize(pc.utf8_trim_whitespace(values), form="NFC")
+
+
+def _twins(every: pa.Array, same: pa.Array) -> str:
+    groups: dict[str, list[str]] = {}
+    for original, common in zip(every.to_pylist(), same.to_pylist(), strict=True):
+        groups.setdefault(common, []).append(original)
+    twins = sorted(sorted(g) for g in groups.values() if len(g) > 1)
+    shown = "; ".join(" and ".join(repr(v) for v in g) for g in twins[:3])
+    return shown + (f"; and {len(twins) - 3} more" if len(twins) > 3 else "")
+
+
+def _as_one_clock(found: list[Distinct]) -> list[Distinct]:
+    """One unit and time zone for all; midnights only means that the values are dates."""
+    zones = {f.values.type.tz is None for f in found}
+    if len(zones) > 1:
+        zoned = next(f for f in found if f.values.type.tz is not None)
+        raise DataError(
+            f"column {found[0].column!r}: {zoned.label} holds times with a zone, another file times without; "
+            "give both files a time zone or none"
+        )
+    zone = None if zones == {True} else "UTC"
+    units = {f.values.type.unit for f in found}
+    unit = next(u for u in ("ns", "us", "ms", "s") if u in units)
+    try:
+        cast = [f.values.cast(pa.timestamp(unit, zone)) for f in found]
+    except pa.ArrowInvalid:
+        raise DataError(
+            f"column {found[0].column!r} holds times too far apart to be compared in one unit ({unit}); "
+            "store both files with the same unit"
+        ) from None
+    if zone is None and all(pc.all(pc.equal(pc.floor_temporal(a, unit="day"), a)).as_py() for a in cast):
+        return [replace(f, family="date", values=a.cast(pa.date32())) for f, a in zip(found, cast, strict=True)]
+    return [replace(f, values=a) for f, a in zip(found, cast, strict=True)]
+
+
+def _without_overlap(found: list[Distinct]) -> list[str]:
+    original, *releases = found
+    if not len(original.values):
+        return []
+    return [
+        f"column {release.column!r}: no value of {original.label} occurs in {release.label} "
+        f"(for example {original.values[0].as_py()!r} and {release.values[0].as_py()!r}); nothing can match"
+        for release in releases
+        if len(release.values) and not pc.any(pc.is_in(release.values, original.values)).as_py()
+    ]

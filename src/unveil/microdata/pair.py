@@ -1,0 +1,269 @@
+"""An original file and its releases, coded column by column over the union of their levels."""
+
+from __future__ import annotations
+
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.microdata.coding import Distinct, buffer_view, distinct_values, level_text
+from unveil.microdata.column import CodedColumn, is_amount
+from unveil.microdata.files import open_source
+from unveil.microdata.grouping import Grouping, grouped
+from unveil.microdata.harmonise import as_kind, harmonise
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source
+
+__all__ = ["Pair"]
+
+_KIND_OF_FAMILY: dict[str, Kind] = {
+    "number": "numeric",
+    "text": "categorical",
+    "logical": "logical",
+    "date": "date",
+    "datetime": "datetime",
+    "empty": "categorical",
+}
+
+
+class Pair:
+    """An original file and one or more releases made from it.
+
+    Columns are read and coded when a measure first asks for them: the values of all files become integers over
+    the union of their levels, so that a level is the same number in every file.
+
+    Parameters
+    ----------
+    original
+        The file of real records: a path, or a frame that speaks the Arrow C stream interface (pandas, polars,
+        pyarrow, duckdb), or what :func:`unveil.read` gives.
+    synthetic
+        The release, or a list of m releases.
+    special_codes
+        By column, the values of a numeric variable that are not amounts, such as ``{"income": [-8]}``; they stay
+        levels of their own when the column is grouped.
+    kinds
+        By column, what the values are ("numeric", "categorical", "ordered", "logical", "date", "datetime"), where
+        the file leaves it open or is wrong.
+    schema
+        A schema file (TOML) or a mapping of column names to :class:`unveil.Variable`, used for every file.
+    missing
+        Texts that stand for a gap in delimited files; the same for every file. Default: only the empty field.
+    encoding, delimiter, decimal
+        Of delimited files, where they are not found out; the same for every file. For files that differ, read
+        each with :func:`unveil.read`.
+
+    Raises
+    ------
+    CallError
+        If a named column does not exist, a kind is unknown, or no release is given.
+    DataError
+        If a file cannot be read or the original has no records.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f", "m", "m"], "ill": [0, 1, None]})
+    >>> pair = unveil.Pair(original, pa.table({"sex": ["m", "f"], "ill": [1.0, 0.0]}))
+    >>> pair.column("ill").labels, pair.column("ill").original
+    (('0', '1', 'Missing'), array([0, 1, 2], dtype=int32))
+    """
+
+    def __init__(
+        self,
+        original: Any,
+        synthetic: Any,
+        *,
+        special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        schema: Any = None,
+        missing: Sequence[str] = ("",),
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        decimal: str | None = None,
+    ):
+        releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+        if not releases:
+            raise CallError("no release given: pass the synthetic file, or a list of them")
+
+        def opened(data: Any, label: str) -> Source:
+            return open_source(
+                data, label=None if isinstance(data, str | os.PathLike) else label, schema=schema,
+                missing=missing, encoding=encoding, delimiter=delimiter, decimal=decimal,
+            )  # fmt: skip
+
+        self.original = opened(original, "the original")
+        names = ["the release"] if len(releases) == 1 else [f"release {i}" for i in range(1, len(releases) + 1)]
+        self.releases = tuple(opened(data, label) for data, label in zip(releases, names, strict=True))
+        self._tell_apart()
+        if self.original.num_rows == 0:
+            raise DataError(f"{self.original.label} has no records; there is nothing to measure")
+        self._kinds = dict(kinds or {})
+        self._special_codes = {
+            name: (codes,) if isinstance(codes, str) or not isinstance(codes, Iterable) else tuple(codes)
+            for name, codes in (special_codes or {}).items()
+        }
+        self._check_declarations()
+        self._columns: dict[str, CodedColumn] = {}
+        self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
+
+    def __repr__(self) -> str:
+        releases = ", ".join(f"{r.label} ({r.num_rows} records)" for r in self.releases)
+        return f"Pair: {self.original.label} ({self.original.num_rows} records) and {releases}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns that every file has, in the original's order."""
+        return tuple(n for n in self.original.names if all(n in r for r in self.releases))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How messages call the releases."""
+        return tuple(r.label for r in self.releases)
+
+    @property
+    def n_original(self) -> int:
+        """Number of original records."""
+        return self.original.num_rows
+
+    @property
+    def n_synthetic(self) -> tuple[int, ...]:
+        """Number of records of each release."""
+        return tuple(r.num_rows for r in self.releases)
+
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return len(self.releases)
+
+    @property
+    def flavour(self) -> Flavour:
+        """Kind of frame that results are given back in: that of the original."""
+        return self.original.flavour
+
+    def column(self, name: str, *, n_groups: int | None = None) -> CodedColumn:
+        """One variable as joint codes, cut into groups if asked for.
+
+        Raises
+        ------
+        CallError
+            If the original has no such column.
+        DataError
+            If a release lacks the column, or the files' values cannot be compared.
+        """
+        if n_groups is not None:
+            return self.grouping(name, n_groups)[0]
+        if name not in self._columns:
+            self._columns[name] = self._code(name)
+        return self._columns[name]
+
+    def grouping(self, name: str, n_groups: int) -> tuple[CodedColumn, Grouping]:
+        """A numeric variable cut into groups, and how it was cut."""
+        if (name, n_groups) not in self._grouped:
+            self._grouped[name, n_groups] = grouped(self.column(name), n_groups)
+        return self._grouped[name, n_groups]
+
+    def require(self, names: Iterable[str]) -> None:
+        """Check that every file has the columns.
+
+        Raises
+        ------
+        CallError
+            If the original lacks one.
+        DataError
+            If a release lacks one.
+        """
+        for name in names:
+            if name not in self.original:
+                raise CallError(
+                    f"{self.original.label} has no column {name!r}{near_matches(str(name), self.original.names)}"
+                )
+            for release in self.releases:
+                if name not in release:
+                    raise DataError(
+                        f"{release.label} has no column {name!r}{near_matches(str(name), release.names)}; "
+                        f"{self.original.label} has it: measure other columns or correct the file"
+                    )
+
+    def _tell_apart(self) -> None:
+        sources = (self.original, *self.releases)
+        labels = [s.label for s in sources]
+        if len(set(labels)) == len(labels):
+            return
+        told = [replace(s, label=str(s.path)) if s.path and labels.count(s.label) > 1 else s for s in sources]
+        self.original, self.releases = told[0], tuple(told[1:])
+
+    def _check_declarations(self) -> None:
+        for name in (*self._kinds, *self._special_codes):
+            if name not in self.original:
+                raise CallError(
+                    f"{self.original.label} has no column {name!r}{near_matches(name, self.original.names)}"
+                )
+        for name, kind in self._kinds.items():
+            if kind not in KINDS:
+                raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
+
+    def _code(self, name: str) -> CodedColumn:
+        self.require([name])
+        sources = (self.original, *self.releases)
+        declared = [s.variable(name) for s in sources]
+        kind = self._kinds.get(name) or next((v.kind for v in declared if v.kind), None)
+        found = [as_kind(distinct_values(s.column(name), label=s.label, name=name), kind) for s in sources]
+        found, notes = harmonise(found, [v.labels for v in declared])
+        for note in notes:
+            warnings.warn(note, UnveilWarning, stacklevel=2)
+        order = next((v.levels for v in declared if v.levels), ())
+        levels = _ordered_levels([f.values for f in found], order)
+        codes = [_joint(f, levels) for f in found]
+        family = next((f.family for f in found if f.family != "empty"), "empty")
+        column = CodedColumn(
+            name=name,
+            kind=kind or _KIND_OF_FAMILY[family],
+            levels=levels,
+            has_gap=any((c == len(levels)).any() for c in codes),
+            original=codes[0],
+            releases=tuple(codes[1:]),
+            notes=tuple(notes),
+        )
+        special = self._special_codes.get(name) or next((v.special_codes for v in declared if v.special_codes), ())
+        return replace(column, special=_special_levels(column, special))
+
+
+def _ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa.Array:
+    """The union of the values: declared levels first in their order, the others ascending behind them."""
+    union = pa.concat_arrays(list(values)).unique()
+    union = union.take(pc.sort_indices(union))
+    if not declared:
+        return union
+    rank = {level_text(level): i for i, level in enumerate(declared)}
+    ranks = np.array([rank.get(level_text(v), len(rank)) for v in union.to_pylist()], dtype=np.int64)
+    return union.take(pa.array(np.argsort(ranks, kind="stable")))
+
+
+def _joint(found: Distinct, levels: pa.Array) -> NDArray[np.int32]:
+    if len(found.values) == len(levels) and found.values.equals(levels):
+        return found.codes
+    positions = pc.index_in(found.values, levels)
+    table = np.append(buffer_view(positions, np.int32), len(levels)).astype(np.int32)
+    return table[found.codes]
+
+
+def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int, ...]:
+    wanted = list(special)
+    if not wanted:
+        return ()
+    if is_amount(column.levels):
+        numbers = [float(v) for v in wanted if not isinstance(v, str)]
+        values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
+        return tuple(np.flatnonzero(np.isin(values, numbers)).tolist())
+    texts = {level_text(v) for v in wanted}
+    return tuple(code for code, label in enumerate(column.labels[: len(column.levels)]) if label in texts)

@@ -1,0 +1,313 @@
+"""Schema files: what the user declares of the columns, kept in TOML beside the data.
+
+.. code-block:: toml
+
+   [columns.income]
+   kind = "numeric"
+   special_codes = [-8]
+
+   [columns."marital status"]
+   kind = "categorical"
+   levels = ["single", "married"]
+
+   [columns.sex]
+   labels = { 1 = "male", 2 = "female" }
+"""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unveil.errors import CallError, FileError
+from unveil.microdata.arrays import dictionary_levels, quoted_list
+from unveil.microdata.atomic import replacing
+from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
+
+__all__ = ["Schema", "as_schema", "read_schema", "schema_text", "suspected_special_codes", "write_schema"]
+
+FEW_LEVELS = 50
+FIELDS = ("kind", "levels", "special_codes", "labels")
+CUSTOMARY_NEGATIVE = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999})
+CUSTOMARY_HIGH = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999})
+FAR = 3.0
+
+
+@dataclass(frozen=True)
+class Schema(Mapping[str, Variable]):
+    """Declarations by column name.
+
+    Examples
+    --------
+    >>> schema = Schema({"income": Variable("income", kind="numeric", special_codes=(-8,))})
+    >>> schema["income"].special_codes
+    (-8,)
+    """
+
+    variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
+    label: str = "schema"
+
+    def __getitem__(self, name: str) -> Variable:
+        return self.variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def apply(self, source: Source) -> Source:
+        """The source with these declarations over its own, field by field.
+
+        Raises
+        ------
+        CallError
+            If a declared column is not in the source.
+        """
+        self.check(source.names, source.label)
+        merged = dict(source.variables)
+        for name, declared in self.items():
+            merged[name] = _merged(source.variable(name), declared)
+        return replace(source, variables=MappingProxyType(merged))
+
+    def for_text(self) -> Schema:
+        """The same for delimited text, where the levels of a categorical column are text (``1`` is "1")."""
+        return Schema({name: _textual(declared) for name, declared in self.items()}, self.label)
+
+    def check(self, names: tuple[str, ...], label: str) -> None:
+        """Every declared column must be among the names."""
+        unknown = [name for name in self if name not in names]
+        if unknown:
+            near = get_close_matches(unknown[0], names, n=3)
+            hint = f"; did you mean {quoted_list(near)}?" if near else ""
+            raise CallError(f"{self.label}: {label} has no column {quoted_list(unknown)}{hint}")
+
+
+def _textual(declared: Variable) -> Variable:
+    if declared.kind not in ("categorical", "ordered"):
+        return declared
+    return replace(
+        declared,
+        levels=None if declared.levels is None else tuple(str(level) for level in declared.levels),
+        labels={str(code): text for code, text in declared.labels.items()},
+    )
+
+
+def _merged(own: Variable, declared: Variable) -> Variable:
+    return Variable(
+        own.name,
+        kind=declared.kind or own.kind,
+        levels=own.levels if declared.levels is None else declared.levels,
+        special_codes=declared.special_codes or own.special_codes,
+        labels=declared.labels or own.labels,
+    )
+
+
+# Reading
+
+
+def as_schema(schema: object) -> Schema:
+    """A schema from a file name, a mapping (of Variables, or of dicts as in the file), or a Schema.
+
+    Raises
+    ------
+    CallError
+        If it is none of these, or a declaration has an unknown field, kind or type.
+    FileError
+        If the file cannot be read.
+    """
+    if isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, Mapping):
+        return Schema({name: _variable(name, given, "schema") for name, given in schema.items()})
+    if isinstance(schema, str | Path):
+        return read_schema(schema)
+    raise CallError(f"schema must be a file name, a Schema or a mapping, not {type(schema).__name__}")
+
+
+def read_schema(path: str | Path) -> Schema:
+    """Read a schema file.
+
+    Raises
+    ------
+    FileError
+        If there is no such file or it is not TOML; the message names the line.
+    CallError
+        If a declaration has an unknown field, kind or type.
+    """
+    label = Path(path).name
+    try:
+        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise FileError(f"{label}: not a TOML file: {' '.join(str(error).split())}") from None
+    except OSError as error:
+        raise FileError(f"{label}: cannot be read ({error.strerror})") from None
+    unknown = [key for key in content if key != "columns"]
+    columns = content.get("columns", {})
+    if unknown or not isinstance(columns, dict):
+        raise CallError(f"{label}: {quoted_list(unknown)} is not known; tables are called [columns.NAME]")
+    return Schema({name: _variable(name, given, label) for name, given in columns.items()}, label)
+
+
+def _variable(name: str, given: Any, label: str) -> Variable:
+    if isinstance(given, Variable):
+        return given
+    if not isinstance(given, Mapping):
+        raise CallError(f"{label}: column {name!r} must be a table with {', '.join(FIELDS)}")
+    unknown = [key for key in given if key not in FIELDS]
+    if unknown:
+        raise CallError(f"{label}: column {name!r} has an unknown field {unknown[0]!r}; known: {', '.join(FIELDS)}")
+    kind = given.get("kind")
+    if kind is not None and kind not in KINDS:
+        raise CallError(f"{label}: column {name!r} has an unknown kind {kind!r}; known: {', '.join(KINDS)}")
+    labels = given.get("labels", {})
+    if not isinstance(labels, Mapping) or not all(isinstance(text, str) for text in labels.values()):
+        raise CallError(f"{label}: column {name!r}: labels must be a table from code to text")
+    levels = given.get("levels")
+    return Variable(
+        name,
+        kind=kind,
+        levels=None if levels is None else _scalars(levels, name, "levels", label),
+        special_codes=_scalars(given.get("special_codes", ()), name, "special_codes", label),
+        labels={_code(code): text for code, text in labels.items()},
+    )
+
+
+def _scalars(values: Any, name: str, key: str, label: str) -> tuple[Scalar, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(v, bool | int | float | str) for v in values):
+        raise CallError(f"{label}: column {name!r}: {key} must be a list of numbers or text")
+    if len(set(map(repr, values))) < len(values):
+        raise CallError(f"{label}: column {name!r}: {key} holds a value twice")
+    return tuple(values)
+
+
+def _code(code: Any) -> Scalar:
+    """A key of a table of labels, which TOML always gives as text, as the number that it writes."""
+    if not isinstance(code, str):
+        return code  # type: ignore[no-any-return]
+    for number in (int, float):
+        try:
+            value = number(code)
+        except ValueError:
+            continue
+        # "01" and "1_0" are no numbers here: what is not written back as it stands is text.
+        return value if repr(value) == code else code
+    return code
+
+
+# Writing
+
+
+def write_schema(source: Source, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a first schema file for a source, to be completed by hand.
+
+    Raises
+    ------
+    FileError
+        If the file exists and ``overwrite`` is not set, or cannot be written.
+    """
+    text = schema_text(source)
+    with replacing(path, overwrite=overwrite) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def schema_text(source: Source) -> str:
+    """A first schema: kinds, levels where they are few, suspected special codes as comments."""
+    head = f"# Schema of {_comment(source.label)}. Correct what is wrong; what is left out the values decide.\n"
+    return head + "".join(f"\n{_column_text(source, name)}" for name in source.names)
+
+
+def _column_text(source: Source, name: str) -> str:
+    declared = source.variable(name)
+    column = source.column(name)
+    kind = declared.kind or _guessed_kind(column.type)
+    lines = [f"[columns.{_key(name)}]"]
+    if kind is not None:
+        lines.append(f"kind = {_quoted(kind)}")
+    levels = declared.levels or (_few_levels(column) if kind == "categorical" else None)
+    if levels:
+        lines.append(f"levels = {_list(levels)}")
+    if declared.special_codes:
+        lines.append(f"special_codes = {_list(declared.special_codes)}")
+    elif suspected := suspected_special_codes(column):
+        lines.append(f"# special_codes = {_list(suspected)}  # these look like codes, not amounts: confirm")
+    if declared.labels and declared.labels.keys() != set(levels or ()):
+        pairs = ", ".join(f"{_key(str(code))} = {_quoted(text)}" for code, text in declared.labels.items())
+        lines.append(f"labels = {{ {pairs} }}")
+    return "\n".join(lines) + "\n"
+
+
+def _guessed_kind(kind: pa.DataType) -> Kind | None:
+    if pa.types.is_dictionary(kind):
+        return "categorical"
+    if pa.types.is_boolean(kind):
+        return "logical"
+    if pa.types.is_date(kind):
+        return "date"
+    if pa.types.is_timestamp(kind):
+        return "datetime"
+    return "numeric" if pa.types.is_integer(kind) or pa.types.is_floating(kind) else None
+
+
+def _few_levels(column: pa.ChunkedArray) -> tuple[Scalar, ...] | None:
+    levels = sorted(dictionary_levels(column)) if pa.types.is_dictionary(column.type) else ()
+    is_scalar = all(isinstance(level, str | int | float) for level in levels)
+    return tuple(levels) if is_scalar and len(levels) <= FEW_LEVELS else None
+
+
+def suspected_special_codes(column: pa.ChunkedArray) -> tuple[int | float, ...]:
+    """Numbers that look like codes among amounts, for a person to confirm.
+
+    These are customary negative codes (-1 to -9, -99, ...) in a column whose other values are not negative,
+    and customary high codes (99, 999, ...) at the end of the range, far above the next lower value.
+    """
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return ()
+    values = sorted(v for v in pc.unique(column).to_pylist() if v is not None and v == v)
+    negative = [v for v in values if v < 0]
+    codes = negative if negative and set(negative) <= CUSTOMARY_NEGATIVE and negative != values else []
+    amounts = [v for v in values if v >= 0 and v not in CUSTOMARY_HIGH]
+    if amounts:
+        # A code stands apart: a gap several times as wide as the steps below it.
+        limit = amounts[-1] + max(FAR, FAR * (amounts[-1] - amounts[0]) / len(amounts))
+        codes = codes + [v for v in values if v in CUSTOMARY_HIGH and v > limit]
+    return tuple(int(v) if v == int(v) else v for v in codes)
+
+
+def _comment(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if bare else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(_escape(c) for c in escaped) + '"'
+
+
+def _escape(character: str) -> str:
+    """Control characters and lone halves of pairs cannot stand in a TOML file as they are."""
+    return f"\\u{ord(character):04x}" if ord(character) < 32 or ord(character) == 127 else character
+
+
+def _list(values: tuple[Scalar, ...]) -> str:
+    return "[" + ", ".join(_value(value) for value in values) + "]"
+
+
+def _value(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return _quoted(value)
+    return repr(value)

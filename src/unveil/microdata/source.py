@@ -1,0 +1,96 @@
+"""One file of microdata as the rest of the package sees it: named Arrow columns and their declarations."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from types import MappingProxyType
+from typing import Literal
+
+import pyarrow as pa
+
+from unveil.errors import CallError
+
+__all__ = ["KINDS", "Flavour", "Kind", "Source", "Variable"]
+
+Kind = Literal["numeric", "categorical", "ordered", "logical", "date", "datetime"]
+KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date", "datetime")
+Flavour = Literal["pandas", "polars", "arrow"]
+Scalar = bool | int | float | str
+
+
+@dataclass(frozen=True)
+class Variable:
+    """What a file, a schema file or the user declares of one column.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    kind
+        One of :data:`KINDS`, or None where nothing is declared and the values decide.
+    levels
+        The declared levels in their declared order, as labels. Levels that no record has count for nothing.
+    special_codes
+        Values of a numeric variable that are not amounts (``-8`` for "not applicable"); they stay levels of
+        their own when the variable is grouped or synthesised.
+    labels
+        Label by stored code, as SPSS, Stata and SAS keep them.
+    """
+
+    name: str
+    kind: Kind | None = None
+    levels: tuple[Scalar, ...] | None = None
+    special_codes: tuple[Scalar, ...] = ()
+    labels: Mapping[Scalar, str] = field(default_factory=lambda: MappingProxyType({}))
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file or frame: its columns are fetched by name, and only those that are asked for.
+
+    Parameters
+    ----------
+    label
+        How messages call it: the file's name, or "original", "release 2" for a frame.
+    names
+        Column names in their order; unique.
+    num_rows
+        Number of records.
+    fetch
+        Function from a column name to its Arrow column. Columns that this package reads are of type null,
+        bool, int64, double, date32, timestamp, time or duration, or a dictionary in
+        one chunk with int32 indices.
+    variables
+        Declarations by column name; a column without one may be absent.
+    flavour
+        Kind of frame that results are given back in.
+    path
+        The file, if it came from one.
+    """
+
+    label: str
+    names: tuple[str, ...]
+    num_rows: int
+    fetch: Callable[[str], pa.ChunkedArray]
+    variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
+    flavour: Flavour = "arrow"
+    path: str | None = None
+
+    @cached_property
+    def _known(self) -> frozenset[str]:
+        return frozenset(self.names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._known
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """The column's values, one per record."""
+        if name not in self._known:
+            raise CallError(f"{self.label} has no column {name!r}")
+        return self.fetch(name)
+
+    def variable(self, name: str) -> Variable:
+        """What is declared of the column; an empty declaration where nothing is."""
+        return self.variables.get(name, Variable(name))

@@ -1,0 +1,85 @@
+"""What all results share: frames in the flavour that came in, and tables of text."""
+
+from __future__ import annotations
+
+import importlib.util
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from unveil.errors import CallError, MissingPackageError
+from unveil.microdata.source import Flavour
+
+__all__ = ["frame", "number", "paragraph", "text_table"]
+
+_FLAVOURS = ("pandas", "polars", "arrow")
+
+
+def frame(columns: Mapping[str, Any], flavour: Flavour) -> Any:
+    """Build a frame of the given flavour from columns of equal length.
+
+    Raises
+    ------
+    CallError
+        If the flavour is unknown.
+    MissingPackageError
+        If the flavour's package is not installed.
+
+    Examples
+    --------
+    >>> frame({"key": ["age"], "repU": [14.9]}, "arrow").to_pydict()
+    {'key': ['age'], 'repU': [14.9]}
+    """
+    if flavour not in _FLAVOURS:
+        raise CallError(f"unknown flavour {flavour!r}; choose from {', '.join(_FLAVOURS)}")
+    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    if flavour == "arrow":
+        return table
+    if importlib.util.find_spec(flavour) is None:
+        raise MissingPackageError(f"a {flavour} frame was asked for and {flavour} is not installed; ask for 'arrow'")
+    import narwhals as nw
+
+    return nw.from_arrow(table, backend=flavour).to_native()
+
+
+def number(value: float | str | None, digits: int = 2) -> str:
+    """A figure as it is printed: fixed digits, and a dash where it is not defined.
+
+    Examples
+    --------
+    >>> number(14.86), number(float("nan")), number(3), number("age")
+    ('14.86', '-', '3', 'age')
+    """
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return "-"
+    if isinstance(value, float):
+        return f"{value:.{digits}f}"
+    return str(value)
+
+
+def paragraph(*sentences: str, width: int = 100) -> str:
+    """Sentences as one paragraph of lines no longer than the width."""
+    return textwrap.fill(" ".join(sentences), width, break_long_words=False, break_on_hyphens=False)
+
+
+def text_table(header: Sequence[str], rows: Sequence[Sequence[float | str | None]], digits: int = 2) -> str:
+    """Lay out rows under a header: the first column to the left, the others to the right.
+
+    Examples
+    --------
+    >>> print(text_table(["release", "repU"], [["s1", 14.86], ["s2", 3.5]]))
+    release   repU
+    s1       14.86
+    s2        3.50
+    """
+    cells = [list(header), *([number(v, digits) for v in row] for row in rows)]
+    widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
+    return "\n".join(
+        "  ".join(
+            v.ljust(w) if i == 0 else v.rjust(w) for i, (v, w) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in cells
+    )

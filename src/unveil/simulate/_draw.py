@@ -1,0 +1,115 @@
+"""What the simulated populations share: checks of arguments, draws, and the frame that is given back."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Sequence
+from numbers import Integral, Real
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from unveil.errors import CallError, MissingPackageError
+
+Flavour = Literal["arrow", "pandas", "polars"]
+Seed = int | np.random.Generator
+Floats = npt.NDArray[np.float64]
+Codes = npt.NDArray[np.int32]
+
+
+def checked_count(n: int, least: int) -> int:
+    """The number of records as an int, if it is one and is large enough."""
+    if isinstance(n, bool) or not isinstance(n, Integral) or n < least:
+        raise CallError(f"n must be a whole number of at least {least}, not {n!r}")
+    return int(n)
+
+
+def checked_number(name: str, value: float, low: float, high: float) -> float:
+    """The number as a float, if it lies in [low, high]."""
+    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
+        raise CallError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
+    return float(value)
+
+
+def checked_flavour(flavour: Flavour) -> Flavour:
+    """The kind of frame, if it is one that can be given back."""
+    if flavour not in get_args(Flavour):
+        raise CallError(f"flavour must be one of {', '.join(get_args(Flavour))}, not {flavour!r}")
+    return flavour
+
+
+def generator(seed: Seed) -> np.random.Generator:
+    """A generator: the one that was given, or a new one from a whole number."""
+    if isinstance(seed, np.random.Generator):
+        return seed
+    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
+        raise CallError(f"seed must be a whole number of at least 0 or a numpy Generator, not {seed!r}")
+    return np.random.default_rng(int(seed))
+
+
+def truncated_normal(
+    rng: np.random.Generator, n: int, mean: float, sd: float, low: float, high: float
+) -> Floats:
+    """Draw n values of a normal distribution given that they lie in [low, high], by rejection.
+
+    Meant for intervals that hold much of the distribution: the expected number of draws is n divided by the
+    interval's probability.
+    """
+    kept = np.empty(0)
+    while kept.size < n:
+        draws = rng.normal(mean, sd, n)
+        kept = np.concatenate([kept, draws[(draws >= low) & (draws <= high)]])
+    return kept[:n]
+
+
+def standardised(x: Floats) -> Floats:
+    """(x - mean) / standard deviation, both of the sample at hand."""
+    scaled: Floats = (x - x.mean()) / x.std(ddof=1)
+    return scaled
+
+
+def logistic(x: Floats) -> Floats:
+    """1 / (1 + exp(-x)), without overflow for any finite x."""
+    value: Floats = 0.5 * (1.0 + np.tanh(0.5 * x))
+    return value
+
+
+def draw_codes(rng: np.random.Generator, weights: Floats) -> Codes:
+    """One category per row, with probabilities proportional to the row's weights (n, k)."""
+    cumulated = weights.cumsum(axis=1)
+    points = rng.random((len(weights), 1)) * cumulated[:, -1:]
+    codes: Codes = (points >= cumulated[:, :-1]).sum(axis=1, dtype=np.int32)
+    return codes
+
+
+def draw_logit(rng: np.random.Generator, utilities: Sequence[Floats]) -> Codes:
+    """One category per record from a multinomial logit, given k utilities (n,)."""
+    stacked = np.column_stack(utilities)
+    return draw_codes(rng, np.exp(stacked - stacked.max(axis=1, keepdims=True)))
+
+
+def labelled(
+    codes: npt.NDArray[np.integer[Any]],
+    levels: Sequence[str],
+    *,
+    ordered: bool = False,
+    missing: npt.NDArray[np.bool_] | None = None,
+) -> pa.DictionaryArray:
+    """Codes (n,) as a text column stored as dictionary; records marked as missing have no value."""
+    indices = pa.array(codes.astype(np.int32), mask=missing)
+    return pa.DictionaryArray.from_arrays(indices, pa.array(levels, pa.string()), ordered=ordered)
+
+
+def as_flavour(table: pa.Table, flavour: Flavour) -> Any:
+    """The table as the kind of frame that was asked for."""
+    if flavour == "arrow":
+        return table
+    try:
+        package = importlib.import_module(flavour)
+    except ImportError as error:
+        raise MissingPackageError(
+            f"flavour={flavour!r} needs the package {flavour}: pip install {flavour}"
+        ) from error
+    return table.to_pandas() if flavour == "pandas" else package.from_arrow(table)

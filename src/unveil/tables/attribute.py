@@ -1,0 +1,282 @@
+"""Attribute disclosure: what the keys give away about a target, through the release."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata.column import CodedColumn
+from unveil.microdata.pair import Pair
+from unveil.tables.attribute_risk import AttributeRisk, AttributeRisks
+from unveil.tables.checks import one_way, two_way
+from unveil.tables.exclusions import CellRules
+from unveil.tables.identity import mean_over
+from unveil.tables.recount import Recount
+from unveil.tables.study import Groups, Study, as_names, coded
+from unveil.tables.sums import MEASURES, identity_measures, measures
+
+__all__ = ["attribute"]
+
+ExcludedPair = tuple[str, object, object]
+
+
+def attribute(
+    pair: Pair,
+    keys: str | Sequence[str],
+    *,
+    target: str | None = None,
+    targets: Sequence[str] | None = None,
+    ngroups_target: Groups = None,
+    ngroups_keys: Groups = None,
+    not_target_levels: Sequence[object] | Mapping[str, Sequence[object]] = (),
+    use_target_na: bool = True,
+    use_keys_na: bool | Mapping[str, bool] = True,
+    exclude_pairs: Sequence[ExcludedPair] = (),
+    denom_limit: int | None = None,
+    exclude_over_denom_limit: bool = False,
+    check_1way: tuple[float, float] = (50, 90),
+    check_2way: tuple[float, float] = (4, 80),
+) -> Any:
+    """Measure what the keys give away about one or several targets.
+
+    With d_tq, s_tq the number of original and synthetic records with keys q and target level t, d_q, s_q those
+    with keys q, and ps_tq = s_tq / s_q,
+
+    - ``iS    = 100 sum_q d_q [s_q > 0] / N_d``: the keys are in the release;
+    - ``DiS   = 100 sum_q d_q [some ps_tq = 1] / N_d``: and go with one target level there;
+    - ``DiSCO = 100 sum d_tq [ps_tq = 1] / N_d``: and it is the right one;
+    - ``DCAPd = 100 sum ps_tq d_tq / N_d``: a guess from the release is right.
+
+    All measures and their formulas are listed in the documentation.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    keys
+        The key variables: what an intruder knows of a person.
+    target
+        One target variable.
+    targets
+        Several target variables. Without either, every other column that all files have.
+    ngroups_target, ngroups_keys
+        Number of groups into which numeric targets or keys are cut: for all of them, or by column.
+    not_target_levels
+        Target levels that do not count as disclosed; by target where there are several.
+    use_target_na
+        Whether a missing target counts as a level that can be disclosed.
+    use_keys_na
+        Whether combinations in which a key is missing count; one flag, or one per key.
+    exclude_pairs
+        Triples (key, key level, target level) that do not count.
+    denom_limit, exclude_over_denom_limit
+        With both, cells of more than ``denom_limit`` records do not count.
+    check_1way, check_2way
+        Thresholds (records, percent) of the checks.
+
+    Returns
+    -------
+    AttributeRisk or AttributeRisks
+        One result for ``target``, a sequence of them otherwise.
+
+    Raises
+    ------
+    CallError
+        If a column or level is unknown, a target is among the keys, or an option is out of its range.
+    DataError
+        If a release lacks a column, or its values cannot be compared.
+
+    References
+    ----------
+    Raab, Nowok & Dibben (2026), Practical privacy metrics for synthetic data, section 3. Taub et al. (2018),
+    Differential Correct Attribution Probability for synthetic data, eq. 4 to 6.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f", "f", "m"], "ill": ["yes", "no", "no"]})
+    >>> release = pa.table({"sex": ["f", "f", "m"], "ill": ["yes", "yes", "no"]})
+    >>> risk = unveil.attribute(unveil.Pair(original, release), ["sex"], target="ill")
+    >>> round(risk.Dorig, 2), round(risk.DiSCO, 2)
+    (33.33, 66.67)
+    """
+    study = Study.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    names = _targets(pair, study.keys, target, targets)
+    limit = _limit(denom_limit, exclude_over_denom_limit)
+    checks = (_thresholds(check_1way, "check_1way"), _thresholds(check_2way, "check_2way"))
+    levels = _levels_by_target(names, not_target_levels)
+    risks = []
+    for name in names:
+        column = coded(pair, name, ngroups_target)
+        rules = _rules(study, column, levels.get(name, ()), use_target_na, exclude_pairs, limit)
+        risks.append(_risk(Recount(study, column, rules), study.groupings(ngroups_keys, name, ngroups_target), checks))
+    return risks[0] if target is not None else AttributeRisks(risks)
+
+
+def _targets(pair: Pair, keys: Sequence[str], target: str | None, targets: Sequence[str] | None) -> tuple[str, ...]:
+    if target is not None and targets is not None:
+        raise CallError("give either target or targets, not both")
+    if target is not None:
+        names = as_names([target], "target")
+    elif targets is not None:
+        names = as_names(targets, "target")
+    else:
+        names = tuple(n for n in pair.names if n not in keys)
+        if not names:
+            raise CallError("no column is left as a target: every common column is a key")
+    for name in names:
+        if name in keys:
+            raise CallError(f"{name!r} is a key and cannot be the target too")
+    pair.require(names)
+    return names
+
+
+def _levels_by_target(
+    names: Sequence[str], given: Sequence[object] | Mapping[str, Sequence[object]]
+) -> Mapping[str, Sequence[object]]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(names, given)
+    for name in given:
+        if name not in names:
+            raise CallError(f"not_target_levels names {name!r}, which is not a target")
+    return given
+
+
+def _limit(denom_limit: int | None, exclude: bool) -> int | None:
+    if denom_limit is None:
+        if exclude:
+            raise CallError("exclude_over_denom_limit needs a denom_limit")
+        return None
+    if isinstance(denom_limit, bool) or denom_limit != int(denom_limit) or denom_limit < 1:
+        raise CallError(f"denom_limit must be a whole number of at least 1, not {denom_limit!r}")
+    return int(denom_limit) if exclude else None
+
+
+def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
+    try:
+        n, pct = pair
+    except (TypeError, ValueError):
+        raise CallError(f"{what} takes two numbers (records, percent), not {pair!r}") from None
+    if n < 0 or not 0 <= pct <= 100:
+        raise CallError(f"{what}: records must be at least 0 and percent between 0 and 100, not {pair!r}")
+    return n, pct
+
+
+def _rules(
+    study: Study, target: CodedColumn, not_target_levels: Sequence[object], use_target_na: bool,
+    exclude_pairs: Sequence[ExcludedPair], limit: int | None,
+) -> CellRules:  # fmt: skip
+    if isinstance(not_target_levels, str):
+        not_target_levels = (not_target_levels,)
+    levels = None
+    if len(not_target_levels):
+        levels = np.zeros(target.n_levels, dtype=bool)
+        for level in not_target_levels:
+            try:
+                levels[target.code_of(level)] = True
+            except CallError as error:
+                warnings.warn(f"not_target_levels: {error}; nothing is left out for it", UnveilWarning, stacklevel=4)
+    by_name = {column.name: column for column in study.columns}
+    pairs = []
+    for triple in exclude_pairs:
+        if len(triple) != 3 or triple[0] not in by_name:
+            raise CallError(f"exclude_pairs takes triples (key, key level, target level) of a key, not {triple!r}")
+        key = by_name[triple[0]]
+        pairs.append((study.holding(key, key.code_of(triple[1])), target.code_of(triple[2])))
+    return CellRules(
+        target_levels=levels,
+        target_gap=None if use_target_na else target.gap,
+        keys=study.excluded,
+        pairs=tuple(pairs),
+        denom_limit=limit,
+    )
+
+
+def _risk(
+    source: Recount,
+    grouping: Mapping[str, Mapping[str, object]],
+    checks: tuple[tuple[float, float], tuple[float, float]],
+) -> AttributeRisk:
+    study, target = source.study, source.target
+    pair = study.pair
+    d_t = np.bincount(target.original, minlength=target.n_levels)
+    releases, identities, exclusions, ones, twos, modes = [], [], [], [], [], []
+    for release, n_synthetic in enumerate(pair.n_synthetic):
+        found = source.summed(release)
+        releases.append(measures(found.sums, d_t, pair.n_original, n_synthetic))
+        identities.append(identity_measures(found.sums, pair.n_original, n_synthetic))
+        exclusions.append(found.removed)
+        ones.append(one_way(found.disco, found.original_t, target, *checks[0]))
+        twos.append(tuple(two_way(study, found.disco, target, *checks[1])))
+        modes.append(found.mode_disco)
+    return AttributeRisk(
+        keys=study.keys,
+        target=target.name,
+        releases=tuple(releases),
+        mean=mean_over(releases),
+        undefined=_undefined(releases, pair.labels),
+        n_original=pair.n_original,
+        n_synthetic=pair.n_synthetic,
+        labels=pair.labels,
+        identity_after_exclusions=tuple(identities),
+        exclusions=tuple(exclusions),
+        check_1way=tuple(ones),
+        check_2way=tuple(twos),
+        grouping=grouping,
+        mode_DiSCO=tuple(modes),
+        warnings=tuple(_warnings(target, d_t, releases, modes, pair.labels)),
+        _source=source,
+    )
+
+
+_REASONS = {
+    "TCAP": "no original record's keys are disclosive in the release",
+    "DCAPb": "no synthetic record's keys are in the original",
+    "TCAPb": "no synthetic record's keys are in the original",
+    "mean_denom": "no cell is disclosive and correct",
+}
+
+
+def _undefined(releases: Sequence[Mapping[str, float]], labels: Sequence[str]) -> dict[str, str]:
+    undefined: dict[str, str] = {}
+    for measure in MEASURES:
+        where = [label for label, r in zip(labels, releases, strict=True) if math.isnan(r[measure])]
+        if where:
+            undefined[measure] = f"{_REASONS.get(measure, 'it has no records')} ({', '.join(where)})"
+    return undefined
+
+
+def _warnings(
+    target: CodedColumn,
+    d_t: NDArray[np.intp],
+    releases: Sequence[Mapping[str, float]],
+    modes: Sequence[float],
+    labels: Sequence[str],
+) -> list[str]:
+    found = list(target.notes)
+    n = int(d_t.sum())
+    if np.count_nonzero(d_t) == 1:
+        found.append(
+            "the target has one value only in the original: there is nothing to learn, whatever the figures say"
+        )
+    elif n > 1 and d_t.max() == 1:
+        found.append("every record has a value of its own: this looks like an identifier, not an attribute")
+    rising = [
+        f"from {release['DiSCO']:.2f} to {mode:.2f} in {label}"
+        for label, release, mode in zip(labels, releases, modes, strict=True)
+        if mode > release["DiSCO"]
+    ]
+    if rising:
+        found.append(
+            "DiSCO would rise if the release carried only its most frequent value, which tells nothing about anybody ("
+            + "; ".join(rising)
+            + "): a low DiSCO cannot be read as protection here"
+        )
+    return found

@@ -1,0 +1,305 @@
+"""The results of attribute disclosure: what they hold, and how they are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.microdata.source import Flavour
+from unveil.result import frame, paragraph, text_table
+from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.tables.checks import OneWay, TwoWay
+from unveil.tables.curve import CapCurve, cap_curve
+from unveil.tables.recount import Recount
+from unveil.tables.sums import MEASURES
+
+__all__ = ["AttributeRisk", "AttributeRisks"]
+
+_INTERVALS = ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO", "CAPd", "DCAPd", "TCAP")
+_PRINTED = ("iS", "DiS", "DiSCO", "DiSDiO", "DCAPd", "TCAP")
+
+
+@dataclass(frozen=True)
+class AttributeRisk:
+    """Attribute disclosure risk for one target, of one or more releases; measures in percent.
+
+    Every measure of :data:`unveil.tables.sums.MEASURES` is also an attribute: its mean over the releases.
+
+    Attributes
+    ----------
+    keys, target
+        The key variables and the target variable.
+    releases
+        Per release, measure by name.
+    mean
+        The same, averaged over the releases where defined.
+    undefined
+        Per measure that is not defined in some release, the reason.
+    n_original, n_synthetic
+        Number of records of the original, and of each release.
+    labels
+        What the releases are called.
+    identity_after_exclusions
+        Per release, the identity measures of what the exclusions left.
+    exclusions
+        Per release, table and rule, the number of records taken out, and what remained.
+    check_1way, check_2way
+        Per release, the level and the pairs that explain DiSCO by common knowledge.
+    grouping
+        How numeric keys and the target were cut, by column.
+    mode_DiSCO
+        Per release, DiSCO with the synthetic target replaced by its most frequent level.
+    warnings
+        What makes the figures unreliable.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    releases: tuple[Mapping[str, float], ...]
+    mean: Mapping[str, float]
+    undefined: Mapping[str, str]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    labels: tuple[str, ...]
+    identity_after_exclusions: tuple[Mapping[str, float], ...]
+    exclusions: tuple[Mapping[str, Mapping[str, int]], ...]
+    check_1way: tuple[OneWay | None, ...]
+    check_2way: tuple[tuple[TwoWay, ...], ...]
+    grouping: Mapping[str, Mapping[str, object]]
+    mode_DiSCO: tuple[float, ...]
+    warnings: tuple[str, ...]
+    _source: Recount = field(repr=False, compare=False)
+
+    def __getattr__(self, name: str) -> float:
+        if name in MEASURES:
+            return self.mean[name]
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values; names of measures as in the documentation."""
+        return {
+            "keys": list(self.keys),
+            "target": self.target,
+            "releases": [dict(r) for r in self.releases],
+            "mean": dict(self.mean),
+            "undefined": dict(self.undefined),
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "labels": list(self.labels),
+            "identity_after_exclusions": [dict(r) for r in self.identity_after_exclusions],
+            "exclusions": [{table: dict(rules) for table, rules in r.items()} for r in self.exclusions],
+            "check_1way": [dict(c) if c else None for c in self.check_1way],
+            "check_2way": [[dict(pair) for pair in pairs] for pairs in self.check_2way],
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "mode_DiSCO": list(self.mode_DiSCO),
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release: target, release, number of records and measures."""
+        return frame(self._rows(), flavour or self._source.study.pair.flavour)
+
+    def _rows(self) -> dict[str, list[Any]]:
+        rows: dict[str, list[Any]] = {
+            "target": [self.target] * len(self.labels),
+            "release": list(self.labels),
+            "n_synthetic": list(self.n_synthetic),
+        }
+        return rows | {name: [r[name] for r in self.releases] for name in MEASURES}
+
+    def records(self, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """Per original record: number from 0, d_q, s_q, ps of its true target, and what they make of it.
+
+        ``ps`` is the share of the true target level among the synthetic records with the record's keys; 0 where there
+        are none or the record is excluded. The flags ``in_synthetic``, ``disclosive`` and ``disco`` sum to iS, DiS and
+        DiSCO, ``ps`` to DCAPd. This is confidential.
+        """
+        return frame(
+            {"record": np.arange(self.n_original)} | self._source.records(release),
+            flavour or self._source.study.pair.flavour,
+        )
+
+    def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """The measures that concern original records, for each level of a column."""
+        source = self._source
+        groups = source.study.pair.column(column)
+        found = source.records(release)
+        n = np.bincount(groups.original, minlength=groups.n_levels)
+        present = np.flatnonzero(n)
+
+        def percent(values: NDArray[Any]) -> NDArray[np.float64]:
+            return 100 * np.bincount(groups.original, weights=values, minlength=len(n))[present] / n[present]
+
+        columns = {"iS": "in_synthetic", "DiS": "disclosive", "DiSCO": "disco", "DCAPd": "ps"}
+        return frame(
+            {column: [groups.labels[i] for i in present], "n": n[present]}
+            | {name: percent(found[flag]) for name, flag in columns.items()},
+            flavour or source.study.pair.flavour,
+        )
+
+    def cap_curve(self, taus: Sequence[float] | None = None) -> CapCurve:
+        """CAP(tau) of each release over a grid of tau; see :class:`CapCurve`."""
+        blocks = [self._source.counted(r) for r in range(len(self.releases))]
+        return cap_curve(
+            blocks,
+            taus,
+            self.keys,
+            self.target,
+            self.labels,
+            self.n_original,
+            self._source.study.pair.flavour,
+        )
+
+    def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
+        """Per release, bootstrap intervals over original records.
+
+        Measures that concern synthetic records alone have none: the release is what it is.
+
+        Parameters
+        ----------
+        n
+            Number of replicates.
+        seed
+            Seed of the draws.
+        level
+            Coverage, between 0 and 1.
+        """
+        result = []
+        for release in range(len(self.releases)):
+            contributions, weights = self._source.contributions(release)
+            draws = resample(contributions, weights, n=n, seed=seed)
+            with np.errstate(invalid="ignore"):
+                draws["TCAP"] = 100 * draws["DiSCO"] / draws["DiS"]
+            result.append({name: percentile_interval(draws[name], level) for name in _INTERVALS})
+        return result
+
+    def plot(self, ax: Any = None) -> Any:
+        """Dots of the original's and the release's disclosive share; needs matplotlib."""
+        from unveil.tables.plots import plot_targets
+
+        return plot_targets([self], ax=ax)
+
+    def __str__(self) -> str:
+        first = self.releases[0]
+        rows: list[list[float | str | None]] = []
+        for label, release, n, interval in zip(
+            self.labels, self.releases, self.n_synthetic, self.intervals(), strict=True
+        ):
+            low, high = interval["DiSCO"]
+            rows.append([label, n, *(release[m] for m in _PRINTED), f"{low:.2f} to {high:.2f}"])
+        if len(rows) > 1:
+            rows.append(["mean", "", *(self.mean[m] for m in _PRINTED), ""])
+        lines = [
+            f"Attribute disclosure of {self.target!r}: {self.n_original} original records, keys {', '.join(self.keys)}",
+            "",
+            text_table(["release", "records", *_PRINTED, "DiSCO 95 % interval"], rows),
+            "",
+            paragraph(
+                f"Beside it: the original itself discloses {first['Dorig']:.2f} (Dorig) and attributes",
+                f"{first['CAPd']:.2f} correctly (CAPd); guessing from the margin of {self.target!r} alone is right",
+                f"for {first['baseCAPd']:.2f} (baseCAPd).",
+                f"Of 100 persons, {self.mean['DiSCO']:.1f} have keys that in the release go with one value of",
+                f"{self.target!r} only, and it is theirs (DiSCO).",
+                "All are percent of original records; TCAP is percent of the DiS records.",
+            ),
+        ]
+        lines.extend(paragraph(f"{name} is not defined: {reason}.") for name, reason in self.undefined.items())
+        lines.extend(paragraph(text) for text in _checks_in_words(self))
+        lines.extend(paragraph(f"Warning: {text}.") for text in self.warnings)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+class AttributeRisks(Sequence[AttributeRisk]):
+    """Attribute disclosure risk of several targets seen through the same keys; a sequence of :class:`AttributeRisk`."""
+
+    def __init__(self, risks: Sequence[AttributeRisk]):
+        self._risks = tuple(risks)
+
+    @overload
+    def __getitem__(self, index: int) -> AttributeRisk: ...
+    @overload
+    def __getitem__(self, index: slice) -> AttributeRisks: ...
+    def __getitem__(self, index: int | slice) -> AttributeRisk | AttributeRisks:
+        return AttributeRisks(self._risks[index]) if isinstance(index, slice) else self._risks[index]
+
+    def __len__(self) -> int:
+        return len(self._risks)
+
+    def __iter__(self) -> Iterator[AttributeRisk]:
+        return iter(self._risks)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The results as plain values, by target."""
+        return {"keys": list(self[0].keys), "targets": [risk.to_dict() for risk in self]}
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per target and release."""
+        rows: dict[str, list[Any]] = {}
+        for risk in self:
+            for name, values in risk._rows().items():
+                rows.setdefault(name, []).extend(values)
+        return frame(rows, flavour or self[0]._source.study.pair.flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Per target, dots of the original's and the release's disclosive share; needs matplotlib."""
+        from unveil.tables.plots import plot_targets
+
+        return plot_targets(self, ax=ax)
+
+    def __str__(self) -> str:
+        shown = ("Dorig", "DiSCO", "baseCAPd", "DCAPd", "CAPd", "iS")
+        rows: list[list[float | str | None]] = []
+        for risk in sorted(self, key=lambda r: -r.mean["DiSCO"]):
+            spans = [interval["DiSCO"] for interval in risk.intervals()]
+            low, high = min(s[0] for s in spans), max(s[1] for s in spans)
+            marks = "1-way " * any(risk.check_1way) + "2-way " * any(risk.check_2way) + "warning" * bool(risk.warnings)
+            rows.append([risk.target, *(risk.mean[m] for m in shown), f"{low:.2f} to {high:.2f}", marks.strip()])
+        first = self[0]
+        m = len(first.labels)
+        return "\n".join(
+            [
+                f"Attribute disclosure: {first.n_original} original records, keys {', '.join(first.keys)}, "
+                + (
+                    f"mean of {m} releases" if m > 1 else f"release {first.labels[0]} of {first.n_synthetic[0]} records"
+                ),
+                "",
+                text_table(["target", *shown, "DiSCO 95 % interval", "look at"], rows),
+                "",
+                paragraph(
+                    "Percent of original records. Dorig: disclosed by the original itself. DiSCO: disclosed by the",
+                    "release, and correct. baseCAPd: right by guessing from the margin alone; DCAPd: right by guessing",
+                    "from the release; CAPd: right by guessing from the original. The interval spans the releases.",
+                ),
+                *(
+                    paragraph(f"{risk.target}: {line}")
+                    for risk in self
+                    for line in (*_checks_in_words(risk), *(f"{text}." for text in risk.warnings))
+                ),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def _checks_in_words(risk: AttributeRisk) -> list[str]:
+    lines = []
+    for label, one, two in zip(risk.labels, risk.check_1way, risk.check_2way, strict=True):
+        if one:
+            lines.append(
+                f"Check ({label}): {one['of_level']} of the {one['disclosive']} DiSCO records have the level "
+                f"{one['level']}, which {one['share']:.1f} % of all have; consider leaving it out (not_target_levels)."
+            )
+        if two:
+            top = two[0]
+            lines.append(
+                f"Check ({label}): {len(two)} pairs of target and key level are close to a rule in the original, first "
+                f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
+                f"{top['original_with_key']}); consider leaving them out (exclude_pairs)."
+            )
+    return lines

@@ -1,0 +1,63 @@
+"""Percentile intervals by resampling original records.
+
+A record's contribution to a measure (its flag, or the share ps of its true target) is taken from the whole file
+and held; records are drawn with replacement and their contributions averaged anew. Recounting who is unique in
+each resample would be wrong: a record drawn twice is still one person. Records with equal contributions are
+drawn together, so the work depends on the number of different contributions, not of records.
+Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+
+__all__ = ["percentile_interval", "resample"]
+
+Floats = NDArray[np.float64]
+
+
+def resample(
+    contributions: Mapping[str, Floats], weights: NDArray[np.int64], *, n: int, seed: int
+) -> dict[str, Floats]:
+    """Draw bootstrap replicates of the mean contribution.
+
+    Parameters
+    ----------
+    contributions
+        Per measure the contribution (k,) of each kind of record.
+    weights : (k,) int64
+        Number of records of each kind.
+    n
+        Number of replicates.
+    seed
+        Seed of the draws.
+
+    Returns
+    -------
+    dict
+        Per measure the replicates (n,), in percent.
+    """
+    if n < 2:
+        raise CallError(f"a bootstrap needs at least 2 replicates, not {n!r}")
+    patterns, position = np.unique(np.column_stack(list(contributions.values())), axis=0, return_inverse=True)
+    counts = np.bincount(position.ravel(), weights=weights, minlength=len(patterns))
+    n_records = int(counts.sum())
+    draws = np.random.default_rng(seed).multinomial(n_records, counts / n_records, size=n)
+    means = 100 * (draws @ patterns) / n_records
+    return dict(zip(contributions, means.T, strict=True))
+
+
+def percentile_interval(replicates: Floats, level: float) -> tuple[float, float]:
+    """The central interval of the replicates that are defined."""
+    if not 0 < level < 1:
+        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
+    defined = replicates[np.isfinite(replicates)]
+    if not len(defined):
+        return float("nan"), float("nan")
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    return float(low), float(high)

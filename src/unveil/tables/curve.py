@@ -1,0 +1,115 @@
+"""CAP(tau): correct attribution by guesses that the release makes with a share of at least tau."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from unveil.errors import CallError
+from unveil.microdata.source import Flavour
+from unveil.result import frame, text_table
+from unveil.tables.cells import Cells
+from unveil.tables.exclusions import Tables
+from unveil.tables.sums import cap_at
+
+__all__ = ["CapCurve", "cap_curve"]
+
+
+@dataclass(frozen=True)
+class CapCurve:
+    """CAP(tau) in percent of original records: ``100 sum ps_tq d_tq [ps_tq >= tau] / N_d``.
+
+    It falls from DCAPd at tau = 0 to DiSCO at tau = 1.
+
+    Attributes
+    ----------
+    keys, target
+        The key variables and the target variable.
+    taus : (k,)
+        Thresholds, ascending, between 0 and 1.
+    releases : tuple of (k,)
+        The values, per release.
+    labels
+        What the releases are called.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    taus: tuple[float, ...]
+    releases: tuple[tuple[float, ...], ...]
+    labels: tuple[str, ...]
+    flavour: Flavour
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curve as plain values."""
+        return {
+            "keys": list(self.keys),
+            "target": self.target,
+            "tau": list(self.taus),
+            "releases": [list(values) for values in self.releases],
+            "labels": list(self.labels),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release and threshold."""
+        return frame(
+            {
+                "release": np.repeat(self.labels, len(self.taus)).tolist(),
+                "tau": list(self.taus) * len(self.labels),
+                "CAP": [value for values in self.releases for value in values],
+            },
+            flavour or self.flavour,
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """The curve of each release; needs matplotlib."""
+        from unveil.tables.plots import plot_cap_curve
+
+        return plot_cap_curve(self, ax=ax)
+
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = [
+            [f"{tau:g}", *(values[i] for values in self.releases)] for i, tau in enumerate(self.taus)
+        ]
+        return "\n".join(
+            [
+                f"CAP(tau) of {self.target!r}, keys {', '.join(self.keys)}, percent of original records",
+                "",
+                text_table(["tau", *self.labels], rows),
+                "",
+                "A guess counts if it is right and the release makes it with a share of at least tau:",
+                "tau 0 is DCAPd, tau 1 is DiSCO.",
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def cap_curve(
+    blocks: Sequence[tuple[Cells, Tables]], taus: Sequence[float] | None, keys: tuple[str, ...], target: str,
+    labels: tuple[str, ...], n_original: int, flavour: Flavour,
+) -> CapCurve:  # fmt: skip
+    """Evaluate CAP(tau) of each release.
+
+    Parameters
+    ----------
+    blocks
+        Cells and tables of each release.
+    taus
+        Thresholds between 0 and 1; by default 0, 0.05, ..., 1.
+    keys, target, labels, n_original, flavour
+        Carried over to the result.
+
+    Raises
+    ------
+    CallError
+        If a threshold lies outside 0 to 1.
+    """
+    grid = tuple(sorted(set(np.round(np.arange(21) / 20, 2).tolist() if taus is None else map(float, taus))))
+    if not grid or not all(0 <= tau <= 1 for tau in grid):
+        raise CallError(f"taus lie between 0 and 1, not at {list(grid)!r}")
+    values = tuple(tuple(100 * total / n_original for total in cap_at(cells, tables, grid)) for cells, tables in blocks)
+    return CapCurve(keys, target, grid, values, labels, flavour)

@@ -1,0 +1,277 @@
+"""Identity disclosure: original records that are unique on the keys, and found again in the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.microdata.pair import Pair
+from unveil.microdata.source import Flavour
+from unveil.result import frame, paragraph, text_table
+from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.tables.study import Groups, Study
+from unveil.tables.sums import percent
+
+__all__ = ["IDENTITY_MEASURES", "IdentityRisk", "identity"]
+
+IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
+
+
+@dataclass(frozen=True)
+class IdentityRisk:
+    """Identity disclosure risk of one or more releases; all measures in percent.
+
+    Attributes
+    ----------
+    keys
+        The key variables.
+    releases
+        Per release, measure by name.
+    mean
+        The same, averaged over the releases where defined.
+    n_original, n_synthetic
+        Number of records of the original, and of each release.
+    labels
+        What the releases are called.
+    grouping
+        How numeric keys were cut, by key.
+    """
+
+    keys: tuple[str, ...]
+    releases: tuple[Mapping[str, float], ...]
+    mean: Mapping[str, float]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    labels: tuple[str, ...]
+    grouping: Mapping[str, Mapping[str, object]]
+    _study: Study = field(repr=False, compare=False)
+
+    @property
+    def UiO(self) -> float:
+        """Percent of original records unique in the original."""
+        return self.mean["UiO"]
+
+    @property
+    def UiS(self) -> float:
+        """Percent of synthetic records unique in the release, mean over releases."""
+        return self.mean["UiS"]
+
+    @property
+    def UiOiS(self) -> float:
+        """Percent of original records unique in the original and found in the release, mean over releases."""
+        return self.mean["UiOiS"]
+
+    @property
+    def repU(self) -> float:
+        """Percent of original records unique in both files, mean over releases."""
+        return self.mean["repU"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values; names of measures as in the documentation."""
+        return {
+            "keys": list(self.keys),
+            "releases": [dict(r) for r in self.releases],
+            "mean": dict(self.mean),
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "labels": list(self.labels),
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release: its name, number of records and measures."""
+        return frame(
+            {"release": self.labels, "n_synthetic": self.n_synthetic}
+            | {name: [r[name] for r in self.releases] for name in IDENTITY_MEASURES},
+            flavour or self._study.pair.flavour,
+        )
+
+    def records(self, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """Per original record: number from 0, d_q, s_q, and what they make of it.
+
+        The flags sum to the measures: ``repU = 100 * sum(replicated_unique) / n_original``. This is confidential.
+        """
+        return frame(
+            {"record": np.arange(self.n_original)} | _flags(self._study, release),
+            flavour or self._study.pair.flavour,
+        )
+
+    def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """The measures that concern original records, for each level of a column."""
+        groups = self._study.pair.column(column)
+        flags = _flags(self._study, release)
+        n = np.bincount(groups.original, minlength=groups.n_levels)
+        columns = {"UiO": "unique", "UiOiS": "unique_in_synthetic", "repU": "replicated_unique"}
+        present = np.flatnonzero(n)
+        return frame(
+            {column: [groups.labels[i] for i in present], "n": n[present]}
+            | {
+                name: 100 * np.bincount(groups.original, weights=flags[flag], minlength=len(n))[present] / n[present]
+                for name, flag in columns.items()
+            },
+            flavour or self._study.pair.flavour,
+        )
+
+    def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
+        """Per release, bootstrap intervals over original records for UiO, UiOiS and repU.
+
+        Parameters
+        ----------
+        n
+            Number of replicates.
+        seed
+            Seed of the draws.
+        level
+            Coverage, between 0 and 1.
+        """
+        result = []
+        for release in range(len(self.releases)):
+            flags = _flags(self._study, release)
+            contributions = {
+                "UiO": flags["unique"].astype(float),
+                "UiOiS": flags["unique_in_synthetic"].astype(float),
+                "repU": flags["replicated_unique"].astype(float),
+            }
+            draws = resample(contributions, np.ones(self.n_original, dtype=np.int64), n=n, seed=seed)
+            result.append({name: percentile_interval(values, level) for name, values in draws.items()})
+        return result
+
+    def plot(self, ax: Any = None) -> Any:
+        """Dots of the four measures, one per release; needs matplotlib."""
+        from unveil.tables.plots import plot_identity
+
+        return plot_identity(self, ax=ax)
+
+    def __str__(self) -> str:
+        intervals = self.intervals()
+        rows: list[list[float | str | None]] = []
+        for label, release, n, interval in zip(self.labels, self.releases, self.n_synthetic, intervals, strict=True):
+            low, high = interval["repU"]
+            rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), f"{low:.2f} to {high:.2f}"])
+        if len(rows) > 1:
+            rows.append(["mean", "", *(self.mean[m] for m in IDENTITY_MEASURES), ""])
+        return "\n".join(
+            [
+                f"Identity disclosure: {self.n_original} original records, keys {', '.join(self.keys)}",
+                "",
+                text_table(["release", "records", *IDENTITY_MEASURES, "repU 95 % interval"], rows),
+                "",
+                paragraph(
+                    f"Of 100 persons, {self.UiO:.1f} have a combination of keys that nobody else in the original has",
+                    f"(UiO); {self.repU:.1f} of the 100 also meet exactly one synthetic record with it (repU).",
+                    "UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
+                    "Not shown: what is learnt about the targets. A release can have repU 0",
+                    "and still give a person away.",
+                ),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def identity(
+    pair: Pair,
+    keys: str | Sequence[str],
+    *,
+    use_keys_na: bool | Mapping[str, bool] = True,
+    ngroups_keys: Groups = None,
+) -> IdentityRisk:
+    """Measure how many persons are unique on the keys, and are again in the release.
+
+    With d_q and s_q the number of original and synthetic records of key combination q,
+
+    - ``UiO   = 100 #{q : d_q = 1} / N_d``
+    - ``UiS   = 100 #{q : s_q = 1} / N_s``
+    - ``UiOiS = 100 #{q : d_q = 1 and s_q > 0} / N_d``
+    - ``repU  = 100 #{q : d_q = 1 and s_q = 1} / N_d``
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    keys
+        The key variables: what an intruder knows of a person.
+    use_keys_na
+        Whether combinations in which a key is missing count; one flag, or one per key.
+    ngroups_keys
+        Number of groups into which numeric keys are cut: for all of them, or by key.
+
+    Returns
+    -------
+    IdentityRisk
+        Percentages per release; NaN where a release has no records.
+
+    Raises
+    ------
+    CallError
+        If a key is unknown or repeated, or an option names a column that is not a key.
+    DataError
+        If a release lacks a key, or its values cannot be compared.
+
+    References
+    ----------
+    Raab, Nowok & Dibben (2026), Practical privacy metrics for synthetic data, section 2.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f", "f", "m"], "age": [30, 30, 40]})
+    >>> release = pa.table({"sex": ["f", "m"], "age": [30, 40]})
+    >>> risk = unveil.identity(unveil.Pair(original, release), ["sex", "age"])
+    >>> round(risk.UiO, 2), round(risk.repU, 2)
+    (33.33, 33.33)
+    """
+    study = Study.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    d, by_release = study.combinations.counts()
+    counts = None if study.excluded is None else ~study.excluded
+    releases = []
+    for s, n_synthetic in zip(by_release, pair.n_synthetic, strict=True):
+        in_original, in_release = (d == 1, s == 1) if counts is None else ((d == 1) & counts, (s == 1) & counts)
+        releases.append(
+            {
+                "UiO": percent(int(in_original.sum()), pair.n_original),
+                "UiS": percent(int(in_release.sum()), n_synthetic),
+                "UiOiS": percent(int((in_original & (s > 0)).sum()), pair.n_original),
+                "repU": percent(int((in_original & in_release).sum()), pair.n_original),
+            }
+        )
+    return IdentityRisk(
+        keys=study.keys,
+        releases=tuple(releases),
+        mean=mean_over(releases),
+        n_original=pair.n_original,
+        n_synthetic=pair.n_synthetic,
+        labels=pair.labels,
+        grouping=study.groupings(ngroups_keys),
+        _study=study,
+    )
+
+
+def mean_over(releases: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Each measure averaged over the releases in which it is defined."""
+    means = {}
+    for name in releases[0]:
+        defined = [r[name] for r in releases if not np.isnan(r[name])]
+        means[name] = sum(defined) / len(defined) if defined else float("nan")
+    return means
+
+
+def _flags(study: Study, release: int) -> dict[str, NDArray[Any]]:
+    d, by_release = study.combinations.counts()
+    s = by_release[release]
+    q = study.combinations.original
+    d_q, s_q = d[q], s[q]
+    counted = np.ones(len(q), dtype=bool) if study.excluded is None else ~study.excluded[q]
+    unique = (d_q == 1) & counted
+    return {
+        "d_q": d_q,
+        "s_q": s_q,
+        "unique": unique,
+        "unique_in_synthetic": unique & (s_q > 0),
+        "replicated_unique": unique & (s_q == 1),
+    }

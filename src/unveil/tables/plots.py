@@ -1,0 +1,164 @@
+"""Drawings of the table measures. Each function draws one result on matplotlib axes and returns them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from unveil.errors import CallError, MissingPackageError
+
+if TYPE_CHECKING:
+    from unveil.tables.attribute_risk import AttributeRisk
+    from unveil.tables.curve import CapCurve
+    from unveil.tables.identity import IdentityRisk
+    from unveil.tables.key_sets import KeySets
+    from unveil.tables.structure import Structure
+
+__all__ = ["plot_cap_curve", "plot_identity", "plot_key_sets", "plot_structure", "plot_targets"]
+
+# Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
+_ORIGINAL, _RELEASE, _OTHER = "#0072B2", "#D55E00", "#999999"
+_SIZES = ("#56B4E9", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00", "#000000")
+
+
+def _axes(ax: Any, height: float = 4.0) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError:
+        raise MissingPackageError("plots need matplotlib: pip install 'unveil[plot]'") from None
+    return plt.subplots(figsize=(7.0, height), layout="constrained")[1]
+
+
+def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
+    """Per target a dot for the original (Dorig), one for the releases' mean (DiSCO), and the releases' interval."""
+    ordered = sorted(risks, key=lambda risk: risk.mean["DiSCO"])
+    ax = _axes(ax, height=1.4 + 0.35 * len(ordered))
+    for y, risk in enumerate(ordered):
+        original, release = risk.mean["Dorig"], risk.mean["DiSCO"]
+        spans = [interval["DiSCO"] for interval in risk.intervals()]
+        ax.plot([release, original], [y, y], color="#DDDDDD", linewidth=2, zorder=1)
+        ax.plot(
+            [min(s[0] for s in spans), max(s[1] for s in spans)],
+            [y, y],
+            color=_RELEASE,
+            linewidth=5,
+            alpha=0.35,
+            zorder=2,
+        )
+        ax.scatter(
+            [original],
+            [y],
+            color=_ORIGINAL,
+            marker="o",
+            zorder=3,
+            label="original (Dorig)" if y == 0 else None,
+        )
+        ax.scatter([release], [y], color=_RELEASE, marker="D", zorder=3, label="release (DiSCO)" if y == 0 else None)
+    ax.set_yticks(range(len(ordered)), [_marked(risk) for risk in ordered])
+    ax.set_xlim(0, 100)
+    ax.set_ylim(-0.6, len(ordered) - 0.4)
+    ax.set_xlabel("percent of original records disclosed")
+    ax.set_title(f"keys: {', '.join(ordered[0].keys)}", fontsize="medium")
+    ax.legend(loc="lower right", frameon=False)
+    return _plain(ax)
+
+
+def _marked(risk: AttributeRisk) -> str:
+    checks = [name for name, found in (("1-way", any(risk.check_1way)), ("2-way", any(risk.check_2way))) if found]
+    return f"{risk.target} ({', '.join(checks)} check)" if checks else risk.target
+
+
+def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
+    """CAP(tau) against tau, a line per release."""
+    ax = _axes(ax)
+    many = len(curve.releases) > 1
+    for label, values in zip(curve.labels, curve.releases, strict=True):
+        ax.step(
+            curve.taus,
+            values,
+            where="pre",
+            color=_RELEASE,
+            alpha=0.6 if many else 1,
+            label=None if many else label,
+        )
+    ax.set_xlim(0, 1)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("tau: least share of the guessed level among synthetic records with the same keys")
+    ax.set_ylabel("CAP(tau), percent of original records")
+    ax.set_title(f"{curve.target}; keys: {', '.join(curve.keys)}", fontsize="medium")
+    ax.annotate("DCAPd", (0, curve.releases[0][0]), xytext=(6, 4), textcoords="offset points")
+    ax.annotate("DiSCO", (1, curve.releases[0][-1]), xytext=(-6, 4), textcoords="offset points", ha="right")
+    return _plain(ax)
+
+
+def plot_key_sets(sets: KeySets, *, ax: Any = None, measure: str = "repU") -> Any:
+    """A measure of each key set against its number of combinations in the original, coloured by number of keys."""
+    if measure not in sets.sets[0].measures:
+        raise CallError(f"key sets have no measure {measure!r}; choose from {', '.join(sets.sets[0].measures)}")
+    ax = _axes(ax)
+    for size in sorted({len(s.keys) for s in sets.sets}):
+        chosen = [s for s in sets.sets if len(s.keys) == size]
+        ax.scatter(
+            [s.combinations for s in chosen],
+            [s.measures[measure] for s in chosen],
+            color=_SIZES[(size - 1) % len(_SIZES)],
+            label=f"{size} key{'s' if size > 1 else ''}",
+            s=18,
+        )
+    ax.set_xscale("log")
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel("number of key combinations in the original (log scale)")
+    ax.set_ylabel(f"{measure}, percent of original records")
+    ax.set_title(
+        f"sets of {', '.join(sets.keys)}" + (f"; target {sets.target}" if sets.target else ""),
+        fontsize="medium",
+    )
+    ax.legend(frameon=False)
+    return _plain(ax)
+
+
+def plot_identity(risk: IdentityRisk, *, ax: Any = None) -> Any:
+    """A dot per measure and release."""
+    ax = _axes(ax, height=2.6)
+    names = ("repU", "UiOiS", "UiS", "UiO")
+    for y, name in enumerate(names):
+        values = [r[name] for r in risk.releases]
+        ax.scatter(values, [y] * len(values), color=_RELEASE if name == "repU" else _OTHER, zorder=2)
+    ax.set_yticks(range(len(names)), ["repU: unique in both", "UiOiS: unique, and found", "UiS", "UiO"])
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("percent (UiS of synthetic records, the others of original records)")
+    ax.set_title(f"keys: {', '.join(risk.keys)}", fontsize="medium")
+    return _plain(ax)
+
+
+def plot_structure(structure: Structure, *, ax: Any = None) -> Any:
+    """Per release, percent of original combinations kept and percent of synthetic ones that are novel."""
+    ax = _axes(ax, height=1.6 + 0.4 * len(structure.labels))
+    for y, release in enumerate(structure.releases):
+        ax.barh(
+            y + 0.2,
+            release["combinations_preserved"],
+            height=0.36,
+            color=_ORIGINAL,
+            label="original kept" if y == 0 else None,
+        )
+        ax.barh(
+            y - 0.2,
+            release["percent_novel"],
+            height=0.36,
+            color=_RELEASE,
+            label="synthetic novel" if y == 0 else None,
+        )
+    ax.set_yticks(range(len(structure.labels)), structure.labels)
+    ax.set_xlim(0, 100)
+    ax.set_xlabel("percent of key combinations")
+    ax.set_title(f"keys: {', '.join(structure.keys)}", fontsize="medium")
+    ax.legend(frameon=False)
+    return _plain(ax)
+
+
+def _plain(ax: Any) -> Any:
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax

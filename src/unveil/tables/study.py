@@ -1,0 +1,149 @@
+"""The keys of a study: checked, grouped where asked for, and folded once for all targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata.column import CodedColumn
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.pair import Pair
+from unveil.tables.cells import Cells, count_cells
+from unveil.tables.combinations import KeyCombinations, fold_keys
+
+__all__ = ["Groups", "Study", "as_names", "coded"]
+
+Groups = int | Mapping[str, int | None] | None
+"""Number of groups for every numeric column, or by column."""
+
+
+@dataclass(frozen=True)
+class Study:
+    """An original and its releases seen through a set of keys.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    keys
+        Names of the key variables.
+    columns
+        The key variables as codes, grouped where asked for.
+    use_keys_na
+        Per key, whether combinations in which it is missing count.
+    """
+
+    pair: Pair
+    keys: tuple[str, ...]
+    columns: tuple[CodedColumn, ...]
+    use_keys_na: Mapping[str, bool]
+
+    @classmethod
+    def of(
+        cls, pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = None,
+        use_keys_na: bool | Mapping[str, bool] = True,
+    ) -> Study:  # fmt: skip
+        """Check the keys and code them.
+
+        Raises
+        ------
+        CallError
+            If no key is given, one is given twice or unknown, or an option names a column that is not a key.
+        DataError
+            If a release lacks a key.
+        """
+        names = as_names(keys, "key")
+        pair.require(names)
+        if isinstance(ngroups_keys, Mapping):
+            _known(ngroups_keys, names, "ngroups_keys")
+        if isinstance(use_keys_na, Mapping):
+            _known(use_keys_na, names, "use_keys_na")
+            flags = {name: bool(use_keys_na.get(name, True)) for name in names}
+        else:
+            flags = dict.fromkeys(names, bool(use_keys_na))
+        return cls(pair, names, tuple(coded(pair, name, ngroups_keys) for name in names), flags)
+
+    @cached_property
+    def combinations(self) -> KeyCombinations:
+        """The composite key of every record."""
+        return fold_keys(self.columns)
+
+    @cached_property
+    def excluded(self) -> NDArray[np.bool_] | None:
+        """Key combinations (size,) left out because a key is missing, or None where none are."""
+        gaps = [c for c in self.columns if c.has_gap and not self.use_keys_na[c.name]]
+        if not gaps:
+            return None
+        flags: NDArray[np.bool_] = np.any([self.holding(c, len(c.levels)) for c in gaps], axis=0)
+        return flags
+
+    def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
+        """Key combinations (size,) in which the key has the level."""
+        flags = np.zeros(self.combinations.size, dtype=bool)
+        q = self.combinations
+        for folded, codes in zip((q.original, *q.releases), (column.original, *column.releases), strict=True):
+            flags[folded[codes == code]] = True
+        return flags
+
+    def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
+        """Counts per key combination and target level, of the original and one release."""
+        q = self.combinations
+        return count_cells(
+            q.original,
+            target.original,
+            q.releases[release],
+            target.releases[release],
+            q.size,
+            target.n_levels,
+        )
+
+    def groupings(
+        self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
+    ) -> dict[str, dict[str, object]]:
+        """How the numeric keys and the target were cut, by column."""
+        asked = {name: _groups_for(self.pair, name, ngroups_keys) for name in self.keys}
+        if target is not None:
+            asked[target] = _groups_for(self.pair, target, ngroups_target)
+        return {name: self.pair.grouping(name, n)[1].to_dict() for name, n in asked.items() if n}
+
+
+def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
+    """A single name or a sequence of names as a tuple of different names.
+
+    Raises
+    ------
+    CallError
+        If there are none, or one is repeated.
+    """
+    listed = (names,) if isinstance(names, str) else tuple(names)
+    if not listed:
+        raise CallError(f"no {role} given: name at least one column")
+    for name in listed:
+        if not isinstance(name, str):
+            raise CallError(f"a {role} is named by a text, not by {name!r}")
+        if listed.count(name) > 1:
+            raise CallError(f"{role} {name!r} is given more than once")
+    return listed
+
+
+def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:
+    """A column as codes, cut into groups where asked for."""
+    return pair.column(name, n_groups=_groups_for(pair, name, groups))
+
+
+def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
+    """A number for all concerns the numeric columns only; a number for one column is meant for it."""
+    if isinstance(groups, Mapping):
+        return groups.get(name) or None
+    return groups if groups and pair.column(name).kind == "numeric" else None
+
+
+def _known(option: Mapping[str, object], names: Sequence[str], what: str) -> None:
+    for name in option:
+        if name not in names:
+            raise CallError(f"{what} names {name!r}, which is not a key{near_matches(name, names)}")
