@@ -65,13 +65,9 @@ class Options:
         if rule == "use_target_na":
             return t is None and not self.use_target_na
         if rule == "use_keys_na":
-            return any(
-                value is None and not self.uses_gaps_of(key) for key, value in zip(keys, q, strict=True)
-            )
+            return any(value is None and not self.uses_gaps_of(key) for key, value in zip(keys, q, strict=True))
         if rule == "exclude_pairs":
-            return any(
-                q[keys.index(key)] == level and t == target for key, level, target in self.exclude_pairs
-            )
+            return any(q[keys.index(key)] == level and t == target for key, level, target in self.exclude_pairs)
         return count > self.denom_limit
 
     def uses_gaps_of(self, key: str) -> bool:
@@ -331,9 +327,7 @@ def mode_disco(original: Columns, release: Columns, keys: Sequence[str], target:
     values = Counter(column(release, target))
     modes = [level for level, n in values.items() if n == max(values.values())]
     return {
-        attribute(original, {**release, target: [mode] * len(release[target])}, keys, target).measures[
-            "DiSCO"
-        ]
+        attribute(original, {**release, target: [mode] * len(release[target])}, keys, target).measures["DiSCO"]
         for mode in modes
     }
 
@@ -402,7 +396,6 @@ def group_column(
     """The files with one column in groups; gaps and special codes stay what they are."""
     grouping = find_groups((v for f in files for v in f[name]), n_groups, special_codes)
     group_of = {
-        v: v if is_gap(v) or v in special_codes else grouping.label(v)
-        for v in {v for f in files for v in f[name]}
+        v: v if is_gap(v) or v in special_codes else grouping.label(v) for v in {v for f in files for v in f[name]}
     }
     return [{**f, name: [group_of[v] for v in f[name]]} for f in files], grouping

@@ -162,9 +162,7 @@ SAME_FILES = {"md_s5_list": "md_s5"}
 def multi_cases() -> list[dict[str, Any]]:
     cases = {case["id"]: case for case in load_json("multi_disclosure_cases.json")["cases"]}
     # A list of files is refused there, but the same files are in another case.
-    return [
-        cases[SAME_FILES[name]] | {"id": name} if name in SAME_FILES else case for name, case in cases.items()
-    ]
+    return [cases[SAME_FILES[name]] | {"id": name} if name in SAME_FILES else case for name, case in cases.items()]
 
 
 def multi_call(case: dict[str, Any]) -> tuple[unveil.Pair, list[str], list[str], dict[str, Any]]:
@@ -176,9 +174,7 @@ def multi_call(case: dict[str, Any]) -> tuple[unveil.Pair, list[str], list[str],
     targets = targets or [name for name in names if name not in keys]
     options: dict[str, Any] = {}
     if "ngroups_targets" in arguments:
-        options["ngroups_target"] = {
-            t: n for t, n in zip(targets, arguments["ngroups_targets"], strict=True) if n
-        }
+        options["ngroups_target"] = {t: n for t, n in zip(targets, arguments["ngroups_targets"], strict=True) if n}
     if "ngroups_keys" in arguments:
         kinds = kinds_of(case["original"])
         options["ngroups_keys"] = {k: arguments["ngroups_keys"] for k in keys if kinds[k] == "numeric"}

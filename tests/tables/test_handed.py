@@ -100,12 +100,8 @@ def test_worked_example_of_unequal_sizes(pd: Any):
 
 # H02
 def test_gap_in_a_key(pd: Any):
-    d = pd.DataFrame(
-        {"region": ["N", "N", np.nan, "S", "S", np.nan], "sex": list("FFFMMM"), "t": list("aababb")}
-    )
-    s = pd.DataFrame(
-        {"region": ["N", np.nan, "S", np.nan, np.nan, "S"], "sex": list("FFMMMM"), "t": list("abaaba")}
-    )
+    d = pd.DataFrame({"region": ["N", "N", np.nan, "S", "S", np.nan], "sex": list("FFFMMM"), "t": list("aababb")})
+    s = pd.DataFrame({"region": ["N", np.nan, "S", np.nan, np.nan, "S"], "sex": list("FFMMMM"), "t": list("abaaba")})
     expected = {
         "UiO": 100 * 2 / 6,
         "UiS": 100 * 2 / 6,
@@ -135,12 +131,8 @@ def test_gap_in_the_target(pd: Any):
 
 # H04
 def test_four_kinds_of_gap_in_one_column(pd: Any):
-    d = pd.DataFrame(
-        {"k": pd.Series(["a", None, np.nan, "a", pd.NA, "b"], dtype=object), "t": list("ynnyny")}
-    )
-    s = pd.DataFrame(
-        {"k": pd.Series(["a", pd.NA, "b", None, "c", pd.NaT], dtype=object), "t": list("ynnnyn")}
-    )
+    d = pd.DataFrame({"k": pd.Series(["a", None, np.nan, "a", pd.NA, "b"], dtype=object), "t": list("ynnyny")})
+    s = pd.DataFrame({"k": pd.Series(["a", pd.NA, "b", None, "c", pd.NaT], dtype=object), "t": list("ynnnyn")})
     expected = {"UiO": 100 / 6, "UiS": 50, "UiOiS": 100 / 6, "repU": 100 / 6, "iS": 100, "DiSCO": 100 * 5 / 6}
     check(d, s, ["k"], "t", expected)
 
@@ -370,9 +362,7 @@ def test_special_codes_stay_apart_when_grouped(pd: Any):
 @quiet
 def test_logical_columns(pd: Any):
     d = pd.DataFrame({"smoker": [True, False, True, False], "t": list("abab")})
-    with_gap = pd.DataFrame(
-        {"smoker": pd.Series([True, False, np.nan, True], dtype=object), "t": list("abba")}
-    )
+    with_gap = pd.DataFrame({"smoker": pd.Series([True, False, np.nan, True], dtype=object), "t": list("abba")})
     as_text = pd.DataFrame({"smoker": ["TRUE", "FALSE", "FALSE", "TRUE"], "t": list("abba")})
     as_logical = as_text.assign(smoker=as_text.smoker.eq("TRUE"))
     expected = {"UiO": 0, "UiS": 0, "iS": 100, "DiSCO": 100}
@@ -384,9 +374,7 @@ def test_logical_columns(pd: Any):
 # H21
 def test_extra_and_reordered_columns(pd: Any):
     d = pd.DataFrame({"age": [30, 30, 40, 50], "sex": list("FFMM"), "t": list("yynn")})
-    s = pd.DataFrame(
-        {"S.No": [1, 2, 3], "t": list("yny"), "sex": list("FMM"), "age": [30, 40, 50], "note": [None] * 3}
-    )
+    s = pd.DataFrame({"S.No": [1, 2, 3], "t": list("yny"), "sex": list("FMM"), "age": [30, 40, 50], "note": [None] * 3})
     expected = {"UiO": 50, "UiS": 100, "UiOiS": 50, "repU": 50, "iS": 100, "DiSCO": 75}
     check(d, s, ["age", "sex"], "t", expected)
     with pytest.raises(ValueError, match="sex"):
@@ -478,9 +466,7 @@ def test_dates(pd: Any):
 @pytest.mark.parametrize("keys", [["A"], ["A", "B"], ["A", "C"], ["A", "B", "C"]])
 def test_keys_without_information(pd: Any, keys: list[str]):
     d = pd.DataFrame({"A": [1, 1, 1, np.nan], "B": 1, "C": np.nan, "t": list("yynn")})
-    s = pd.DataFrame(
-        {"A": [1, 1, np.nan, np.nan], "B": 1, "C": pd.Series([None] * 4, dtype=object), "t": list("yynn")}
-    )
+    s = pd.DataFrame({"A": [1, 1, np.nan, np.nan], "B": 1, "C": pd.Series([None] * 4, dtype=object), "t": list("yynn")})
     check(d, s, keys, "t", {"UiO": 25, "UiS": 0, "UiOiS": 25, "repU": 0, "iS": 100, "DiSCO": 75})
 
 

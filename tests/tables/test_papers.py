@@ -58,9 +58,7 @@ def adult() -> unveil.Pair:
 
 
 @cache
-def risk(
-    releases: str, target: str, *, denom_limit: int | None = None, ngroups: int | None = None
-) -> AttributeRisk:
+def risk(releases: str, target: str, *, denom_limit: int | None = None, ngroups: int | None = None) -> AttributeRisk:
     return unveil.attribute(
         sd2011(releases),
         KEYS,
@@ -229,10 +227,7 @@ def figure(where: str, name: str) -> float:
     if where == "check_2way workab":
         return len(risk("s1", "workab").check_2way[0])
     if where == "check_2way marital":
-        pairs = {
-            f"{shown(p['target_level'])}|{shown(p['key_level'])}": p
-            for p in risk("s1", "marital").check_2way[0]
-        }
+        pairs = {f"{shown(p['target_level'])}|{shown(p['key_level'])}": p for p in risk("s1", "marital").check_2way[0]}
         return pairs[first][PAIR_NAMES[rest]]
     assert where == "Table 3 Adult, Dorig columns", where
     return adult_dorig(first, rest)
@@ -275,9 +270,7 @@ def test_table_a1(shared: Path):
     columns = [latner().column(f"var{i}") for i in range(1, 5)]
 
     def counts(codes: list[Any]) -> Counter[str]:
-        levels = zip(
-            *([c.levels[i] for i in code] for c, code in zip(columns, codes, strict=True)), strict=True
-        )
+        levels = zip(*([c.levels[i] for i in code] for c, code in zip(columns, codes, strict=True)), strict=True)
         return Counter("".join(f"{float(str(value)):g}" for value in values) for values in levels)
 
     found = [counts([c.original for c in columns])]

@@ -78,9 +78,7 @@ KINDS = {
         ),
         (pa.string(), pa.large_string(), LEVELS),
     ),
-    "plain text": Kind(
-        ("a", "b", "NA", "Missing", "a;b", 'say "a"', "é"), (pa.string(), LEVELS), as_csv=True
-    ),
+    "plain text": Kind(("a", "b", "NA", "Missing", "a;b", 'say "a"', "é"), (pa.string(), LEVELS), as_csv=True),
     "logical": Kind((True, False), (pa.bool_(),)),
     "date": Kind((date(2020, 1, 5), date(2020, 2, 1), date(1960, 1, 1)), (pa.date32(),)),
     "datetime": Kind(
@@ -172,17 +170,14 @@ def exclusions(draw: Callable[..., Any], study: Study) -> dict[str, Any]:
     options: dict[str, Any] = {
         "use_target_na": draw(st.booleans()),
         "use_keys_na": draw(
-            st.booleans()
-            | st.dictionaries(st.sampled_from(study.keys), st.booleans(), max_size=len(study.keys))
+            st.booleans() | st.dictionaries(st.sampled_from(study.keys), st.booleans(), max_size=len(study.keys))
         ),
         "check_1way": (draw(st.integers(0, 3)), draw(st.sampled_from([50, 80]))),
         "check_2way": (draw(st.integers(0, 2)), draw(st.sampled_from([0, 50, 80]))),
     }
     if target_levels := levels(study.target):
         options["not_target_levels"] = draw(st.lists(st.sampled_from(target_levels), max_size=2, unique=True))
-        triples = [
-            (k, st.sampled_from(levels(k)), st.sampled_from(target_levels)) for k in study.keys if levels(k)
-        ]
+        triples = [(k, st.sampled_from(levels(k)), st.sampled_from(target_levels)) for k in study.keys if levels(k)]
         if triples:
             choice = st.sampled_from(triples).flatmap(lambda t: st.tuples(st.just(t[0]), t[1], t[2]))
             options["exclude_pairs"] = draw(st.lists(choice, max_size=2))
@@ -193,9 +188,7 @@ def exclusions(draw: Callable[..., Any], study: Study) -> dict[str, Any]:
 
 
 def attribute(study: Study, pair: unveil.Pair | None = None, **options: Any) -> Any:
-    return unveil.attribute(
-        pair or study.pair(), study.keys, target=study.target, **(study.options | options)
-    )
+    return unveil.attribute(pair or study.pair(), study.keys, target=study.target, **(study.options | options))
 
 
 # ----------------------------------------------------------------------------------------- the brute force
@@ -203,8 +196,7 @@ def plain_checks(one_way: Any, two_way: Any) -> tuple[Any, list[tuple[Any, ...]]
     """Both checks with levels as text; how a gap differs from the text "Missing" is up to the result."""
     counts = ("records", "original_with_pair", "original_with_key", "percent")
     pairs = [
-        (p["key"], plain_text(p["target_level"]), plain_text(p["key_level"]), *(p[c] for c in counts))
-        for p in two_way
+        (p["key"], plain_text(p["target_level"]), plain_text(p["key_level"]), *(p[c] for c in counts)) for p in two_way
     ]
     return one_way and one_way | {"level": plain_text(one_way["level"])}, sorted(pairs)
 
@@ -265,9 +257,7 @@ def test_identity_and_structure_equal_the_brute_force(study: Study, data: st.Dat
     identity = unveil.identity(pair, study.keys, use_keys_na=use_keys_na).to_dict()
     structure = unveil.structure(pair, study.keys).to_dict()
     for r, release in enumerate(study.releases):
-        assert_same(
-            identity["releases"][r], oracle.identity(study.original, release, study.keys, use_keys_na)
-        )
+        assert_same(identity["releases"][r], oracle.identity(study.original, release, study.keys, use_keys_na))
         expected = oracle.structure(study.original, [release], study.keys)
         assert_same({name: structure["releases"][r][name] for name in expected}, expected)
     expected = oracle.structure(study.original, study.releases, study.keys)
@@ -405,9 +395,7 @@ def test_groups(drawn: tuple[Study, int, int]):
         assert_same(found["breaks"], expected.breaks)
         # A break may lie a rounding error beside a value, and then decides its group: take it as reported.
         groups = oracle.Grouping(found["style"], tuple(found["breaks"]))
-        files = [
-            {**f, name: [v if v is None or v == -8 else groups.label(v) for v in f[name]]} for f in files
-        ]
+        files = [{**f, name: [v if v is None or v == -8 else groups.label(v) for v in f[name]]} for f in files]
     expected = oracle.attribute(files[0], files[1], study.keys, study.target)
     assert_same(result["releases"][0], expected.measures)
 
@@ -499,9 +487,7 @@ def test_csv_files_give_the_same(study: Study):
 
 def same_figures(found: Any, expected: Any) -> None:
     names = ("releases", "mean", "identity_after_exclusions", "exclusions")
-    assert_same(
-        {n: found.to_dict()[n] for n in names}, {n: expected.to_dict()[n] for n in names}, tolerance=0
-    )
+    assert_same({n: found.to_dict()[n] for n in names}, {n: expected.to_dict()[n] for n in names}, tolerance=0)
 
 
 # ------------------------------------------------------------------------------------------- what must hold

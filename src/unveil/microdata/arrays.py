@@ -10,18 +10,22 @@ which costs more than reading a small file.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from unveil.errors import DataError
 
 __all__ = [
     "TEXT",
+    "buffer_view",
     "check_names",
     "dictionary_levels",
+    "flags",
+    "from_numpy",
     "normalise",
     "quoted_list",
     "text_array",
@@ -31,6 +35,7 @@ __all__ = [
 ]
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
+_Number = TypeVar("_Number", bound=np.generic)
 
 
 def text_array(values: Sequence[str]) -> pa.Array:
@@ -39,6 +44,26 @@ def text_array(values: Sequence[str]) -> pa.Array:
     offsets = np.zeros(len(encoded) + 1, dtype=np.int32)
     np.cumsum([len(value) for value in encoded], out=offsets[1:])
     return pa.StringArray.from_buffers(len(encoded), pa.py_buffer(offsets), pa.py_buffer(b"".join(encoded)))
+
+
+def buffer_view(array: pa.Array, dtype: type[_Number]) -> NDArray[_Number]:
+    """View a primitive Arrow array without gaps as numpy, without the detour over pandas."""
+    if len(array) == 0:
+        return np.empty(0, dtype=dtype)
+    return np.frombuffer(array.buffers()[1], dtype=dtype, count=len(array) + array.offset)[array.offset :]
+
+
+def flags(array: pa.Array) -> NDArray[np.bool_]:
+    """A boolean Arrow array without gaps as numpy."""
+    return buffer_view(array.cast(pa.uint8()), np.uint8).astype(bool)
+
+
+def from_numpy(values: NDArray[Any]) -> pa.Array:
+    """An Arrow array of the same numbers or truth values, without gaps."""
+    values = np.ascontiguousarray(values)
+    kind = pa.from_numpy_dtype(values.dtype)
+    data = np.packbits(values, bitorder="little") if values.dtype == bool else values
+    return pa.Array.from_buffers(kind, len(values), [None, pa.py_buffer(data)])
 
 
 def quoted_list(values: Iterable[object], limit: int = 5) -> str:

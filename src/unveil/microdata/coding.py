@@ -7,7 +7,7 @@ decided on the distinct values.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import TypeVar
+from datetime import UTC, datetime
 
 import numpy as np
 import pyarrow as pa
@@ -16,12 +16,11 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.microdata.arrays import unified
+from unveil.microdata.arrays import buffer_view, flags, from_numpy, unified
 
-__all__ = ["Distinct", "Family", "buffer_view", "distinct_values", "level_text"]
+__all__ = ["Distinct", "Family", "distinct_values", "level_text", "level_texts"]
 
 Codes = NDArray[np.int32]
-_T = TypeVar("_T", bound=np.generic)
 Family = str
 """What the values are: "number", "logical", "text", "date", "datetime", or "empty" when all are gaps."""
 
@@ -55,13 +54,6 @@ class Distinct:
         return replace(self, family=family, values=values, codes=table.astype(np.int32)[self.codes])
 
 
-def buffer_view(array: pa.Array, dtype: type[_T]) -> NDArray[_T]:
-    """View a primitive Arrow array without gaps as numpy, without the detour over pandas."""
-    if len(array) == 0:
-        return np.empty(0, dtype=dtype)
-    return np.frombuffer(array.buffers()[1], dtype=dtype, count=len(array) + array.offset)[array.offset :]
-
-
 def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distinct:
     """Find the distinct values of a column and code its records by them.
 
@@ -87,7 +79,7 @@ def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distin
     elif pt.is_integer(column.type):
         values, codes = _encode_integers(column)
     elif pt.is_null(column.type):
-        values, codes = pa.array([], pa.string()), np.zeros(len(column), dtype=np.int32)
+        values, codes = pa.nulls(0, pa.string()), np.zeros(len(column), dtype=np.int32)
     else:
         values, codes = _encode(column, label, name)
     found = Distinct(label, name, "empty", values, codes)
@@ -99,14 +91,42 @@ def level_text(value: object) -> str:
 
     Examples
     --------
-    >>> level_text(1.0), level_text(0.1 + 0.2), level_text(True)
-    ('1', '0.3', 'TRUE')
+    >>> level_text(1.0), level_text(0.1 + 0.2), level_text(-0.0), level_text(True)
+    ('1', '0.3', '0', 'TRUE')
     """
-    if isinstance(value, bool):
+    if isinstance(value, bool | np.bool_):
         return "TRUE" if value else "FALSE"
-    if isinstance(value, float):
-        return f"{value:.15g}"
+    if isinstance(value, float | np.floating):
+        return f"{value + 0.0:.15g}"
+    if isinstance(value, datetime):
+        zone = "" if value.tzinfo is None else "Z"
+        value = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return _plain_time(value.isoformat(" ")) + zone
     return str(value)
+
+
+def level_texts(levels: pa.Array) -> list[str]:
+    """The text of each level; times are written alike whatever unit they are stored in.
+
+    Examples
+    --------
+    >>> level_texts(pa.array([0, 86_400_500], pa.timestamp("ms")))
+    ['1970-01-01 00:00:00', '1970-01-02 00:00:00.500']
+    """
+    if pt.is_timestamp(levels.type):
+        return [_plain_time(text) for text in levels.cast(pa.string()).to_pylist()]
+    if pt.is_temporal(levels.type):
+        return [str(text) for text in levels.cast(pa.string()).to_pylist()]
+    return [level_text(value) for value in levels.to_pylist()]
+
+
+def _plain_time(text: str) -> str:
+    """Without the trailing zeros of a unit finer than the value; fractions in steps of a thousandth."""
+    clock, zone = (text[:-1], "Z") if text.endswith("Z") else (text, "")
+    whole, _, fraction = clock.partition(".")
+    while fraction.endswith("000"):
+        fraction = fraction[:-3]
+    return whole + ("." + fraction if fraction else "") + zone
 
 
 def _encode(column: pa.ChunkedArray, label: str, name: str) -> tuple[pa.Array, Codes]:
@@ -126,12 +146,12 @@ def _decode_dictionary(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
     array = _combined(unified(column))
     values = array.dictionary
     indices = array.indices
-    if indices.null_count:
-        indices = indices.fill_null(len(values))
     codes = buffer_view(indices.cast(pa.int32()), np.int32)
+    if indices.null_count:
+        codes = np.where(flags(indices.is_null()), np.int32(len(values)), codes)
     if values.null_count:
         table = np.full(len(values) + 1, len(values) - values.null_count)
-        table[:-1][_mask(values.is_valid())] = np.arange(len(values) - values.null_count)
+        table[:-1][flags(values.is_valid())] = np.arange(len(values) - values.null_count)
         values, codes = values.drop_null(), table.astype(np.int32)[codes]
     if len(values.unique()) < len(values):
         unique = values.unique()
@@ -145,38 +165,33 @@ def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
     ends = pc.min_max(column)
     low, high = ends["min"].as_py(), ends["max"].as_py()
     if low is None:
-        return pa.array([], column.type), np.zeros(len(column), dtype=np.int32)
+        return pa.nulls(0, column.type), np.zeros(len(column), dtype=np.int32)
     span = high - low + 1
     if span > max(_SMALL_RANGE, len(column) // 4):
-        return _decode_dictionary(column.dictionary_encode())
-    filled = column.fill_null(high + 1) if column.null_count and high + 1 < 2**31 else column
-    if filled.null_count:
         return _decode_dictionary(column.dictionary_encode())
     dtype = np.dtype(column.type.to_pandas_dtype()).type
     codes = np.empty(len(column), dtype=np.int32)
     start = 0
-    for chunk in filled.chunks:
-        part = buffer_view(chunk, dtype)
-        np.subtract(part, dtype(low), out=codes[start : start + len(part)], casting="unsafe")
-        start += len(part)
-    return pa.array(np.arange(low, high + 1, dtype=dtype)), codes
+    for chunk in column.chunks:
+        part = codes[start : start + len(chunk)]
+        np.subtract(buffer_view(chunk, dtype), dtype(low), out=part, casting="unsafe")
+        if chunk.null_count:
+            part[flags(chunk.is_null())] = span
+        start += len(chunk)
+    return from_numpy(np.arange(low, high + 1, dtype=dtype)), codes
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:
     combined = column.combine_chunks()
     if isinstance(combined, pa.ChunkedArray):
-        return pa.concat_arrays(combined.chunks) if combined.num_chunks else pa.array([], column.type)
+        return pa.concat_arrays(combined.chunks) if combined.num_chunks else pa.nulls(0, column.type)
     return combined
-
-
-def _mask(array: pa.Array) -> NDArray[np.bool_]:
-    return buffer_view(array.cast(pa.uint8()), np.uint8).astype(bool)
 
 
 def _without_nan(found: Distinct) -> Distinct:
     if not pt.is_floating(found.values.type):
         return found
-    present = ~_mask(pc.is_nan(found.values))
+    present = ~flags(pc.is_nan(found.values))
     return found if present.all() else _keep(found, present)
 
 
@@ -191,13 +206,13 @@ def _keep(found: Distinct, present: NDArray[np.bool_]) -> Distinct:
     n_kept = int(present.sum())
     table = np.full(len(present) + 1, n_kept)
     table[:-1][present] = np.arange(n_kept)
-    return found.recoded(found.family, found.values.filter(pa.array(present)), table)
+    return found.recoded(found.family, found.values.filter(from_numpy(present)), table)
 
 
 def _classified(found: Distinct) -> Distinct:
     kind = found.values.type
     if len(found.values) == 0:
-        return replace(found, family="empty", values=pa.array([], pa.string()))
+        return replace(found, family="empty", values=pa.nulls(0, pa.string()))
     if pt.is_boolean(kind):
         return replace(found, family="logical")
     if pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind):

@@ -11,7 +11,7 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.microdata.coding import level_text
+from unveil.microdata.coding import level_text, level_texts
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Kind
 
@@ -67,7 +67,7 @@ class CodedColumn:
     @cached_property
     def labels(self) -> tuple[str, ...]:
         """A text per level; the gap is the last and reads :data:`MISSING`."""
-        texts = tuple(_texts(self.levels))
+        texts = tuple(level_texts(self.levels))
         if not self.has_gap:
             return texts
         return (*texts, f"{MISSING} (no value)" if MISSING in texts else MISSING)
@@ -76,7 +76,7 @@ class CodedColumn:
         """The text of one level."""
         if code == len(self.levels):
             return self.labels[code]
-        return _texts(self.levels[code : code + 1])[0]
+        return level_texts(self.levels[code : code + 1])[0]
 
     def code_of(self, level: object) -> int:
         """Code of a level given as a value, as its text, or as None for the gap.
@@ -90,7 +90,10 @@ class CodedColumn:
             if self.has_gap:
                 return len(self.levels)
             raise CallError(f"column {self.name!r} has no missing values")
-        found = self._codes.get(level if isinstance(level, str) else level_text(level))
+        text = level if isinstance(level, str) else level_text(level)
+        midnight = " 00:00:00"
+        spellings = (text, text + midnight, text.removesuffix(midnight))
+        found = next((self._codes[spelling] for spelling in spellings if spelling in self._codes), None)
         if found is None:
             raise CallError(f"column {self.name!r} has no level {level!r}{near_matches(str(level), self.labels)}")
         return found
@@ -103,9 +106,3 @@ class CodedColumn:
 def is_amount(levels: pa.Array) -> bool:
     """Whether the levels are numbers."""
     return bool(pt.is_integer(levels.type) or pt.is_floating(levels.type))
-
-
-def _texts(levels: pa.Array) -> list[str]:
-    if pt.is_temporal(levels.type):
-        levels = levels.cast(pa.string())
-    return [level_text(value) for value in levels.to_pylist()]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
-from unveil.microdata.coding import buffer_view
+from unveil.microdata.arrays import buffer_view, text_array
 from unveil.microdata.column import CodedColumn
 
 __all__ = ["Grouping", "grouped"]
@@ -87,7 +87,7 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
     cut = replace(
         column,
         kind="ordered",
-        levels=pa.array(labels, pa.string()),
+        levels=text_array(labels),
         special=tuple(range(len(breaks) - 1, len(labels))),
         original=table[column.original],
         releases=tuple(table[codes] for codes in column.releases),

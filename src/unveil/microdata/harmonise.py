@@ -18,7 +18,8 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.microdata.coding import Distinct, buffer_view, level_text
+from unveil.microdata.arrays import buffer_view, from_numpy, text_array
+from unveil.microdata.coding import Distinct, level_text, level_texts
 from unveil.microdata.source import Kind, Scalar
 
 __all__ = ["as_kind", "harmonise"]
@@ -67,7 +68,7 @@ def harmonise(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]])
         present = _as_one_clock(present)
     changed = iter(present)
     values_type = present[0].values.type
-    result = [replace(f, values=pa.array([], values_type)) if f.family == "empty" else next(changed) for f in found]
+    result = [replace(f, values=pa.nulls(0, values_type)) if f.family == "empty" else next(changed) for f in found]
     notes.extend(_without_overlap(result))
     return result, notes
 
@@ -93,7 +94,7 @@ def as_kind(found: Distinct, kind: Kind | None) -> Distinct:
     if stated is not None and found.family not in families:
         raise DataError(
             f"{found.label}: column {found.column!r} is declared {kind} but holds values such as "
-            f"{found.values[0].as_py()!r}; change its kind or the file"
+            f"{_first(found)!r}; change its kind or the file"
         )
     return found
 
@@ -156,7 +157,7 @@ def _only(found: Sequence[Distinct], family: str) -> list[Distinct]:
 
 
 def _relabelled(found: Distinct, labels: list[str]) -> Distinct:
-    return replace(found, family="text", values=pa.array(labels, pa.string()))
+    return replace(found, family="text", values=text_array(labels))
 
 
 def _number(text: object) -> int | float | None:
@@ -187,8 +188,8 @@ def _parsed(found: Distinct, family: str, parse: object, complaint: str) -> Dist
         )
     if family == "number":
         integers = all(isinstance(v, int) and abs(v) < 2**63 for v in values)
-        return replace(found, family=family, values=pa.array(values, pa.int64() if integers else pa.float64()))
-    return replace(found, family=family, values=pa.array(values, pa.bool_()))
+        return replace(found, family=family, values=from_numpy(np.array(values, np.int64 if integers else np.float64)))
+    return replace(found, family=family, values=from_numpy(np.array(values, np.bool_)))
 
 
 def _dates_from_text(found: Distinct) -> Distinct:
@@ -203,7 +204,7 @@ def _dates_from_text(found: Distinct) -> Distinct:
         except pa.ArrowInvalid:
             continue
     raise DataError(
-        f"{found.label}: column {found.column!r} holds text such as {found.values[0].as_py()!r} beside dates; "
+        f"{found.label}: column {found.column!r} holds text such as {_first(found)!r} beside dates; "
         "write the dates as YYYY-MM-DD, or state the kind 'categorical' for text in both files"
     )
 
@@ -217,7 +218,7 @@ def _as_one_number_type(found: list[Distinct]) -> list[Distinct]:
     ordered = np.unique(np.concatenate(floats))
     shared = _equal_to_15_digits(ordered)
     return [
-        replace(f, values=pa.array(shared[np.searchsorted(ordered, x)])) for f, x in zip(found, floats, strict=True)
+        replace(f, values=from_numpy(shared[np.searchsorted(ordered, x)])) for f, x in zip(found, floats, strict=True)
     ]
 
 
@@ -249,7 +250,7 @@ def _whole_if_exact(values: pa.Array) -> pa.Array:
         floats = np.array(buffer_view(values, np.float64)) + 0.0
     whole = np.isfinite(floats) & (np.abs(floats) < 2.0**63)
     whole &= np.where(whole, floats, 0.5) % 1 == 0
-    return pa.array(floats.astype(np.int64)) if whole.all() else pa.array(floats)
+    return from_numpy(floats.astype(np.int64) if whole.all() else floats)
 
 
 def _equal_to_15_digits(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -325,7 +326,12 @@ def _without_overlap(found: list[Distinct]) -> list[str]:
         return []
     return [
         f"column {release.column!r}: no value of {original.label} occurs in {release.label} "
-        f"(for example {original.values[0].as_py()!r} and {release.values[0].as_py()!r}); nothing can match"
+        f"(for example {_first(original)!r} and {_first(release)!r}); nothing can match"
         for release in releases
         if len(release.values) and not pc.any(pc.is_in(release.values, original.values)).as_py()
     ]
+
+
+def _first(found: Distinct) -> str:
+    """The first level in order, so that a message does not depend on the order of records."""
+    return level_texts(found.values.take(pc.sort_indices(found.values).slice(0, 1)))[0]

@@ -14,7 +14,8 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata.coding import Distinct, buffer_view, distinct_values, level_text
+from unveil.microdata.arrays import buffer_view, from_numpy
+from unveil.microdata.coding import Distinct, distinct_values, level_text
 from unveil.microdata.column import CodedColumn, is_amount
 from unveil.microdata.files import open_source
 from unveil.microdata.grouping import Grouping, grouped
@@ -246,7 +247,7 @@ def _ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> p
         return union
     rank = {level_text(level): i for i, level in enumerate(declared)}
     ranks = np.array([rank.get(level_text(v), len(rank)) for v in union.to_pylist()], dtype=np.int64)
-    return union.take(pa.array(np.argsort(ranks, kind="stable")))
+    return union.take(from_numpy(np.argsort(ranks, kind="stable")))
 
 
 def _joint(found: Distinct, levels: pa.Array) -> NDArray[np.int32]:

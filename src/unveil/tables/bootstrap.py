@@ -56,8 +56,9 @@ def percentile_interval(replicates: Floats, level: float) -> tuple[float, float]
     """The central interval of the replicates that are defined."""
     if not 0 < level < 1:
         raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
-    defined = replicates[np.isfinite(replicates)]
+    defined = np.sort(replicates[np.isfinite(replicates)])
     if not len(defined):
         return float("nan"), float("nan")
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2])
+    last = len(defined) - 1
+    low, high = np.interp([last * (1 - level) / 2, last * (1 + level) / 2], np.arange(last + 1), defined)
     return float(low), float(high)

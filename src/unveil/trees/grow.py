@@ -1,0 +1,275 @@
+"""Fit a tree."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError
+from unveil.trees.collapse import collapse_nodes
+from unveil.trees.column import Column
+from unveil.trees.nodes import Grown, Limits, grow_nodes
+from unveil.trees.records import Data, columns_needed
+from unveil.trees.risk import GINI, MISCLASSIFIED, SQUARES
+from unveil.trees.route import fill_donors
+from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
+from unveil.trees.target import Target, integer_target
+from unveil.trees.tree import Settings, Tree
+
+__all__ = ["WIDE", "grow"]
+
+WIDE = 256
+"""Numeric and ordered predictors with more levels are read in sorted order, others are counted by level."""
+
+
+def grow(
+    response: Column,
+    predictors: Sequence[Column],
+    *,
+    rows: NDArray[np.integer] | None = None,
+    minbucket: int = 5,
+    minsplit: int | None = None,
+    max_depth: int = 30,
+    cp: float = 1e-8,
+    collapse: bool = True,
+    surrogates: int = 0,
+) -> Tree:
+    """Fit a classification or regression tree.
+
+    The tree is a pure function of the set of records: it depends neither on their order nor on the number of
+    threads. Ties between splits go to the first predictor, then to the first cut.
+
+    Parameters
+    ----------
+    response : Column
+        Numeric: least squares. Otherwise: Gini.
+    predictors : sequence of Column
+        Numeric and ordered: thresholds halfway between neighbours in the node. Categorical: sets of levels;
+        the best of all sets for a numeric response, for two classes, and while ``2^(levels - 1) * classes <=
+        10^6``, else the best cut along the first principal component of the levels' class shares.
+    rows : (m,) int, optional
+        Records that are fitted, also repeatedly; all by default.
+    minbucket : int
+        Smallest number of records in a leaf.
+    minsplit : int, optional
+        Smallest number of records of a node that is split; ``3 * minbucket`` by default.
+    max_depth : int
+        Largest depth of a leaf, the root having 0.
+    cp : float
+        Subtrees that lower the risk by ``cp`` times the root's risk or less per split are removed, and nodes
+        with at most this risk are not split. The risk is the within sum of squares of a numeric response.
+    collapse : bool
+        The risk of a categorical response: the number of misclassified records (True, as usual: then a
+        subtree that does not change the majority class is removed however small ``cp`` is), or Gini (False).
+    surrogates : int
+        Number of surrogate splits by which a record whose level was not in a node is sent on. With 0 it goes
+        to the child with more records.
+
+    Returns
+    -------
+    Tree
+        The fitted tree.
+
+    Raises
+    ------
+    CallError
+        If a setting is out of range or columns differ in length.
+    DataError
+        If there are no records, or a numeric response is infinite.
+
+    References
+    ----------
+    Breiman, L., Friedman, J. H., Olshen, R. A. & Stone, C. J. (1984). Classification and regression trees.
+    Reiter, J. P. (2005). Using CART to generate partially synthetic public use microdata. Journal of Official
+    Statistics 21, 441-462.
+
+    Examples
+    --------
+    >>> age = Column.from_values([20, 30, 40, 50, 60, 70], name="age")
+    >>> income = Column.from_values([10, 11, 12, 30, 31, 32], name="income")
+    >>> print(grow(income, [age], minbucket=3, minsplit=6))
+    tree of income: 2 leaves, 6 records
+    all  n=6  mean 21
+      age < 45  n=3  mean 11  leaf 0
+      age >= 45  n=3  mean 31  leaf 1
+    """
+    settings = Settings(minbucket, 3 * minbucket if minsplit is None else minsplit, max_depth, cp, collapse, surrogates)
+    _check(response, predictors, settings)
+    fitted = np.arange(response.codes.size, dtype=np.int32) if rows is None else _rows(rows, response.codes.size)
+    if fitted.size == 0:
+        raise DataError(f"{response.name or 'response'}: no records to fit a tree to")
+    target = integer_target(response, fitted)
+    data = _data(predictors, target, fitted)
+    risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
+    grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, fitted.size), cp, risk))
+    return _tree(response, predictors, settings, target, fitted, grown, risk)
+
+
+def _check(response: Column, predictors: Sequence[Column], settings: Settings) -> None:
+    """Complain about settings that make no sense."""
+    for name, least in (("minbucket", 1), ("minsplit", 1), ("max_depth", 0), ("surrogates", 0)):
+        if getattr(settings, name) < least:
+            raise CallError(f"{name} must be at least {least}, got {getattr(settings, name)}")
+    if not 0 <= settings.cp < np.inf:
+        raise CallError(f"cp must be a number from 0, got {settings.cp}")
+    for f, predictor in enumerate(predictors):
+        if predictor.codes.size != response.codes.size:
+            name = predictor.name or f"predictor {f}"
+            raise CallError(f"{name} has {predictor.codes.size} records, the response {response.codes.size}")
+
+
+def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
+    """Records to fit, checked."""
+    fitted = np.ascontiguousarray(rows, dtype=np.int32)
+    if fitted.ndim != 1 or (fitted.size and (fitted.min() < 0 or fitted.max() >= n)):
+        raise CallError(f"rows must be record numbers between 0 and {n - 1}")
+    return fitted
+
+
+def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32]) -> Data:
+    """Copy the records into the arrays that the fit works on."""
+    m = rows.size
+    columns = columns_needed(m)
+    codes = np.empty((len(predictors), columns), dtype=np.int32)
+    wide = np.full(len(predictors), -1, dtype=np.int64)
+    ordered: list[NDArray[np.int32]] = []
+    for f, predictor in enumerate(predictors):
+        np.take(predictor.codes, rows, out=codes[f, :m])
+        if predictor.kind != "categorical" and predictor.n_levels > WIDE:
+            wide[f] = len(ordered)
+            ordered.append(np.argsort(codes[f, :m], kind="stable").astype(np.int32))
+    y = np.empty(columns, dtype=np.int64)
+    np.take(target.y, rows, out=y[:m])
+    origin = np.empty(columns, dtype=np.int32)
+    origin[:m] = rows
+    return Data(
+        codes,
+        np.array([predictor.n_levels for predictor in predictors], dtype=np.int64),
+        np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_),
+        wide,
+        np.array(ordered, dtype=np.int32).reshape(len(ordered), m),
+        y,
+        target.n_classes,
+        target.span,
+        np.arange(m, dtype=np.int32),
+        origin,
+    )
+
+
+def _tree(
+    response: Column,
+    predictors: Sequence[Column],
+    settings: Settings,
+    target: Target,
+    rows: NDArray[np.int32],
+    grown: Grown,
+    risk: int,
+) -> Tree:
+    """Collapse, number the leaves and list their donors."""
+    start, stop, depth, child, feature, low, high, side_start = (grown.places[:, i].copy() for i in range(8))
+    figures = grown.figures
+    right = child.astype(np.int32)
+    decrease = figures[:, 1].copy()
+    if risk == MISCLASSIFIED:
+        split = np.flatnonzero(right >= 0)
+        decrease[split] = figures[split, 0] - figures[split + 1, 0] - figures[right[split], 0]
+    collapsed = collapse_nodes(right, decrease, settings.cp * figures[0, 0])
+    if risk == SQUARES:
+        # one factor at a time: a square of the unit may be out of range where the figures are 0
+        with np.errstate(over="ignore"):
+            figures = figures * target.unit * target.unit
+        decrease = figures[:, 1].copy()
+    leaf = _number_leaves(right, collapsed, start, stop)
+    leaf_node = np.flatnonzero(leaf >= 0).astype(np.int32)
+    leaf_start = np.append(start[leaf_node], rows.size)
+    donors = np.empty(rows.size, dtype=np.int32)
+    leaf_of = np.empty(response.codes.size, dtype=np.int32)
+    fill_donors(grown.order, leaf_start, rows, leaf_of, leaf_start.copy(), donors)
+    cut, threshold = _cuts(predictors, feature, low, high)
+    found = _surrogates(predictors, grown, leaf, settings.surrogates)
+    surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
+    return Tree(
+        response=response,
+        predictors=tuple(predictor.without_records() for predictor in predictors),
+        settings=settings,
+        unit=target.unit,
+        feature=feature.astype(np.int32),
+        right=right,
+        cut=cut,
+        threshold=threshold,
+        side_start=side_start,
+        sides=grown.sides,
+        depth=depth.astype(np.int32),
+        start=start,
+        stop=stop,
+        order=grown.order,
+        risk=figures[:, 0].copy(),
+        gain=figures[:, 1].copy(),
+        rival_gain=figures[:, 2].copy(),
+        decrease=decrease,
+        collapsed=collapsed,
+        leaf=leaf,
+        leaf_node=leaf_node,
+        leaf_start=leaf_start,
+        donors=donors,
+        surrogates=found,
+        surrogate_cut=surrogate_cut,
+        surrogate_threshold=surrogate_threshold,
+    )
+
+
+def _number_leaves(
+    right: NDArray[np.int32], collapsed: NDArray[np.bool_], start: NDArray[np.int64], stop: NDArray[np.int64]
+) -> NDArray[np.int32]:
+    """Number the nodes where records stop from left to right; -1 for all others.
+
+    In the order of visit a node lies below an earlier stop exactly if its records end at or before that
+    stop's end.
+    """
+    stops = (right < 0) | collapsed
+    reach = np.where(stops, stop, 0)
+    before = np.maximum.accumulate(np.concatenate([[0], reach[:-1]]))
+    first = stops & (start >= before)
+    return np.where(first, np.cumsum(first) - 1, -1).astype(np.int32)
+
+
+def _cuts(
+    predictors: Sequence[Column],
+    feature: NDArray[np.int64],
+    low: NDArray[np.int64],
+    high: NDArray[np.int64],
+) -> tuple[NDArray[np.int32], NDArray[np.float64]]:
+    """Cut and threshold halfway between the codes next to the cut; (-1, nan) for sets of levels."""
+    cut = np.full(feature.size, -1, dtype=np.int32)
+    threshold = np.full(feature.size, np.nan)
+    for f, predictor in enumerate(predictors):
+        own = np.flatnonzero((feature == f) & (low >= 0))
+        if predictor.values is None:
+            threshold[own] = (low[own] + high[own]) / 2
+            cut[own] = np.ceil(threshold[own])
+            continue
+        below, above = predictor.values[low[own]], predictor.values[high[own]]
+        with np.errstate(invalid="ignore"):
+            middle = 0.5 * below + 0.5 * above
+        # neighbouring floating-point numbers and infinities have no middle of their own
+        threshold[own] = np.where(middle > below, middle, above)
+        cut[own] = np.searchsorted(predictor.values, threshold[own])
+    return cut, threshold
+
+
+def _surrogates(predictors: Sequence[Column], grown: Grown, leaf: NDArray[np.int32], most: int) -> Surrogates:
+    """Surrogates of the nodes that may meet a level they have not seen."""
+    nodes = leaf.size
+    if most == 0 or len(predictors) < 2:
+        return no_surrogates(nodes)
+    side_start = grown.places[:, 7]
+    wanted = np.zeros(nodes, dtype=np.bool_)
+    for node in np.flatnonzero(side_start >= 0):
+        levels = predictors[grown.places[node, 4]].n_levels
+        wanted[node] = (grown.sides[side_start[node] : side_start[node] + levels] >= 2).any()
+    codes = np.stack([predictor.codes for predictor in predictors])
+    n_levels = np.array([predictor.n_levels for predictor in predictors], dtype=np.int64)
+    unordered = np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_)
+    return find_surrogates(codes, n_levels, unordered, grown.order, grown.places, wanted, most)

@@ -1,0 +1,275 @@
+"""Grow a tree: split nodes until they are small, pure or deep.
+
+Nodes are visited depth first, left before right, so that a node's records stay one stretch of ``rows`` and a
+node's left child is the node after it. Records keep their order within a node.
+
+What makes it fast: counts by level of a large node's larger child are its own minus the smaller child's
+(:mod:`unveil.trees.histogram`), and the records of a node that has become much smaller are copied together in
+memory (:mod:`unveil.trees.records`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.trees._compiled import allocating, compiled
+from unveil.trees.best import Best, new_best, reset
+from unveil.trees.histogram import (
+    Histograms,
+    count_node,
+    count_predictor,
+    give_back,
+    new_histograms,
+    pass_on,
+    take,
+)
+from unveil.trees.ordered import (
+    sort_by_level,
+    thresholds_of_levels,
+    thresholds_of_sorted_classes,
+    thresholds_of_sorted_sums,
+)
+from unveil.trees.records import SHRUNK, Data, divide, gather
+from unveil.trees.risk import summarise
+from unveil.trees.scratch import Node, Scratch, Search, new_scratch, new_search
+from unveil.trees.subsets import split_levels
+
+__all__ = ["Grown", "Limits", "grow_nodes"]
+
+_LARGEST_EXACT = 2.0**62
+_SPARSE = 4
+"""Classes are sorted by level, not counted, when there are more than this many cells per record."""
+
+
+class Limits(NamedTuple):
+    """When a node is split, and which risk decides.
+
+    Parameters
+    ----------
+    minbucket, minsplit, max_depth : int
+        Smallest leaf, smallest node that is split, depth of the deepest leaf (0: the root).
+    cp : float
+        A node with risk of at most ``cp`` times the root's is not split.
+    risk : int
+        One of the codes of :mod:`unveil.trees.risk`.
+    """
+
+    minbucket: int
+    minsplit: int
+    max_depth: int
+    cp: float
+    risk: int
+
+
+class Grown(NamedTuple):
+    """Nodes in the order of visit, left child first.
+
+    Parameters
+    ----------
+    places : (t, 8) int64
+        Start and stop in ``order``, depth, right child (-1 in leaves), variable (-1 in leaves), last code to
+        the left, first code to the right, and start of the levels' sides in ``sides`` (-1 for thresholds).
+    figures : (t, 3) float64
+        Risk; gain of the split and of the runner-up (in squared steps, or n times Gini).
+    sides : (s,) uint8
+        Sides of levels, see :class:`unveil.trees.scratch.Scratch`.
+    order : (m,) int32
+        Records of the call by node.
+    """
+
+    places: NDArray[np.int64]
+    figures: NDArray[np.float64]
+    sides: NDArray[np.uint8]
+    order: NDArray[np.int32]
+
+
+@allocating
+def grow_nodes(data: Data, limits: Limits) -> Grown:
+    """Grow a tree.
+
+    Parameters
+    ----------
+    data : Data
+        Predictors and response; all its arrays of records are left sorted by node.
+    limits : Limits
+        Limits of the growth.
+
+    Returns
+    -------
+    Grown
+        The nodes.
+    """
+    m = data.rows.size
+    counted = data.n_classes if data.n_classes > 2 else 0
+    widest = np.int64(1)
+    for f in range(data.n_levels.size):
+        widest = max(widest, data.n_levels[f])
+    scratch = new_scratch(m, data.y.size, widest, max(counted, 1))
+    search = new_search(max(counted, 1))
+    histograms = new_histograms(data, max(counted, 1), limits.max_depth)
+    best = new_best()
+    capacity = 2 * (m // limits.minbucket) + 1
+    places = np.empty((capacity, 8), np.int64)
+    figures = np.zeros((capacity, 3), np.float64)
+    sides = np.empty(1024, np.uint8)
+    n_sides = 0
+    stack = np.empty((limits.max_depth + 2, 7), np.int64)
+    _push(stack, 0, 0, m, 0, -1, -1, m, m)
+    order = np.empty(m, np.int32)
+    waiting = 1
+    n_nodes = 0
+    least = 0.0
+    while waiting:
+        waiting -= 1
+        start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
+        parent, slot, gathered, free = (
+            stack[waiting, 3],
+            stack[waiting, 4],
+            stack[waiting, 5],
+            stack[waiting, 6],
+        )
+        at = n_nodes
+        n_nodes += 1
+        if parent >= 0:
+            places[parent, 3] = at
+        n = stop - start
+        total, risk = summarise(data, scratch.classes, start, stop, counted, limits.risk)
+        if at == 0:
+            least = limits.cp * risk
+        places[at, 0], places[at, 1], places[at, 2] = start, stop, depth
+        for column in range(3, 8):
+            places[at, column] = -1
+        figures[at, 0] = risk
+        feature = np.int64(-1)
+        exact = float(n) * float(n) * float(data.span) <= _LARGEST_EXACT
+        node = Node(start, stop, exact, total, limits.minbucket, counted)
+        if n >= limits.minsplit and n >= 2 * limits.minbucket and depth < limits.max_depth and risk > least:
+            if n * SHRUNK <= gathered:
+                gather(data, scratch.place, start, stop, free)
+                gathered = n
+                free += n
+            if slot < 0 and n >= histograms.smallest:
+                slot = take(histograms.free)
+                count_node(histograms, slot, data, start, stop, counted)
+            _find(best, scratch, search, node, data, histograms, slot)
+            feature = best.split[0]
+        if feature < 0:
+            give_back(histograms.free, slot)
+            for i in range(start, stop):
+                order[i] = data.origin[data.rows[i]]
+            continue
+        places[at, 4] = feature
+        if data.unordered[feature]:
+            levels = data.n_levels[feature]
+            sides = _reserve(sides, n_sides + levels)
+            for level in range(levels):
+                sides[n_sides + level] = scratch.levels[2, level]
+            places[at, 7] = n_sides
+            n_sides += levels
+        else:
+            places[at, 5], places[at, 6] = best.split[1], best.split[2]
+        base = total / n if counted else 0.0
+        unit = 1.0 if counted else (2.0 / n if data.n_classes else 1.0 / n)
+        figures[at, 1] = (best.score[0] - base) * unit
+        figures[at, 2] = (best.score[1] - base) * unit
+        middle = divide(
+            data,
+            scratch.levels[2],
+            scratch.spare,
+            scratch.goes_right,
+            start,
+            stop,
+            feature,
+            best.split[1],
+            limits.minsplit,
+        )
+        left_slot, right_slot = pass_on(histograms, slot, data, start, middle, stop, counted)
+        _push(stack, waiting, middle, stop, depth + 1, at, right_slot, gathered, free)
+        _push(stack, waiting + 1, start, middle, depth + 1, -1, left_slot, gathered, free)
+        waiting += 2
+    return Grown(places[:n_nodes], figures[:n_nodes], sides[:n_sides], order)
+
+
+@compiled
+def _push(
+    stack: NDArray[np.int64],
+    at: int,
+    start: int,
+    stop: int,
+    depth: int,
+    parent: int,
+    slot: int,
+    gathered: int,
+    free: int,
+) -> None:
+    """Let a node wait; ``parent`` is that of a right child."""
+    stack[at, 0], stack[at, 1], stack[at, 2] = start, stop, depth
+    stack[at, 3], stack[at, 4], stack[at, 5] = parent, slot, gathered
+    stack[at, 6] = free
+
+
+@allocating
+def _reserve(sides: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
+    """The same array, or a longer one with the same beginning."""
+    if size <= sides.size:
+        return sides
+    longer = np.empty(2 * size, np.uint8)
+    for i in range(sides.size):
+        longer[i] = sides[i]
+    return longer
+
+
+@compiled
+def _find(
+    best: Best,
+    scratch: Scratch,
+    search: Search,
+    node: Node,
+    data: Data,
+    histograms: Histograms,
+    slot: int,
+) -> None:
+    """Best split of a node over all predictors; its counts are in a slot, or (-1) are made one by one."""
+    start, stop, counted = node.start, node.stop, node.n_classes
+    k = max(counted, 1)
+    if counted:
+        reset(best, node.total, stop - start)
+    else:
+        reset(best, 0, 1)
+    buffer = histograms.number.shape[0] - 1
+    for f in range(data.n_levels.size):
+        codes = data.codes[f]
+        if data.wide[f] >= 0:
+            ordered = data.sorted_rows[data.wide[f]]
+            if counted:
+                for i in range(start, stop):
+                    scratch.ordered[0, i - start] = codes[ordered[i]]
+                    scratch.ordered[1, i - start] = data.y[ordered[i]]
+                thresholds_of_sorted_classes(best, node, f, scratch.ordered, scratch.classes)
+            else:
+                thresholds_of_sorted_sums(best, node, f, codes, data.y, ordered)
+            continue
+        levels = data.n_levels[f]
+        at = slot if slot >= 0 else buffer
+        first = histograms.offset[f] if slot >= 0 else np.int64(0)
+        number = histograms.number[at, first : first + levels]
+        cells = histograms.cells[at, first : first + levels]
+        if slot < 0 and counted and not data.unordered[f] and levels * k > _SPARSE * (stop - start):
+            sort_by_level(node, number, codes, data.y, data.rows, scratch.ordered)
+            thresholds_of_sorted_classes(best, node, f, scratch.ordered, scratch.classes)
+            continue
+        if slot < 0:
+            count_predictor(number, cells, codes, data.y, data.rows, start, stop, counted)
+        if data.unordered[f]:
+            split_levels(best, scratch, search, node, f, number, cells)
+        else:
+            thresholds_of_levels(best, node, f, number, cells, scratch.classes)
+        if slot < 0:
+            for level in range(levels):
+                if number[level]:
+                    number[level] = 0
+                    for c in range(k):
+                        cells[level, c] = 0

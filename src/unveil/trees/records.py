@@ -1,0 +1,168 @@
+"""The records of a fit, and how they move."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.trees._compiled import compiled
+
+__all__ = ["SHRUNK", "Data", "columns_needed", "divide", "gather"]
+
+
+class Data(NamedTuple):
+    """What is fitted: ``m`` records, ``p`` predictors. All arrays of records are changed by the fit.
+
+    A record is a column of ``codes``. The first ``m`` columns are the records of the call; the others,
+    ``c = columns_needed(m)`` in all, are room for copies that lie close together.
+
+    Parameters
+    ----------
+    codes : (p, c) int32
+        Predictors.
+    n_levels : (p,) int64
+        Their numbers of levels.
+    unordered : (p,) bool
+        Whether levels are split into sets.
+    wide : (p,) int64
+        Row of ``sorted_rows`` that belongs to the predictor; -1: none.
+    sorted_rows : (w, m) int32
+        Columns sorted by a predictor with many levels.
+    y : (c,) int64
+        Response in integers.
+    n_classes : int
+        0 for a numeric response, else its number of classes.
+    span : int
+        Largest ``y`` where it is summed.
+    rows : (m,) int32
+        Columns by node.
+    origin : (c,) int32
+        Which record of the call each column is.
+    """
+
+    codes: NDArray[np.int32]
+    n_levels: NDArray[np.int64]
+    unordered: NDArray[np.bool_]
+    wide: NDArray[np.int64]
+    sorted_rows: NDArray[np.int32]
+    y: NDArray[np.int64]
+    n_classes: int
+    span: int
+    rows: NDArray[np.int32]
+    origin: NDArray[np.int32]
+
+
+SHRUNK = 8
+"""Records are copied together when a node has this many times fewer than when they were copied last."""
+
+
+def columns_needed(m: int) -> int:
+    """Columns for ``m`` records and for copies of nodes, each ``SHRUNK`` times smaller than the last."""
+    columns = 0
+    while m:
+        columns += m
+        m //= SHRUNK
+    return columns
+
+
+@compiled
+def divide(
+    data: Data,
+    side: NDArray[np.int64],
+    spare: NDArray[np.int32],
+    goes_right: NDArray[np.uint8],
+    start: int,
+    stop: int,
+    feature: int,
+    cut: int,
+    minsplit: int,
+) -> int:
+    """Move a node's records to its children.
+
+    Parameters
+    ----------
+    data : Data
+        Records; ``rows`` and, where a child may be split, ``sorted_rows`` are divided, each part in its old
+        order.
+    side : (l,) int64
+        Side of the levels of an unordered predictor.
+    spare : (m,) int32
+        Buffer.
+    goes_right : (c,) uint8
+        Buffer.
+    start, stop : int
+        The node's records.
+    feature, cut : int
+        The split, and the last code to the left of an ordered predictor.
+    minsplit : int
+        Smallest node that is split.
+
+    Returns
+    -------
+    int
+        Where the right child starts.
+    """
+    codes, rows, unordered = data.codes[feature], data.rows, data.unordered[feature]
+    left, right = np.int64(start), np.int64(0)
+    for i in range(start, stop):
+        row = rows[i]
+        code = codes[row]
+        to_right = side[code] if unordered else np.int64(code > cut)
+        goes_right[row] = to_right
+        rows[left] = row
+        spare[right] = row
+        left += 1 - to_right
+        right += to_right
+    for i in range(right):
+        rows[left + i] = spare[i]
+    middle = int(left)
+    if middle - start < minsplit and right < minsplit:
+        return middle
+    for w in range(data.sorted_rows.shape[0]):
+        rows = data.sorted_rows[w]
+        left, right = np.int64(start), np.int64(0)
+        for i in range(start, stop):
+            row = rows[i]
+            to_right = np.int64(goes_right[row])
+            rows[left] = row
+            spare[right] = row
+            left += 1 - to_right
+            right += to_right
+        for i in range(right):
+            rows[left + i] = spare[i]
+    return middle
+
+
+@compiled
+def gather(data: Data, place: NDArray[np.int32], start: int, stop: int, free: int) -> None:
+    """Copy the records of a node to neighbouring columns, without changing what the node is.
+
+    Parameters
+    ----------
+    data : Data
+        Records.
+    place : (c,) int32
+        Buffer.
+    start, stop : int
+        The node's records.
+    free : int
+        First of the free columns.
+    """
+    rows = data.rows
+    shift = free - start
+    for f in range(data.codes.shape[0]):
+        codes = data.codes[f]
+        for i in range(start, stop):
+            codes[i + shift] = codes[rows[i]]
+    for i in range(start, stop):
+        row = rows[i]
+        data.origin[i + shift] = data.origin[row]
+        data.y[i + shift] = data.y[row]
+        place[row] = i + shift
+        rows[i] = i + shift
+    for w in range(data.sorted_rows.shape[0]):
+        ordered = data.sorted_rows[w]
+        for i in range(start, stop):
+            ordered[i] = place[ordered[i]]

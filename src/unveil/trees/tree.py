@@ -1,0 +1,277 @@
+"""A fitted tree."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unveil.errors import CallError
+from unveil.trees.collapse import complexities
+from unveil.trees.column import Column
+from unveil.trees.dependence import Dependence, mutual_information
+from unveil.trees.printing import tree_text
+from unveil.trees.route import route
+from unveil.trees.surrogates import Surrogates
+
+__all__ = ["Settings", "Tree"]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Settings of a fit, see :func:`unveil.trees.grow`."""
+
+    minbucket: int
+    minsplit: int
+    max_depth: int
+    cp: float
+    collapse: bool
+    surrogates: int
+
+
+@dataclass(frozen=True, eq=False)
+class Tree:
+    """A fitted tree: all nodes as they were grown, and where records stop after the collapse.
+
+    Nodes are numbered in the order of visit; the left child of a node is the next one. ``t`` nodes, ``m``
+    fitted records, ``l`` leaves. Gains and risks are in squared units of the response (numeric), or in
+    records (``n`` times the Gini index, or misclassified records).
+
+    Parameters
+    ----------
+    response : Column
+        The response.
+    predictors : tuple of Column
+        The predictors, without their records.
+    settings : Settings
+        How it was fitted.
+    unit : float
+        Numeric response: size of the steps it was fitted in (see :mod:`unveil.trees.target`).
+    feature : (t,) int32
+        Predictor that splits the node, -1 where growth ended.
+    right : (t,) int32
+        Right child, -1 where growth ended.
+    cut : (t,) int32
+        Ordered predictors: smaller codes go left.
+    threshold : (t,) float64
+        Ordered predictors: smaller values (codes, if ordinal) go left; nan otherwise.
+    side_start : (t,) int64
+        Unordered predictors: where the sides of the levels begin in ``sides``, -1 otherwise.
+    sides : (b,) uint8
+        0 left, 1 right; 2 (3): not in the node, goes with the majority to the left (right).
+    depth : (t,) int32
+        Depth of the node, 0 for the root.
+    start, stop : (t,) int64
+        The node's records are ``order[start:stop]``.
+    order : (m,) int32
+        Fitted records by node.
+    risk : (t,) float64
+        Within sum of squares; misclassified records (``collapse=True``) or ``n`` times Gini
+        (``collapse=False``).
+    gain : (t,) float64
+        Decrease of the sum of squares or of ``n`` times Gini by the node's split; 0 where growth ended.
+    rival_gain : (t,) float64
+        Largest gain of any other split of the node that was looked at, of any predictor; equal to ``gain`` in
+        ties.
+    decrease : (t,) float64
+        Decrease of ``risk`` by the node's split.
+    collapsed : (t,) bool
+        Split nodes whose own subtree does not pay for its splits.
+    leaf : (t,) int32
+        Leaf where records stop, -1: they go on, or never come here.
+    leaf_node : (l,) int32
+        Node of each leaf, from left to right.
+    leaf_start : (l + 1,) int64
+        The donors of leaf ``i`` are ``donors[leaf_start[i]:leaf_start[i + 1]]``.
+    donors : (m,) int32
+        Fitted records by leaf, in the order of the call.
+    surrogates : Surrogates
+        Surrogate splits.
+    surrogate_cut : (s,) int32
+        As ``cut``, of the surrogates.
+    surrogate_threshold : (s,) float64
+        As ``threshold``, of the surrogates.
+    """
+
+    response: Column
+    predictors: tuple[Column, ...]
+    settings: Settings
+    unit: float
+    feature: NDArray[np.int32]
+    right: NDArray[np.int32]
+    cut: NDArray[np.int32]
+    threshold: NDArray[np.float64]
+    side_start: NDArray[np.int64]
+    sides: NDArray[np.uint8]
+    depth: NDArray[np.int32]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    order: NDArray[np.int32]
+    risk: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    rival_gain: NDArray[np.float64]
+    decrease: NDArray[np.float64]
+    collapsed: NDArray[np.bool_]
+    leaf: NDArray[np.int32]
+    leaf_node: NDArray[np.int32]
+    leaf_start: NDArray[np.int64]
+    donors: NDArray[np.int32]
+    surrogates: Surrogates
+    surrogate_cut: NDArray[np.int32]
+    surrogate_threshold: NDArray[np.float64]
+
+    @property
+    def n_leaves(self) -> int:
+        """Number of leaves after the collapse."""
+        return self.leaf_node.size
+
+    @property
+    def n_leaves_full(self) -> int:
+        """Number of leaves before the collapse."""
+        return int((self.right < 0).sum())
+
+    def apply(self, columns: Sequence[ArrayLike | Column]) -> NDArray[np.int32]:
+        """Leaf of every record.
+
+        Parameters
+        ----------
+        columns : sequence of (n,) arrays
+            One per predictor, in their order: integer codes as in the fit, or, for numeric predictors, values
+            (floating-point), which need not have occurred in the fit.
+
+        Returns
+        -------
+        (n,) int32
+            Index of the leaf.
+
+        Raises
+        ------
+        CallError
+            If columns are missing, differ in length, or hold codes that the predictor does not have.
+
+        Examples
+        --------
+        >>> from unveil.trees import Column, grow
+        >>> x = Column.from_values([0.0, 1.0, 2.0, 3.0])
+        >>> tree = grow(Column.from_values([5.0, 5.0, 9.0, 9.0]), [x], minbucket=1)
+        >>> tree.apply([np.array([-7.0, 1.49, 1.5])]).tolist()
+        [0, 0, 1]
+        """
+        codes, cut = self._routing(columns)
+        result = np.empty(codes.shape[1], dtype=np.int32)
+        surrogates = self.surrogates
+        t = self.feature.size
+        none = np.zeros(t, dtype=np.bool_)
+        beyond = np.where(surrogates.side_start < 0, -1, surrogates.side_start + self.sides.size)
+        route(
+            codes,
+            np.concatenate([self.feature, surrogates.feature.astype(np.int32)]),
+            self.right,
+            cut,
+            np.concatenate([self.side_start, beyond]),
+            np.concatenate([self.sides, surrogates.sides]),
+            self.leaf,
+            np.concatenate([none, surrogates.flip]),
+            surrogates.start + t,
+            result,
+        )
+        return result
+
+    def complexity(self) -> NDArray[np.float64]:
+        """Price per split, in units of ``risk``, at which each node becomes a leaf; 0 where growth ended.
+
+        Returns
+        -------
+        (t,) float64
+            A split node is a leaf for every ``cp * risk[0]`` at or above its complexity.
+        """
+        return complexities(self.right, self.decrease)
+
+    def full_leaf(self) -> NDArray[np.int64]:
+        """Leaf before the collapse of each record of ``order``.
+
+        Returns
+        -------
+        (m,) int64
+            Index of the leaf, from left to right.
+        """
+        ends = self.right < 0
+        return np.repeat(np.arange(int(ends.sum())), (self.stop - self.start)[ends])
+
+    def dependence(self) -> Dependence:
+        """What the collapse removed: leaves, and mutual information between leaf and response.
+
+        Returns
+        -------
+        Dependence
+            Leaves and bits before and after.
+
+        Examples
+        --------
+        >>> from unveil.trees import Column, grow
+        >>> x = Column(np.repeat([0, 1], 10), "categorical", 2)
+        >>> y = Column(np.array([1] * 4 + [0] * 16), "categorical", 2)
+        >>> lost = grow(y, [x]).dependence()
+        >>> lost.leaves_full, lost.leaves, round(lost.bits_lost, 3)
+        (2, 1, 0.236)
+        """
+        y = self.response.codes[self.order]
+        after = np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_start))
+        levels = self.response.n_levels
+        bits = mutual_information(after, y, levels)
+        full = mutual_information(self.full_leaf(), y, levels) if self.n_leaves < self.n_leaves_full else bits
+        return Dependence(self.n_leaves_full, self.n_leaves, full, bits)
+
+    def to_text(self, levels: Mapping[str, Sequence[object]] | None = None) -> str:
+        """The tree after the collapse, one line per node.
+
+        Parameters
+        ----------
+        levels : mapping of str to sequence, optional
+            Labels of the levels by variable; codes where there is none.
+
+        Returns
+        -------
+        str
+            Text.
+        """
+        return tree_text(self, levels or {})
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        name = self.response.name or "response"
+        leaves = f"{self.n_leaves} leaves ({self.n_leaves_full} grown)"
+        return f"<Tree of {name}: {leaves}, {self.order.size} records>"
+
+    def _routing(self, columns: Sequence[ArrayLike | Column]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+        """Codes of the records, and the cuts that belong to them.
+
+        Values are replaced by the number of the tree's thresholds at or below them.
+        """
+        if len(columns) != len(self.predictors):
+            raise CallError(f"the tree has {len(self.predictors)} predictors, got {len(columns)} columns")
+        feature = np.concatenate([self.feature, self.surrogates.feature])
+        threshold = np.concatenate([self.threshold, self.surrogate_threshold])
+        cut = np.concatenate([self.cut, self.surrogate_cut])
+        given = [np.asarray(column.codes if isinstance(column, Column) else column) for column in columns]
+        if len({len(array) for array in given}) > 1:
+            raise CallError("columns differ in length: " + ", ".join(str(len(array)) for array in given))
+        codes = np.empty((len(given), len(given[0]) if given else 0), dtype=np.int32)
+        for f, (array, predictor) in enumerate(zip(given, self.predictors, strict=True)):
+            name = predictor.name or f"predictor {f}"
+            if array.dtype.kind == "f":
+                if predictor.kind != "numeric":
+                    raise CallError(f"{name}: codes of a {predictor.kind} predictor must be integers")
+                own = feature == f
+                known = np.unique(threshold[own])
+                codes[f] = np.searchsorted(known, array, side="right")
+                cut[own] = np.searchsorted(known, threshold[own]) + 1
+            else:
+                if array.size and (array.min() < 0 or array.max() >= predictor.n_levels):
+                    raise CallError(f"{name}: codes must lie between 0 and {predictor.n_levels - 1}")
+                codes[f] = array
+        return codes, cut
