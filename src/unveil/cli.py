@@ -315,7 +315,7 @@ def schema(
 
 
 @app.command
-def demo(n: int = 5000, *, seed: int = 1) -> None:
+def demo(n: int = 5000, *, seed: int = 1, folder: Path | None = None) -> None:
     """Measure two releases of a simulated survey, and explain what is seen.
 
     Parameters
@@ -324,10 +324,12 @@ def demo(n: int = 5000, *, seed: int = 1) -> None:
         Number of simulated persons.
     seed
         Seed of the simulation.
+    folder
+        Keep the files in this folder.
     """
     from unveil.demo import show
 
-    show(n, seed)
+    show(n, seed, folder)
 
 
 def main() -> None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pyarrow as pa
 
 from unveil.microdata import Pair, read
+from unveil.microdata.write import write_table
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
 from unveil.tables import attribute, identity, structure
 
@@ -27,7 +30,7 @@ def bootstrapped(original: pa.Table, rng: np.random.Generator) -> pa.Table:
     return original.take(pa.array(rng.integers(original.num_rows, size=original.num_rows)))
 
 
-def show(n: int, seed: int) -> None:
+def show(n: int, seed: int, folder: Path | None = None) -> None:
     """Make the files, measure them, and explain what is seen.
 
     Parameters
@@ -36,6 +39,13 @@ def show(n: int, seed: int) -> None:
         Number of simulated persons.
     seed
         Seed of the simulation and of the releases.
+    folder
+        Where to keep the files; they are not kept without it.
+
+    Raises
+    ------
+    FileError
+        If a file exists already or cannot be written.
     """
     rng = np.random.default_rng(seed)
     original = demo_population(n, rng)
@@ -47,6 +57,8 @@ def show(n: int, seed: int) -> None:
         f"A simulated survey of {n} persons (seed {seed}; nobody is real). An intruder knows the keys "
         f"{', '.join(DEMO_KEYS)}\nof a person and wants the rest. Two releases are tried.\n"
     )
+    if folder is not None:
+        _keep(folder, {"original": original} | releases)
     for name, release in releases.items():
         pair = Pair(original, read(release, label=name), special_codes=DEMO_SPECIAL_CODES)
         print(f"=== Release: {name}")
@@ -58,6 +70,15 @@ def show(n: int, seed: int) -> None:
         print(structure(pair, DEMO_KEYS))
         print()
     print(_READING)
+
+
+def _keep(folder: Path, tables: dict[str, pa.Table]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, table in tables.items():
+        path = folder / f"{name.split()[0]}.csv"
+        write_table(table, str(path))
+        print(f"{path}: {name}, {table.num_rows} records")
+    print()
 
 
 _READING = """=== How to read this

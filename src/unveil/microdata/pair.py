@@ -98,7 +98,7 @@ class Pair:
 
         def opened(data: Any, label: str) -> Source:
             return open_source(
-                data, label=None if isinstance(data, str | os.PathLike) else label, schema=schema,
+                data, label=None if isinstance(data, str | os.PathLike | Source) else label, schema=schema,
                 missing=missing, encoding=encoding, delimiter=delimiter, decimal=decimal,
             )  # fmt: skip
 

@@ -264,10 +264,8 @@ class AttributeRisks(Sequence[AttributeRisk]):
         m = len(first.labels)
         return "\n".join(
             [
-                f"Attribute disclosure: {first.n_original} original records, keys {', '.join(first.keys)}, "
-                + (
-                    f"mean of {m} releases" if m > 1 else f"release {first.labels[0]} of {first.n_synthetic[0]} records"
-                ),
+                f"Attribute disclosure: {first.n_original} original records, keys {', '.join(first.keys)}; "
+                + (f"mean of {m} releases" if m > 1 else f"{first.labels[0]}: {first.n_synthetic[0]} records"),
                 "",
                 text_table(["target", *shown, "DiSCO 95 % interval", "look at"], rows),
                 "",
@@ -298,8 +296,8 @@ def _checks_in_words(risk: AttributeRisk) -> list[str]:
         if two:
             top = two[0]
             lines.append(
-                f"Check ({label}): {len(two)} pairs of target and key level are close to a rule in the original, first "
+                f"Check ({label}): {len(two)} pair(s) of target and key level close to a rule in the original, first "
                 f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
-                f"{top['original_with_key']}); consider leaving them out (exclude_pairs)."
+                f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs)."
             )
     return lines

@@ -106,6 +106,7 @@ def plot_key_sets(sets: KeySets, *, ax: Any = None, measure: str = "repU") -> An
             color=_SIZES[(size - 1) % len(_SIZES)],
             label=f"{size} key{'s' if size > 1 else ''}",
             s=18,
+            clip_on=False,
         )
     ax.set_xscale("log")
     ax.set_ylim(bottom=0)
@@ -138,20 +139,21 @@ def plot_structure(structure: Structure, *, ax: Any = None) -> Any:
     ax = _axes(ax, height=1.6 + 0.4 * len(structure.labels))
     for y, release in enumerate(structure.releases):
         ax.barh(
-            y + 0.2,
+            y - 0.2,
             release["combinations_preserved"],
             height=0.36,
             color=_ORIGINAL,
             label="original kept" if y == 0 else None,
         )
         ax.barh(
-            y - 0.2,
+            y + 0.2,
             release["percent_novel"],
             height=0.36,
             color=_RELEASE,
             label="synthetic novel" if y == 0 else None,
         )
     ax.set_yticks(range(len(structure.labels)), structure.labels)
+    ax.invert_yaxis()
     ax.set_xlim(0, 100)
     ax.set_xlabel("percent of key combinations")
     ax.set_title(f"keys: {', '.join(structure.keys)}", fontsize="medium")
