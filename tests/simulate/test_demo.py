@@ -60,9 +60,7 @@ def test_no_region_without_large_cities_has_persons_in_one(survey):
 def test_depression_rises_with_age_and_falls_with_income(survey):
     complete = [
         (age, income, score)
-        for age, income, score in zip(
-            *(survey[name].to_pylist() for name in ("age", "income", "depress")), strict=True
-        )
+        for age, income, score in zip(*(survey[name].to_pylist() for name in ("age", "income", "depress")), strict=True)
         if income is not None and income > 0 and score is not None
     ]
     age, income, score = np.array(complete, float).T

@@ -45,9 +45,7 @@ def test_standardised_has_mean_zero_and_sample_standard_deviation_one():
 
 
 def test_labelled_marks_gaps_and_order():
-    column = _draw.labelled(
-        np.array([1, 0, 1]), ("a", "b"), ordered=True, missing=np.array([False, False, True])
-    )
+    column = _draw.labelled(np.array([1, 0, 1]), ("a", "b"), ordered=True, missing=np.array([False, False, True]))
     assert column.to_pylist() == ["b", "a", None]
     assert column.type.ordered
 

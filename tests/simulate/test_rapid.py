@@ -150,9 +150,7 @@ def test_education_and_health_follow_their_equations_once_the_noise_is_gone(nois
     assert abs(noiseless.status.std() - 1) < 4 / math.sqrt(2 * N)
     latent = 0.8 * noiseless.status - 0.4 * noiseless.aged
     assert (np.digitize(latent, [-0.3, 0.7]) == noiseless.education).mean() > 0.9999
-    health = (
-        0.6 * noiseless.status - 0.5 * noiseless.aged + 0.2 * noiseless.education + 0.2 * noiseless.earning
-    )
+    health = 0.6 * noiseless.status - 0.5 * noiseless.aged + 0.2 * noiseless.education + 0.2 * noiseless.earning
     np.testing.assert_allclose(noiseless.latent_health, health, atol=1e-4)
 
 

@@ -57,6 +57,8 @@ def _arrow_table(data: Any, label: str, root: str) -> pa.Table:
         return data
     if isinstance(data, pa.RecordBatch):
         return pa.Table.from_batches([data])
+    if root == "polars":
+        _refuse_objects(data, label)
     try:
         return pa.RecordBatchReader.from_stream(data).read_all()
     except pa.ArrowException as error:
@@ -64,6 +66,13 @@ def _arrow_table(data: Any, label: str, root: str) -> pa.Table:
             raise CallError(f"{label}: a table is needed, not one column; give a data frame") from None
         reason = " ".join(str(error).split())
         raise DataError(f"{label}: the {root} table cannot be read ({reason}); convert the column first") from None
+
+
+def _refuse_objects(frame: Any, label: str) -> None:
+    """Columns of Python objects end the process when older versions of polars export them."""
+    for name, dtype in zip(getattr(frame, "columns", ()), getattr(frame, "dtypes", ()), strict=False):
+        if str(dtype) == "Object":
+            raise DataError(f"{label}: column {name!r} holds Python objects; convert or drop it")
 
 
 # pandas

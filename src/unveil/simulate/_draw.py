@@ -49,9 +49,7 @@ def generator(seed: Seed) -> np.random.Generator:
     return np.random.default_rng(int(seed))
 
 
-def truncated_normal(
-    rng: np.random.Generator, n: int, mean: float, sd: float, low: float, high: float
-) -> Floats:
+def truncated_normal(rng: np.random.Generator, n: int, mean: float, sd: float, low: float, high: float) -> Floats:
     """Draw n values of a normal distribution given that they lie in [low, high], by rejection.
 
     Meant for intervals that hold much of the distribution: the expected number of draws is n divided by the
@@ -109,7 +107,5 @@ def as_flavour(table: pa.Table, flavour: Flavour) -> Any:
     try:
         package = importlib.import_module(flavour)
     except ImportError as error:
-        raise MissingPackageError(
-            f"flavour={flavour!r} needs the package {flavour}: pip install {flavour}"
-        ) from error
+        raise MissingPackageError(f"flavour={flavour!r} needs the package {flavour}: pip install {flavour}") from error
     return table.to_pandas() if flavour == "pandas" else package.from_arrow(table)
