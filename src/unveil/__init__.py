@@ -9,19 +9,29 @@ Examples
 ('sex', 'age')
 """
 
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
 from unveil import simulate
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilError, UnveilWarning
-from unveil.microdata import Pair, Variable, read
+from unveil.microdata import Pair, Schema, Variable, read, read_schema
 from unveil.tables import attribute, identity, key_sets, structure
+
+if TYPE_CHECKING:
+    from unveil.synthesis import CartSynthesizer, sdc, synthesize
 
 __version__ = "0.1.0"
 
 __all__ = [
     "CallError",
+    "CartSynthesizer",
     "DataError",
     "FileError",
     "MissingPackageError",
     "Pair",
+    "Schema",
     "UnveilError",
     "UnveilWarning",
     "Variable",
@@ -29,6 +39,18 @@ __all__ = [
     "identity",
     "key_sets",
     "read",
+    "read_schema",
+    "sdc",
     "simulate",
     "structure",
+    "synthesize",
 ]
+
+# Loaded when first asked for: they bring a compiler, which the table measures do without.
+_LATE = {"CartSynthesizer": "unveil.synthesis", "sdc": "unveil.synthesis", "synthesize": "unveil.synthesis"}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATE:
+        raise AttributeError(f"module 'unveil' has no attribute {name!r}")
+    return getattr(importlib.import_module(_LATE[name]), name)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 
 from cyclopts import App, CycloptsError, Parameter
 
+from unveil.cli_synthesize import synthesize
 from unveil.errors import CallError, FileError, UnveilError, UnveilWarning
 
 __all__ = ["app", "main"]
@@ -330,6 +331,9 @@ def demo(n: int = 5000, *, seed: int = 1, folder: Path | None = None) -> None:
     from unveil.demo import show
 
     show(n, seed, folder)
+
+
+app.command(synthesize)
 
 
 def main() -> None:

@@ -103,7 +103,7 @@ def _pandas_column(series: Any, name: str, label: str) -> pa.ChunkedArray:
     if type(dtype).__name__ in ("PeriodDtype", "IntervalDtype"):
         return _texts(series.array, name, label)
     try:
-        return normalise(pa.chunked_array(_chunks(series)), name, label)
+        return normalise(_chunked(series), name, label)
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         # Only a column of Python objects can hold values of several types.
         if str(dtype) == "object":
@@ -113,9 +113,9 @@ def _pandas_column(series: Any, name: str, label: str) -> pa.ChunkedArray:
         raise DataError(f"{label}: column {name!r} holds {dtype} values; convert or drop it") from None
 
 
-def _chunks(series: Any) -> list[pa.Array]:
+def _chunked(series: Any) -> pa.ChunkedArray:
     array = pa.array(series, from_pandas=True)
-    return list(array.chunks) if isinstance(array, pa.ChunkedArray) else [array]
+    return array if isinstance(array, pa.ChunkedArray) else pa.chunked_array([array])
 
 
 def _pandas_categorical(series: Any, name: str, label: str) -> pa.ChunkedArray:

@@ -1,0 +1,25 @@
+"""Synthesizers: sequential CART and what can take the place of its parts."""
+
+from unveil.synthesis.cart import CartMethod, FittedCart
+from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
+from unveil.synthesis.methods import METHODS
+from unveil.synthesis.methods.whole_file import WHOLE_FILE, BayesNetworkSynthesizer, CatallSynthesizer
+from unveil.synthesis.protocol import FittedVariable, Synthesizer, VariableMethod
+from unveil.synthesis.release import synthesize
+from unveil.synthesis.sequence import CartSynthesizer
+
+__all__ = [
+    "METHODS",
+    "WHOLE_FILE",
+    "BayesNetworkSynthesizer",
+    "CartMethod",
+    "CartSynthesizer",
+    "CatallSynthesizer",
+    "FittedCart",
+    "FittedVariable",
+    "ImpossibleCell",
+    "LogProbability",
+    "Synthesizer",
+    "VariableMethod",
+    "synthesize",
+]

@@ -1,0 +1,132 @@
+"""One variable by a classification or regression tree: leaves and their donors."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from unveil.errors import CallError
+from unveil.synthesis.bandwidth import Noise, Rule
+from unveil.synthesis.methods.donors import Donors
+from unveil.trees import Column, Tree, grow
+
+__all__ = ["CartMethod", "FittedCart"]
+
+
+@dataclass(frozen=True)
+class CartMethod:
+    """Draw a donor from the leaf of a tree that the record falls into.
+
+    Parameters
+    ----------
+    minbucket, minsplit, cp, max_depth, collapse, surrogates
+        See :func:`unveil.trees.grow`.
+    smoothing : {None, "density"}
+        Numbers as they occur, or with normal noise.
+    bandwidth : {"sheather-jones", "silverman"}
+        How the noise is scaled.
+
+    References
+    ----------
+    Reiter, J. P. (2005). Using CART to generate partially synthetic public use microdata. Journal of Official
+    Statistics 21, 441-462.
+
+    Examples
+    --------
+    >>> ill = Column(np.array([0] * 10 + [1] * 10), "categorical", 2)
+    >>> age = Column.from_values(np.arange(20))
+    >>> rng = np.random.default_rng(1)
+    >>> CartMethod().fit(ill, [age], rng).draw([Column.from_values([3, 17])], rng).codes.tolist()
+    [0, 1]
+    """
+
+    minbucket: int = 5
+    minsplit: int | None = None
+    cp: float = 1e-8
+    max_depth: int = 30
+    collapse: bool = True
+    surrogates: int = 0
+    smoothing: Literal["density"] | None = None
+    bandwidth: Rule = "sheather-jones"
+
+    def __post_init__(self) -> None:
+        if self.smoothing not in (None, "density"):
+            raise CallError(f"smoothing must be None or 'density', not {self.smoothing!r}")
+        if self.bandwidth not in ("sheather-jones", "silverman"):
+            raise CallError(f"bandwidth must be 'sheather-jones' or 'silverman', not {self.bandwidth!r}")
+
+    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedCart:
+        """Grow the tree; nothing is random in it."""
+        tree = grow(
+            response,
+            predictors,
+            minbucket=self.minbucket,
+            minsplit=self.minsplit,
+            max_depth=self.max_depth,
+            cp=self.cp,
+            collapse=self.collapse,
+            surrogates=self.surrogates,
+        )
+        noise = None
+        if self.smoothing and response.values is not None:
+            noise = Noise.of(response.values[response.codes], self.bandwidth)
+        return FittedCart(tree, noise)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedCart:
+    """A fitted tree; ``noise`` is added to the numbers that are drawn."""
+
+    tree: Tree
+    noise: Noise | None = None
+
+    @property
+    def has_likelihood(self) -> bool:
+        """Whether values are drawn as they occur; noise has no probabilities."""
+        return self.noise is None
+
+    @cached_property
+    def donor_codes(self) -> NDArray[np.int32]:
+        """(m,) codes of the donors by leaf."""
+        return self.tree.response.codes[self.tree.donors]
+
+    @cached_property
+    def donors(self) -> Donors:
+        """The donors, gathered to be counted."""
+        pool = np.repeat(np.arange(self.tree.n_leaves), np.diff(self.tree.leaf_start))
+        like = self.tree.response
+        return Donors.gather(
+            Column(self.donor_codes, like.kind, like.n_levels, like.values, like.name), pool, self.tree.n_leaves
+        )
+
+    def leaf(self, predictors: Sequence[Column]) -> NDArray[np.int32]:
+        """Leaf of every record: by codes where they are those of the fit, else by values."""
+        if not self.tree.predictors:
+            return np.zeros(predictors[0].codes.size, dtype=np.int32)
+        given: list[ArrayLike | Column] = [
+            column.codes if column.values is fitted.values or column.values is None else column.values[column.codes]
+            for column, fitted in zip(predictors, self.tree.predictors, strict=True)
+        ]
+        return self.tree.apply(given)
+
+    def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
+        """A donor's value for every record; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        leaf = self.leaf(predictors)
+        start = self.tree.leaf_start
+        first = start[leaf]
+        # A uniform number below 1 times a size below 2^31 rounds to less than the size.
+        place = first + (rng.random(leaf.size) * (start[1:][leaf] - first)).astype(np.int64)
+        codes = self.donor_codes[place]
+        like = self.tree.response
+        if self.noise is not None and like.values is not None:
+            return Column.from_values(self.noise.add(like.values[codes], rng), name=like.name)
+        return Column(codes, like.kind, like.n_levels, like.values, like.name)
+
+    def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
+        """Logarithm of the share of donors in the record's leaf that have the record's value."""
+        return self.donors.log_share(self.leaf(predictors), response)

@@ -1,0 +1,83 @@
+"""How each variable is modelled: the user's wishes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+from unveil.errors import CallError
+from unveil.synthesis.cart import CartMethod
+from unveil.synthesis.methods import METHODS
+from unveil.synthesis.plan import unknown
+from unveil.synthesis.protocol import VariableMethod
+
+__all__ = ["Method", "Smoothing", "choose_methods"]
+
+Method = str | VariableMethod
+Smoothing = Literal["density"]
+NUMERIC_ONLY = ("norm", "normrank", "pmm")
+"""Methods that cannot model which special value a record has; CART does."""
+Methods = dict[str, VariableMethod]
+
+
+def choose_methods(
+    names: Sequence[str],
+    cart: CartMethod,
+    methods: Method | Mapping[str, Method],
+    smoothing: Smoothing | Mapping[str, Smoothing | None] | None,
+) -> tuple[Methods, Methods]:
+    """How each variable is modelled, and the part of it that says which special value it has.
+
+    Parameters
+    ----------
+    names
+        The variables.
+    cart
+        The tree's settings.
+    methods
+        Name or object, for all variables or by variable.
+    smoothing
+        For all variables or by variable.
+
+    Returns
+    -------
+    dict, dict
+        Methods of the variables, and of the parts.
+
+    Raises
+    ------
+    CallError
+        If a variable or method is unknown.
+
+    Examples
+    --------
+    >>> methods, parts = choose_methods(["age", "wage"], CartMethod(), {"wage": "norm"}, None)
+    >>> type(methods["wage"]).__name__, type(parts["wage"]).__name__
+    ('Norm', 'CartMethod')
+    """
+    wanted = methods if isinstance(methods, Mapping) else dict.fromkeys(names, methods)
+    smoothed = smoothing if isinstance(smoothing, Mapping) else dict.fromkeys(names, smoothing)
+    for option, given in (("methods", wanted), ("smoothing", smoothed)):
+        for name in given:
+            if name not in names:
+                raise unknown(name, names, option)
+    chosen, parts = {}, {}
+    for name in names:
+        method = wanted.get(name, "cart")
+        chosen[name] = _method(method, replace(cart, smoothing=smoothed.get(name)), name)
+        parts[name] = cart if method in NUMERIC_ONLY else chosen[name]
+    return chosen, parts
+
+
+def _method(method: Method, cart: CartMethod, column: str) -> VariableMethod:
+    if not isinstance(method, str):
+        if not callable(getattr(method, "fit", None)):
+            raise CallError(f"methods: that of column {column!r} is {method!r}; give a name, or an object with fit()")
+        return method
+    if method == "cart":
+        return cart
+    make: Callable[..., VariableMethod] | None = METHODS.get(method)
+    if make is None:
+        raise CallError(f"methods: unknown method {method!r}; choose from cart, {', '.join(METHODS)}")
+    return make()

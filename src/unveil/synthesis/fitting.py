@@ -1,0 +1,148 @@
+"""Fitting a plan, in threads."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.synthesis.plan import Plan, Step, restricted
+from unveil.synthesis.protocol import FittedVariable
+
+__all__ = ["Progress", "fit_plans", "generator", "in_threads", "n_threads"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+Progress = Callable[[int, int, str], None]
+"""Called with the number of tasks done, their total, and the name of the one just done."""
+
+
+def generator(seed: int, *key: int) -> np.random.Generator:
+    """An independent source of randomness for every key, so that no result depends on the order of work."""
+    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads: all that this process may use for None or -1.
+
+    Raises
+    ------
+    CallError
+        If the number is out of range.
+
+    Examples
+    --------
+    >>> n_threads(3)
+    3
+    """
+    if n_jobs is None or n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
+        raise CallError(f"n_jobs must be a number of threads, or None for all, not {n_jobs!r}")
+    return n_jobs
+
+
+def in_threads(
+    work: Callable[[T], R], tasks: Sequence[T], threads: int, done: Callable[[int, T], None] | None = None
+) -> list[R]:
+    """Results of the tasks in their order, whatever the number of threads.
+
+    Parameters
+    ----------
+    work
+        The work.
+    tasks
+        What it is done for.
+    threads
+        Number of threads.
+    done
+        Called from the calling thread with the number of tasks done and the task just done.
+
+    Examples
+    --------
+    >>> in_threads(abs, [-2, 1], 2)
+    [2, 1]
+    """
+    if min(threads, len(tasks)) <= 1:
+        results = []
+        for i, task in enumerate(tasks):
+            results.append(work(task))
+            if done:
+                done(i + 1, task)
+        return results
+    with ThreadPoolExecutor(threads) as pool:
+        futures = {pool.submit(work, task): task for task in tasks}
+        for i, future in enumerate(as_completed(futures)):
+            error = future.exception()
+            if error is not None:
+                pool.shutdown(cancel_futures=True)
+                raise error
+            if done:
+                done(i + 1, futures[future])
+    return [future.result() for future in futures]
+
+
+def fit_plans(
+    plans: Sequence[Plan],
+    seed: int,
+    key: Sequence[int],
+    *,
+    records: NDArray[np.int64] | None = None,
+    threads: int = 1,
+    progress: Progress | None = None,
+) -> tuple[Plan, ...]:
+    """Fit all parts.
+
+    Parameters
+    ----------
+    plans
+        The variables in the order of visit.
+    seed, key
+        Source of randomness of the methods.
+    records : (n,) int64, optional
+        Records that are fitted, also repeatedly (a bootstrap sample); all by default.
+    threads
+        Number of threads.
+    progress
+        See :data:`Progress`.
+
+    Returns
+    -------
+    tuple of Plan
+        The same, fitted.
+    """
+    columns = {step.position: plan.variable.parts[step.part].column for plan in plans for step in plan.steps}
+    if records is not None:
+        columns = {position: restricted(column, records) for position, column in columns.items()}
+    tasks = [step for plan in plans for step in plan.steps if step.method is not None]
+
+    def fit(step: Step) -> tuple[int, FittedVariable] | None:
+        rows = _positions(step.rows, records)
+        if rows is not None and rows.size == 0:
+            return None
+        assert step.method is not None
+        response = restricted(columns[step.position], rows)
+        predictors = [restricted(columns[p], rows) for p in step.predictors]
+        return step.position, step.method.fit(response, predictors, generator(seed, *key, step.position))
+
+    def done(count: int, step: Step) -> None:
+        if progress:
+            progress(count, len(tasks), step.name)
+
+    # Long fits first, so that no thread is left alone with the longest at the end.
+    longest_first = sorted(tasks, key=lambda step: -len(step.predictors))
+    fits: Iterable[tuple[int, FittedVariable] | None] = in_threads(fit, longest_first, threads, done)
+    fitted = dict(fit for fit in fits if fit is not None)
+    return tuple(plan.with_fits(fitted) for plan in plans)
+
+
+def _positions(rows: NDArray[np.int64] | None, records: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
+    """Which of the records that are used belong to the given rows."""
+    if rows is None or records is None:
+        return rows
+    return np.flatnonzero(np.isin(records, rows))

@@ -1,0 +1,203 @@
+"""The probability that a fitted sequence gives to a release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError
+from unveil.microdata.source import Source
+from unveil.result import number, paragraph, text_table
+from unveil.synthesis.encode import Levels
+from unveil.synthesis.plan import Plan, restricted
+from unveil.synthesis.rules import rows_under_rules
+from unveil.trees import Column
+
+__all__ = ["ImpossibleCell", "LogProbability", "log_probability"]
+
+
+@dataclass(frozen=True)
+class ImpossibleCell:
+    """A value that the fitted synthesizer cannot produce.
+
+    Parameters
+    ----------
+    column : str
+        Its column.
+    record : int
+        Its record, from 0.
+    value : object
+        The value; None for a gap.
+    """
+
+    column: str
+    record: int
+    value: object
+
+
+@dataclass(frozen=True, eq=False)
+class LogProbability:
+    """Natural logarithm of the probability of a release under a fitted synthesizer.
+
+    Parameters
+    ----------
+    total : float
+        Of the whole release; ``-inf`` if a value is impossible.
+    variables : mapping of str to float
+        By variable, given the variables before it.
+    records : (n,) float64
+        By record.
+    finite : float
+        The total without the impossible values.
+    n_impossible : int
+        Number of impossible values.
+    first_impossible : ImpossibleCell or None
+        The first one, in the order of synthesis, then of records.
+    """
+
+    total: float
+    variables: Mapping[str, float]
+    records: NDArray[np.float64]
+    finite: float
+    n_impossible: int
+    first_impossible: ImpossibleCell | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """Figures by name, without the records."""
+        cell = self.first_impossible
+        return {
+            "total": self.total,
+            "variables": dict(self.variables),
+            "finite": self.finite,
+            "n_impossible": self.n_impossible,
+            "first_impossible": None
+            if cell is None
+            else {"column": cell.column, "record": cell.record, "value": cell.value},
+        }
+
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = [[name, value] for name, value in self.variables.items()]
+        table = text_table(["variable", "log probability"], [*rows, ["total", self.total]])
+        if self.first_impossible is None:
+            return f"{table}\n{paragraph(f'Every value of the {self.records.size} records is possible.')}"
+        cell = self.first_impossible
+        said = paragraph(
+            f"{self.n_impossible} values cannot come from this fit; the first is {cell.value!r} in column",
+            f"{cell.column!r}, record {cell.record}. Without them the total is {number(self.finite)}.",
+        )
+        return f"{table}\n{said}"
+
+    __repr__ = __str__
+
+
+def log_probability(plans: Sequence[Plan], source: Source) -> LogProbability:
+    """Probability of a release: the product over variables and records of the shares of donors.
+
+    Parameters
+    ----------
+    plans
+        The fitted variables in the order of visit.
+    source
+        The release.
+
+    Returns
+    -------
+    LogProbability
+        In all, by variable and by record.
+
+    Raises
+    ------
+    CallError
+        If a variable's model has no probabilities.
+    DataError
+        If the release lacks a column or its values cannot be compared.
+    """
+    _check(plans, source)
+    n = source.num_rows
+    levels: dict[str, Levels] = {}
+    columns: dict[int, Column] = {}
+    by_variable: dict[str, NDArray[np.float64]] = {}
+    for plan in plans:
+        name = plan.variable.name
+        levels[name], impossible = plan.variable.read(source)
+        for step, column in zip(plan.steps, plan.variable.columns(levels[name]), strict=True):
+            columns[step.position] = column
+        log = _of_variable(plan, levels, columns, n)
+        log[impossible] = -np.inf
+        by_variable[name] = log
+    return _summed(by_variable, source, n)
+
+
+def _check(plans: Sequence[Plan], source: Source) -> None:
+    for plan in plans:
+        if plan.variable.name not in source:
+            raise DataError(f"{source.label} has no column {plan.variable.name!r}; a release needs every variable")
+        for step in plan.steps:
+            if step.fitted is not None and not step.fitted.has_likelihood:
+                raise CallError(
+                    f"column {plan.variable.name!r}: its method or smoothing gives no probabilities; "
+                    "fit it with method 'cart' and without smoothing"
+                )
+
+
+def _of_variable(
+    plan: Plan, levels: Mapping[str, Levels], columns: Mapping[int, Column], n: int
+) -> NDArray[np.float64]:
+    own = levels[plan.variable.name]
+    if plan.lookup is not None:
+        return np.where(looked_up(plan, levels, n).codes == own.codes, 0.0, -np.inf)
+    log = np.zeros(n)
+    free = np.ones(n, dtype=np.bool_)
+    for rule, mask in rows_under_rules(plan.rules, levels, n):
+        log[mask & (own.codes != rule.level)] = -np.inf
+        free &= ~mask
+    for step in plan.steps:
+        rows = np.flatnonzero(free) if step.part == 0 else np.flatnonzero(free & is_observed(plan, own))
+        if rows.size == 0:
+            continue
+        if step.fitted is None:
+            log[rows] = -np.inf
+            continue
+        predictors = [restricted(columns[p], rows) for p in step.predictors]
+        log[rows] += step.fitted.log_prob(restricted(columns[step.position], rows), predictors)
+    return log
+
+
+def is_observed(plan: Plan, levels: Levels) -> NDArray[np.bool_]:
+    """Records of a variable in two parts that have a number."""
+    observed: NDArray[np.bool_] = (
+        plan.variable.parts[0].of_level[levels.codes] == plan.variable.parts[0].level_of.size - 1
+    )
+    return observed
+
+
+def looked_up(plan: Plan, levels: Mapping[str, Levels], n: int) -> Levels:
+    """Levels of a variable that follows from an earlier one."""
+    lookup = plan.lookup
+    assert lookup is not None
+    if lookup.source is None:
+        return Levels(np.zeros(n, dtype=np.int32))
+    source = levels[lookup.source]
+    return Levels(lookup.table[source.codes], source.new if lookup.same else None)
+
+
+def _summed(by_variable: Mapping[str, NDArray[np.float64]], source: Source, n: int) -> LogProbability:
+    impossible = {name: np.flatnonzero(np.isneginf(log)) for name, log in by_variable.items()}
+    finite = sum(float(log[~np.isneginf(log)].sum()) for log in by_variable.values())
+    first = next((name for name, rows in impossible.items() if rows.size), None)
+    cell = None
+    if first is not None:
+        record = int(impossible[first][0])
+        cell = ImpossibleCell(first, record, source.column(first)[record].as_py())
+    return LogProbability(
+        total=finite if cell is None else -np.inf,
+        variables={name: float(log.sum()) for name, log in by_variable.items()},
+        records=sum(by_variable.values(), start=np.zeros(n)),
+        finite=finite,
+        n_impossible=sum(rows.size for rows in impossible.values()),
+        first_impossible=cell,
+    )

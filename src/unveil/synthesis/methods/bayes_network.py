@@ -1,0 +1,381 @@
+"""All variables at once: a Bayesian network, with differential privacy or without."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata.source import Kind
+from unveil.synthesis.likelihood import LogProbability
+from unveil.synthesis.methods.coded_file import CodedFile, check_epsilon, noisy_counts, open_release, sampled, summed
+
+__all__ = ["BayesNetworkSynthesizer", "NetworkNode"]
+
+MAX_CELLS = 1 << 20
+"""Largest table of a variable and its parents."""
+MAX_CANDIDATES = 1_000_000
+"""Most variables with parents that are compared."""
+
+Codes = NDArray[np.int32]
+
+
+@dataclass(frozen=True, eq=False)
+class NetworkNode:
+    """A variable of the network.
+
+    Parameters
+    ----------
+    name : str
+        The variable.
+    parents : tuple of str
+        The variables it depends on.
+    """
+
+    name: str
+    parents: tuple[str, ...]
+
+
+class BayesNetworkSynthesizer:
+    """Draw records from a Bayesian network that was found greedily (PrivBayes).
+
+    ``P(x_1, ..., x_d) = prod_i P(x_i | parents_i)``, every variable with at most ``degree`` parents among those
+    before it. The first variable is drawn at random. Then, ``d - 1`` times, the variable and the parents with the
+    largest mutual information ``I`` are taken, by the exponential mechanism: with probability proportional to
+    ``exp(e I / (2 S))``, ``e = structure_share * epsilon / (d - 1)``, where for ``n`` records
+
+    * ``S = log2(n) / n + (n - 1) / n log2(n / (n - 1))`` if the variable or its parents are binary,
+    * ``S = 2 / n log2((n + 1) / 2) + (n - 1) / n log2((n + 1) / (n - 1))`` otherwise.
+
+    The rest of ``epsilon`` is for the tables: the counts of ``d - degree`` variables with their parents have Laplace
+    noise of scale ``2 (d - degree) / ((1 - structure_share) epsilon)``, are set to 0 where negative and become
+    shares given the parents, even ones where nothing is left. The first ``degree`` variables need no table of their
+    own: the next one's holds them.
+
+    Files are neighbours if one record is replaced; the number of records and the values that occur in each column
+    are taken as known to everybody. Numbers count as categories, so group those with many values beforehand.
+    Parents whose table with the variable has more than ``2^20`` cells are not considered. Noise is drawn in double
+    precision, without safeguards against attacks on its last bits.
+
+    Parameters
+    ----------
+    epsilon : float, optional
+        Privacy budget; None or infinity for no noise: the best parents at every step and the plain shares.
+    degree : int
+        Largest number of parents.
+    structure_share : float
+        Share of the budget that is spent on the network's structure.
+    kinds : mapping of str to kind, optional
+        What the values of a column are, where the file leaves it open.
+    noise_seed : int, optional
+        Seed of what is random in the fit. Whoever knows it can subtract the noise: for experiments only. By
+        default the operating system's randomness.
+
+    References
+    ----------
+    Zhang, J., Cormode, G., Procopiuc, C. M., Srivastava, D. & Xiao, X. (2017). PrivBayes: private data release via
+    Bayesian networks. ACM Transactions on Database Systems 42 (4), 25, algorithms 1 to 4. doi:10.1145/3134428
+    Ping, H., Stoyanovich, J. & Howe, B. (2017). DataSynthesizer: privacy-preserving synthetic datasets. SSDBM
+    2017, 42. doi:10.1145/3085504.3091117
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import pyarrow as pa
+    >>> from unveil.synthesis.methods.whole_file import BayesNetworkSynthesizer
+    >>> original = pa.table({"x": [0, 0, 1, 1], "same": ["a", "a", "b", "b"]})
+    >>> fitted = BayesNetworkSynthesizer(epsilon=None, degree=1, noise_seed=1).fit(original)
+    >>> [(node.name, node.parents) for node in fitted.network]
+    [('x', ()), ('same', ('x',))]
+    >>> np.exp(fitted.log_prob(pa.table({"x": [1, 1], "same": ["b", "a"]})).records).tolist()
+    [0.5, 0.0]
+    """
+
+    def __init__(
+        self,
+        *,
+        epsilon: float | None = 1.0,
+        degree: int = 2,
+        structure_share: float = 0.3,
+        kinds: Mapping[str, Kind] | None = None,
+        noise_seed: int | None = None,
+    ):
+        self.epsilon = epsilon
+        self.degree = degree
+        self.structure_share = structure_share
+        self.kinds = kinds
+        self.noise_seed = noise_seed
+        self._network: _Network | None = None
+
+    def fit(self, original: Any) -> BayesNetworkSynthesizer:
+        """Find the network and its tables.
+
+        Parameters
+        ----------
+        original
+            A path, or a frame that speaks the Arrow C stream interface.
+
+        Returns
+        -------
+        BayesNetworkSynthesizer
+            Itself.
+
+        Raises
+        ------
+        CallError
+            If a setting is out of range, there are too many candidate parents, or a column has too many values.
+        DataError
+            If the file cannot be read or has no records.
+        """
+        if self.degree < 0:
+            raise CallError(f"degree must be at least 0, got {self.degree}")
+        if not 0 < self.structure_share < 1:
+            raise CallError(f"structure_share must lie between 0 and 1, got {self.structure_share}")
+        epsilon = check_epsilon(self.epsilon)
+        file = CodedFile.of(original, self.kinds)
+        degree = min(self.degree, len(file.variables) - 1)
+        _check_size(file, degree)
+        structure = epsilon * self.structure_share if degree else 0.0
+        rng = np.random.default_rng(self.noise_seed)
+        order, parents = _structure(file, degree, structure, rng)
+        rest = epsilon - structure if epsilon < math.inf else math.inf
+        self._network = _Network(file, order, parents, _tables(file, order, parents, degree, rest, rng))
+        return self
+
+    def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:
+        """Draw records.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of records; as many as the original by default.
+        m : int
+            Number of copies.
+        seed : int
+            Seed of the draws.
+
+        Returns
+        -------
+        frame or list of frames
+            In the flavour of the original; a list where ``m`` is above 1.
+
+        Raises
+        ------
+        CallError
+            If ``n`` or ``m`` is out of range, or nothing is fitted.
+        """
+        return sampled(self._fitted().file, self._draw, n, m, seed)
+
+    def log_prob(self, release: Any) -> LogProbability:
+        """Natural logarithm of the probability of a release, its records in their order.
+
+        Parameters
+        ----------
+        release
+            A path or frame with the same columns.
+
+        Returns
+        -------
+        LogProbability
+            In all, by variable and by record, given the network and the noise that were drawn.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted.
+        DataError
+            If the release lacks a column or its values cannot be compared.
+        """
+        fitted, source = self._fitted(), open_release(release)
+        codes, unknown = fitted.file.read(source)
+        logs = {}
+        for x in fitted.order:
+            row = _fold(codes, fitted.parents[x], fitted.file.n_levels)
+            with np.errstate(divide="ignore"):
+                log = np.log(fitted.tables[x][row, codes[x]])
+            log[unknown[x]] = -math.inf
+            logs[fitted.file.variables[x].name] = log
+        return summed(logs, lambda name, record: source.column(name)[record].as_py())
+
+    @property
+    def network(self) -> tuple[NetworkNode, ...]:
+        """The variables in the order of the network, with their parents."""
+        fitted = self._fitted()
+        names = [variable.name for variable in fitted.file.variables]
+        return tuple(NetworkNode(names[x], tuple(names[j] for j in fitted.parents[x])) for x in fitted.order)
+
+    def _fitted(self) -> _Network:
+        if self._network is None:
+            raise CallError("nothing is fitted yet; call fit(original) first")
+        return self._network
+
+    def _draw(self, n: int, rng: np.random.Generator) -> list[Codes]:
+        fitted = self._fitted()
+        n_levels = fitted.file.n_levels
+        drawn = [np.zeros(n, dtype=np.int32) for _ in n_levels]
+        for x in fitted.order:
+            row = _fold(drawn, fitted.parents[x], n_levels)
+            reached = np.cumsum(fitted.tables[x], axis=1)
+            reached /= reached[:, -1:]
+            reached += np.arange(reached.shape[0])[:, np.newaxis]
+            # below the next row's first number, whatever the rounding of the sum
+            wanted = np.minimum(row + rng.random(n), np.nextafter(row + 1.0, 0.0))
+            place = np.searchsorted(reached.ravel(), wanted, side="right")
+            drawn[x] = (place - row * n_levels[x]).astype(np.int32)
+        return drawn
+
+
+@dataclass(frozen=True, eq=False)
+class _Network:
+    """A fitted network.
+
+    Parameters
+    ----------
+    file : CodedFile
+        The original.
+    order : list of int
+        Variables in their order.
+    parents : mapping of int to tuple of int
+        Parents by variable.
+    tables : mapping of int to (cells of the parents, levels) float64
+        Shares of the levels given the parents, by variable.
+    """
+
+    file: CodedFile
+    order: list[int]
+    parents: Mapping[int, tuple[int, ...]]
+    tables: Mapping[int, NDArray[np.float64]]
+
+
+def _check_size(file: CodedFile, degree: int) -> None:
+    """Complain about what would take hours or not fit in memory."""
+    d = len(file.variables)
+    candidates = d * math.comb(d - 1, degree)
+    if candidates > MAX_CANDIDATES:
+        raise CallError(
+            f"with degree {degree} the {d} columns have {candidates} candidates for parents, more than "
+            f"{MAX_CANDIDATES}; use a smaller degree"
+        )
+    for variable in file.variables:
+        if variable.n_levels > MAX_CELLS:
+            raise CallError(
+                f"column {variable.name!r} has {variable.n_levels} values, more than {MAX_CELLS}; group or drop it"
+            )
+
+
+def _structure(
+    file: CodedFile, degree: int, epsilon: float, rng: np.random.Generator
+) -> tuple[list[int], dict[int, tuple[int, ...]]]:
+    """Order of the variables, and the parents of each."""
+    d = len(file.variables)
+    order = [int(rng.integers(d))]
+    parents: dict[int, tuple[int, ...]] = {order[0]: ()}
+    known: dict[tuple[int, tuple[int, ...]], float] = {}
+    while len(order) < d:
+        candidates = _candidates(order, degree, file.n_levels)
+        for x, others in candidates:
+            if (x, others) not in known:
+                known[x, others] = _information(file, x, others)
+        score = np.array([known[candidate] for candidate in candidates])
+        if epsilon < math.inf:
+            sensitivity = max(_sensitivity(file, x, others) for x, others in candidates)
+            # the largest of scores with Gumbel noise is a draw with probability proportional to exp(score)
+            score = score * (epsilon / (d - 1) / (2 * sensitivity)) + rng.gumbel(size=score.size)
+        x, chosen = candidates[int(np.argmax(score))]
+        order.append(x)
+        parents[x] = chosen
+    return order, parents
+
+
+def _tables(
+    file: CodedFile,
+    order: Sequence[int],
+    parents: Mapping[int, tuple[int, ...]],
+    degree: int,
+    epsilon: float,
+    rng: np.random.Generator,
+) -> dict[int, NDArray[np.float64]]:
+    """Per variable the shares of its levels (columns) given its parents (rows)."""
+    # the first variables are read off the next one's table if that holds all of them
+    holder = order[degree]
+    free = degree if len(parents[holder]) == degree else 0
+    scale = 0.0 if epsilon == math.inf else 2 * (len(order) - free) / epsilon
+    joint = {}
+    for x in order[free:]:
+        shape = tuple(file.n_levels[j] for j in (*parents[x], x))
+        cells = _fold(file.codes, (*parents[x], x), file.n_levels)
+        counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.float64)
+        joint[x] = noisy_counts(counts, scale, rng).reshape(shape)
+    tables = {x: _conditional(table) for x, table in joint.items()}
+    for x in order[:free]:
+        tables[x] = _conditional(_margin(joint[holder], parents[holder], (*parents[x], x)))
+    return tables
+
+
+def _candidates(order: Sequence[int], degree: int, n_levels: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+    """Variables that may come next, each with as many parents as the tables allow."""
+    remaining = [x for x in range(len(n_levels)) if x not in order]
+    for size in range(min(degree, len(order)), -1, -1):
+        found = [
+            (x, others)
+            for others in combinations(sorted(order), size)
+            for x in remaining
+            if n_levels[x] * math.prod(n_levels[j] for j in others) <= MAX_CELLS
+        ]
+        if found:
+            return found
+    raise AssertionError("a variable without parents is always possible")
+
+
+def _fold(codes: Sequence[Codes], chosen: Sequence[int], n_levels: Sequence[int]) -> NDArray[np.int64]:
+    """Cell of every record in the cross table of some variables."""
+    cells = np.zeros(codes[0].size, dtype=np.int64)
+    for j in chosen:
+        cells = cells * n_levels[j] + codes[j]
+    return cells
+
+
+def _information(file: CodedFile, x: int, others: tuple[int, ...]) -> float:
+    """Mutual information in bits between a variable and others."""
+    if not others:
+        return 0.0
+    joint = _fold(file.codes, (*others, x), file.n_levels)
+    return _entropy(file.codes[x]) + _entropy(joint // file.n_levels[x]) - _entropy(joint)
+
+
+def _entropy(cells: NDArray[np.integer[Any]]) -> float:
+    """Entropy in bits."""
+    counts = np.bincount(cells)
+    shares = counts[counts > 0] / cells.size
+    return float(-(shares * np.log2(shares)).sum())
+
+
+def _sensitivity(file: CodedFile, x: int, others: tuple[int, ...]) -> float:
+    """Most that the mutual information changes when one record is replaced (PrivBayes, lemma 4.1)."""
+    n = file.n
+    if n == 1:
+        return 1.0
+    if file.n_levels[x] <= 2 or math.prod(file.n_levels[j] for j in others) <= 2:
+        return math.log2(n) / n + (n - 1) / n * math.log2(n / (n - 1))
+    return 2 / n * math.log2((n + 1) / 2) + (n - 1) / n * math.log2((n + 1) / (n - 1))
+
+
+def _conditional(joint: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Shares of the last variable's levels given the others; even where there is nothing."""
+    table = joint.reshape(-1, joint.shape[-1])
+    total = table.sum(axis=1, keepdims=True)
+    return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1 / table.shape[1])
+
+
+def _margin(joint: NDArray[np.float64], axes: tuple[int, ...], wanted: tuple[int, ...]) -> NDArray[np.float64]:
+    """Sums of a table over the variables that are not wanted, with its axes as wanted."""
+    away = tuple(i for i in range(joint.ndim) if i == joint.ndim - 1 or axes[i] not in wanted)
+    left = [j for j in axes if j in wanted]
+    margin: NDArray[np.float64] = joint.sum(axis=away).transpose([left.index(j) for j in wanted])
+    return margin

@@ -1,0 +1,228 @@
+"""Observed values that synthetic records copy, and how values are looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError
+from unveil.trees import Column
+
+__all__ = ["Donors", "Scale", "known_codes", "numbers", "require_records"]
+
+_LARGE = 1e150
+"""Squares of larger numbers may be out of range."""
+
+
+@dataclass(frozen=True, eq=False)
+class Donors:
+    """The observed values of a variable, gathered in pools (leaves).
+
+    Parameters
+    ----------
+    response : Column
+        The variable, without its records.
+    keys : (m,) int64
+        ``pool * n_levels + code`` of every donor, ascending.
+    start : (l + 1,) int64
+        Donors of pool ``i`` are ``keys[start[i]:start[i + 1]]``.
+
+    Examples
+    --------
+    >>> donors = Donors.gather(Column(np.array([0, 1, 1, 1]), "categorical", 2), np.array([0, 0, 1, 1]), 2)
+    >>> np.exp(donors.log_share(np.array([0, 1]), Column(np.array([1, 1]), "categorical", 2))).tolist()
+    [0.5, 1.0]
+    """
+
+    response: Column
+    keys: NDArray[np.int64]
+    start: NDArray[np.int64]
+
+    @classmethod
+    def gather(cls, response: Column, pool: NDArray[np.integer], n_pools: int) -> Donors:
+        """Gather the records of a variable.
+
+        Parameters
+        ----------
+        response : Column
+            Values of the donors.
+        pool : (m,) int
+            Pool of every donor.
+        n_pools : int
+            Number of pools; none is empty.
+
+        Returns
+        -------
+        Donors
+            The pools.
+        """
+        keys = np.sort(pool.astype(np.int64) * max(response.n_levels, 1) + response.codes)
+        start = np.append(0, np.cumsum(np.bincount(pool, minlength=n_pools)))
+        return cls(response.without_records(), keys, start)
+
+    @property
+    def size(self) -> NDArray[np.int64]:
+        """Number of donors by pool."""
+        return np.diff(self.start)
+
+    def draw_codes(self, pool: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.int32]:
+        """Code of a donor for every record, drawn uniformly from the record's pool, with replacement.
+
+        Parameters
+        ----------
+        pool : (n,) int
+            Pool of every record.
+        rng : numpy.random.Generator
+            Source of randomness.
+
+        Returns
+        -------
+        (n,) int32
+            Codes of the response.
+        """
+        first = self.start[pool]
+        drawn = self.keys[first + rng.integers(self.start[pool + 1] - first)]
+        codes: NDArray[np.int32] = (drawn - pool.astype(np.int64) * self.response.n_levels).astype(np.int32)
+        return codes
+
+    def draw(self, pool: NDArray[np.integer], rng: np.random.Generator) -> Column:
+        """As :meth:`draw_codes`, as a column."""
+        like = self.response
+        return Column(self.draw_codes(pool, rng), like.kind, like.n_levels, like.values, like.name)
+
+    def log_share(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.float64]:
+        """Logarithm of the share of the record's pool that has the record's value.
+
+        Parameters
+        ----------
+        pool : (n,) int
+            Pool of every record.
+        response : Column
+            Values in question.
+
+        Returns
+        -------
+        (n,) float64
+            ``-inf`` where no donor has the value.
+        """
+        codes = known_codes(self.response, response)
+        key = pool.astype(np.int64) * self.response.n_levels + codes
+        count = np.searchsorted(self.keys, key, side="right") - np.searchsorted(self.keys, key, side="left")
+        count[codes == self.response.n_levels] = 0
+        with np.errstate(divide="ignore"):
+            logarithm: NDArray[np.float64] = np.log(count) - np.log(self.size[pool])
+        return logarithm
+
+
+def known_codes(fitted: Column, column: Column) -> NDArray[np.int32]:
+    """Codes of a column's values in the levels of the fit.
+
+    Parameters
+    ----------
+    fitted : Column
+        The variable as it was fitted.
+    column : Column
+        The same variable, numeric ones with their own ``values``.
+
+    Returns
+    -------
+    (n,) int32
+        ``fitted.n_levels`` for values that the fit does not know.
+    """
+    if fitted.values is None or column.values is None or column.values is fitted.values:
+        return np.minimum(column.codes, np.int32(fitted.n_levels))
+    place = np.searchsorted(fitted.values, column.values)
+    found = np.append(fitted.values, np.nan)[place] == column.values
+    codes: NDArray[np.int32] = np.where(found, place, fitted.n_levels).astype(np.int32)[column.codes]
+    return codes
+
+
+def numbers(column: Column) -> NDArray[np.float64]:
+    """Values of a numeric column, one per record.
+
+    Raises
+    ------
+    DataError
+        If one of them is infinite.
+    """
+    assert column.values is not None
+    if not np.isfinite(column.values).all():
+        raise DataError(
+            f"{column.name or 'column'}: infinite values cannot be modelled; use special_codes or drop them"
+        )
+    return column.values[column.codes]
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How values are brought to mean 0 and standard deviation 1, without loss at either end of the range.
+
+    ``z = (((value / unit) - origin) / step - mean) / deviation``.
+
+    Parameters
+    ----------
+    unit : float
+        Keeps differences of very large numbers in range.
+    origin : float
+        An observed value: a large common part would hide small differences.
+    step : float
+        Largest distance from it.
+    mean, deviation : float
+        Of what then is left; ``deviation`` is 0 for a constant.
+    """
+
+    unit: float
+    origin: float
+    step: float
+    mean: float
+    deviation: float
+
+    @classmethod
+    def of(cls, values: NDArray[np.float64]) -> Scale:
+        """Scale of some values, at least one, all finite."""
+        largest = float(np.abs(values).max())
+        unit = largest if largest > _LARGE else 1.0
+        origin = float(values[0]) / unit
+        distance = values / unit - origin
+        step = float(np.abs(distance).max())
+        if step == 0:
+            return cls(unit, origin, 1.0, 0.0, 0.0)
+        distance /= step
+        return cls(unit, origin, step, float(distance.mean()), float(distance.std()))
+
+    @property
+    def constant(self) -> bool:
+        """Whether all values are the same."""
+        return self.deviation == 0
+
+    def standardised(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values in standard deviations from the mean; 0 for a constant."""
+        if self.constant:
+            return np.zeros(values.size)
+        return ((values / self.unit - self.origin) / self.step - self.mean) / self.deviation
+
+    def values(self, standardised: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The way back; what is out of the range of numbers becomes the largest number."""
+        with np.errstate(over="ignore"):
+            values = ((standardised * self.deviation + self.mean) * self.step + self.origin) * self.unit
+        return np.nan_to_num(values)
+
+
+def require_records(response: Column, kinds: Sequence[str], method: str, instead: str) -> None:
+    """Check that a method can be used for a variable.
+
+    Raises
+    ------
+    CallError
+        If the method is not made for variables of this kind.
+    DataError
+        If there are no records.
+    """
+    name = response.name or "response"
+    if response.kind not in kinds:
+        raise CallError(f"{name}: {method} cannot model {response.kind} variables; use {instead}")
+    if response.codes.size == 0:
+        raise DataError(f"{name}: no records to fit {method} to")

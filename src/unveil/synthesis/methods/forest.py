@@ -1,0 +1,153 @@
+"""Donors pooled over bootstrap trees."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.synthesis.methods.donors import Donors, require_records
+from unveil.trees import Column, Tree, grow
+
+__all__ = ["FittedForest", "RandomForest"]
+
+
+@dataclass(frozen=True)
+class RandomForest:
+    """Trees on bootstrap samples, whose leaves give their donors to one pool.
+
+    A synthetic record falls in one leaf of each tree; its value is drawn uniformly from the donors of all of
+    them, so that ``P(y = v | x) = sum_t N_t[v] / sum_t M_t`` with ``N_t[v]`` donors of value ``v`` among the ``M_t``
+    in the leaf of tree ``t``. Trees are not collapsed.
+
+    Parameters
+    ----------
+    n_trees : int
+        Number of trees.
+    minbucket : int
+        Smallest number of records in a leaf.
+    n_predictors : int, optional
+        Number of predictors that a tree may use, drawn at random for each; all by default (bagging).
+
+    Raises
+    ------
+    CallError
+        If a setting is out of range.
+
+    References
+    ----------
+    Caiola, G. & Reiter, J. P. (2010). Random forests for generating partially synthetic, categorical data.
+    Transactions on Data Privacy 3, 27-42.
+    Breiman, L. (1996). Bagging predictors. Machine Learning 24, 123-140. doi:10.1007/BF00058655
+    Ho, T. K. (1998). The random subspace method for constructing decision forests. IEEE Transactions on Pattern
+    Analysis and Machine Intelligence 20, 832-844. doi:10.1109/34.709601 (``n_predictors``).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unveil.synthesis.methods import RandomForest
+    >>> from unveil.trees import Column
+    >>> x = Column.from_values(np.arange(100))
+    >>> y = Column.from_values(np.repeat([0.0, 9.0], 50))
+    >>> fitted = RandomForest().fit(y, [x], np.random.default_rng(1))
+    >>> drawn = fitted.draw([Column.from_values([3.0, 96.0])], np.random.default_rng(2))
+    >>> drawn.values[drawn.codes].tolist()
+    [0.0, 9.0]
+    """
+
+    n_trees: int = 10
+    minbucket: int = 5
+    n_predictors: int | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("n_trees", "minbucket", "n_predictors"):
+            value = getattr(self, name)
+            if value is not None and value < 1:
+                raise CallError(f"{name} must be at least 1, got {value}")
+
+    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedForest:
+        """Grow the trees; see :class:`unveil.synthesis.protocol.VariableMethod`.
+
+        Raises
+        ------
+        DataError
+            If there are no records, or a numeric response is infinite.
+        """
+        require_records(response, (response.kind,), "rf", "")
+        n, p = response.codes.size, len(predictors)
+        trees = []
+        for _ in range(self.n_trees):
+            rows = rng.integers(n, size=n).astype(np.int32)
+            used = np.arange(p)
+            if self.n_predictors is not None and self.n_predictors < p:
+                used = np.sort(rng.choice(p, size=self.n_predictors, replace=False))
+            trees.append(_tree(response, predictors, used, rows, self.minbucket))
+        return FittedForest(response.without_records(), tuple(trees))
+
+
+@dataclass(frozen=True, eq=False)
+class _BootstrapTree:
+    """A tree, the predictors it uses and its donors by leaf."""
+
+    tree: Tree
+    used: NDArray[np.intp]
+    donors: Donors
+
+    def leaf(self, predictors: Sequence[Column], n: int) -> NDArray[np.int32]:
+        """Leaf of every record."""
+        if self.used.size == 0:
+            return np.zeros(n, dtype=np.int32)
+        inputs = []
+        for j, fitted in zip(self.used, self.tree.predictors, strict=True):
+            column = predictors[j]
+            own = column.values is None or column.values is fitted.values
+            inputs.append(column.codes if own else column.values[column.codes])
+        return self.tree.apply(inputs)
+
+
+def _tree(
+    response: Column, predictors: Sequence[Column], used: NDArray[np.intp], rows: NDArray[np.int32], minbucket: int
+) -> _BootstrapTree:
+    """Fit one tree."""
+    tree = grow(response, [predictors[j] for j in used], rows=rows, minbucket=minbucket, collapse=False)
+    pool = np.repeat(np.arange(tree.n_leaves), np.diff(tree.leaf_start))
+    like = tree.response
+    given = Column(like.codes[tree.donors], like.kind, like.n_levels, like.values, like.name)
+    return _BootstrapTree(tree, used, Donors.gather(given, pool, tree.n_leaves))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedForest:
+    """Bootstrap trees; they have no likelihood, as they depend on the bootstrap, which nobody knows."""
+
+    response: Column
+    trees: tuple[_BootstrapTree, ...]
+    has_likelihood: bool = False
+
+    def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
+        """Values of donors; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        n = predictors[0].codes.size
+        leaves = np.stack([tree.leaf(predictors, n) for tree in self.trees])
+        size = np.stack([tree.donors.size[leaf] for tree, leaf in zip(self.trees, leaves, strict=True)])
+        # a uniform draw from the pool is a tree by its number of donors, then one of its donors
+        chosen = (np.cumsum(size, axis=0) <= rng.integers(size.sum(axis=0))).sum(axis=0)
+        codes = np.empty(n, dtype=np.int32)
+        for t, tree in enumerate(self.trees):
+            rows = np.flatnonzero(chosen == t)
+            codes[rows] = tree.donors.draw_codes(leaves[t, rows], rng)
+        like = self.response
+        return Column(codes, like.kind, like.n_levels, like.values, like.name)
+
+    def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
+        """Not available.
+
+        Raises
+        ------
+        CallError
+            Always.
+        """
+        name = self.response.name or "response"
+        raise CallError(f"{name}: rf depends on its bootstrap samples and has no likelihood; use cart or ctree")

@@ -1,0 +1,263 @@
+"""Logistic regression, two classes or several."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize, sparse, special
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.synthesis.methods.design import Design
+from unveil.synthesis.methods.donors import known_codes, require_records
+from unveil.trees import Column
+
+__all__ = ["FittedLogistic", "Logreg", "Polyreg"]
+
+_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True)
+class Polyreg:
+    """Multinomial logistic regression.
+
+    ``P(y = k | x) = exp(a_k + x b_k) / sum_l exp(a_l + x b_l)``, fitted by the penalised likelihood with
+    ``b_k ~ N(0, prior_scale^2)`` on standardised numeric predictors and indicators of levels; the constants
+    ``a_k`` are free. The penalty keeps estimates finite where classes are separated by the predictors or have one
+    record, and is negligible otherwise. Classes that do not occur are never drawn. Time and memory grow with
+    records times classes: variables with hundreds of classes are better served by trees.
+
+    Parameters
+    ----------
+    prior_scale : float
+        Standard deviation of a coefficient before the data are seen.
+    max_iter : int
+        Most iterations of the solver (L-BFGS).
+
+    Raises
+    ------
+    CallError
+        If a setting is out of range.
+
+    Warns
+    -----
+    UnveilWarning
+        If the solver stops before it has converged; what it has then is used.
+
+    References
+    ----------
+    Gelman, A., Jakulin, A., Pittau, M. G. & Su, Y.-S. (2008). A weakly informative default prior distribution for
+    logistic and other regression models. Annals of Applied Statistics 2, 1360-1383. doi:10.1214/08-AOAS191
+    (the scale 2.5).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unveil.synthesis.methods import Polyreg
+    >>> from unveil.trees import Column
+    >>> region = Column(np.repeat([0, 1], 300), "categorical", 2)
+    >>> opinion = Column(np.repeat([0, 1, 2, 0, 1, 2], [30, 90, 180, 150, 120, 30]), "categorical", 3)
+    >>> fitted = Polyreg().fit(opinion, [region], np.random.default_rng(1))
+    >>> one = Column(np.zeros(3, dtype=np.int32), "categorical", 2)
+    >>> np.exp(fitted.log_prob(Column(np.arange(3), "categorical", 3), [one])).round(1).tolist()
+    [0.1, 0.3, 0.6]
+    """
+
+    prior_scale: float = 2.5
+    max_iter: int = 500
+
+    def __post_init__(self) -> None:
+        if not self.prior_scale > 0:
+            raise CallError(f"prior_scale must be above 0, got {self.prior_scale}")
+        if self.max_iter < 1:
+            raise CallError(f"max_iter must be at least 1, got {self.max_iter}")
+
+    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedLogistic:
+        """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
+
+        Raises
+        ------
+        CallError
+            If the variable is numeric.
+        DataError
+            If there are no records, or a numeric predictor holds infinite values.
+        """
+        require_records(response, ("categorical", "ordered"), "polyreg", "norm, ctree or cart")
+        return _fit(response, predictors, self.prior_scale, self.max_iter)
+
+
+@dataclass(frozen=True)
+class Logreg:
+    """Logistic regression of a variable with two classes; as :class:`Polyreg` otherwise.
+
+    Parameters
+    ----------
+    prior_scale : float
+        Standard deviation of a coefficient before the data are seen.
+    max_iter : int
+        Most iterations of the solver (L-BFGS).
+
+    Raises
+    ------
+    CallError
+        If a setting is out of range.
+
+    Warns
+    -----
+    UnveilWarning
+        If the solver stops before it has converged; what it has then is used.
+
+    References
+    ----------
+    Gelman, A., Jakulin, A., Pittau, M. G. & Su, Y.-S. (2008). A weakly informative default prior distribution for
+    logistic and other regression models. Annals of Applied Statistics 2, 1360-1383. doi:10.1214/08-AOAS191
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unveil.synthesis.methods import Logreg
+    >>> from unveil.trees import Column
+    >>> age = Column.from_values(np.tile(np.arange(20, 80), 10))
+    >>> ill = Column((np.arange(600) % 60 > 30).astype(np.int32), "categorical", 2)
+    >>> fitted = Logreg().fit(ill, [age], np.random.default_rng(1))
+    >>> fitted.draw([Column.from_values([20, 79])], np.random.default_rng(2)).codes.tolist()
+    [0, 1]
+    """
+
+    prior_scale: float = 2.5
+    max_iter: int = 500
+
+    def __post_init__(self) -> None:
+        Polyreg(self.prior_scale, self.max_iter)
+
+    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedLogistic:
+        """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
+
+        Raises
+        ------
+        CallError
+            If the variable is numeric, or more than two classes occur (a gap counts as one).
+        DataError
+            If there are no records, or a numeric predictor holds infinite values.
+        """
+        require_records(response, ("categorical", "ordered"), "logreg", "norm, ctree or cart")
+        n_classes = np.unique(response.codes).size
+        if n_classes > 2:
+            name = response.name or "response"
+            raise CallError(f"{name}: logreg needs two classes, {n_classes} occur (a gap counts as one); use polyreg")
+        return _fit(response, predictors, self.prior_scale, self.max_iter)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedLogistic:
+    """A fitted logistic regression.
+
+    Parameters
+    ----------
+    response : Column
+        The variable, without its records.
+    classes : (k,) int32
+        Classes that occur.
+    design : Design
+        Columns of the regression.
+    constant : (k,) float64
+        ``a_k``.
+    coefficients : (n_columns, k) float64
+        ``b_k``.
+    """
+
+    response: Column
+    classes: NDArray[np.int32]
+    design: Design
+    constant: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    has_likelihood: bool = True
+
+    def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
+        """Classes; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        n = predictors[0].codes.size
+        uniform = rng.random(n)
+        codes = np.empty(n, dtype=np.int32)
+        for rows, log_prob in self._blocks(predictors, n):
+            reached = np.cumsum(np.exp(log_prob), axis=1)
+            # divided by the last, which rounding may leave below 1
+            drawn = (reached / reached[:, -1:] <= uniform[rows, np.newaxis]).sum(axis=1)
+            codes[rows] = self.classes[drawn]
+        return Column(codes, self.response.kind, self.response.n_levels, name=self.response.name)
+
+    def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
+        """Logarithm of the class probability; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        codes = known_codes(self.response, response)
+        place = np.minimum(np.searchsorted(self.classes, codes), self.classes.size - 1)
+        result = np.empty(codes.size)
+        for rows, log_prob in self._blocks(predictors, codes.size):
+            result[rows] = log_prob[np.arange(log_prob.shape[0]), place[rows]]
+        result[self.classes[place] != codes] = -np.inf
+        return result
+
+    def _blocks(self, predictors: Sequence[Column], n: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
+        """Logarithms of all class probabilities, some records at a time: a table of all may not fit in memory."""
+        matrix = self.design.matrix(predictors, n)
+        size = max(_BLOCK // self.classes.size, 1)
+        for start in range(0, n, size):
+            rows = slice(start, min(start + size, n))
+            yield rows, special.log_softmax(matrix[rows] @ self.coefficients + self.constant, axis=1)
+
+
+def _fit(response: Column, predictors: Sequence[Column], prior_scale: float, max_iter: int) -> FittedLogistic:
+    """Fit the classes that occur; shares where there is nothing to regress on."""
+    classes, which, count = np.unique(response.codes, return_inverse=True, return_counts=True)
+    design = Design.of(predictors)
+    constant, coefficients = np.log(count / count.sum()), np.zeros((design.n_columns, classes.size))
+    if classes.size > 1 and design.n_columns > 0:
+        matrix = design.matrix(predictors, which.size)
+        constant, coefficients = _solve(matrix, which, prior_scale, max_iter, response.name or "response")
+    return FittedLogistic(response.without_records(), classes, design, constant, coefficients)
+
+
+def _solve(
+    matrix: sparse.csr_matrix, which: NDArray[np.intp], prior_scale: float, max_iter: int, name: str
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Constants and coefficients, one column per class; with two classes the first has zeros.
+
+    Minimises ``-sum_i log P(y_i | x_i) / n + sum b^2 / (2 n prior_scale^2)``.
+    """
+    (n, p), k = matrix.shape, int(which.max()) + 1
+    free = k if k > 2 else 1
+    rows = np.arange(n)
+    transposed = matrix.T.tocsr()
+    weight = 1 / (n * prior_scale**2)
+    # the solver sees parameters of like curvature: indicators of rare levels would take it hundreds of iterations
+    squares = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
+    step = 1 / np.sqrt(np.append(1.0, squares) / 4 + np.append(0.0, np.full(p, weight)))[:, np.newaxis]
+
+    def parts(parameters: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        own = np.zeros((p + 1, k))
+        own[:, k - free :] = parameters.reshape(p + 1, free) * step
+        return own[0], own[1:]
+
+    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
+        constant, coefficients = parts(parameters)
+        log_prob = special.log_softmax(matrix @ coefficients + constant, axis=1)
+        value = -float(log_prob[rows, which].mean()) + weight / 2 * float((coefficients**2).sum())
+        residual = np.exp(log_prob)
+        residual[rows, which] -= 1
+        slope = np.vstack([residual.sum(axis=0) / n, transposed @ residual / n + weight * coefficients])
+        return value, (slope[:, k - free :] * step).ravel()
+
+    start = np.zeros((p + 1, free))
+    shares = np.log(np.bincount(which) / n)
+    start[0] = (shares if free > 1 else shares[1] - shares[0]) / step[0]
+    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": 1e-4, "ftol": 1e-11}
+    found = optimize.minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
+    if found.status == 1:
+        warnings.warn(
+            f"{name}: logistic regression has not converged after {max_iter} iterations; "
+            "raise max_iter or use fewer predictors",
+            UnveilWarning,
+            stacklevel=4,
+        )
+    return parts(found.x)

@@ -1,0 +1,249 @@
+"""Linear regression with normal noise, on the values or on their normal scores."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import special, stats
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.synthesis.methods.donors import Scale, known_codes, numbers, require_records
+from unveil.synthesis.methods.least_squares import LeastSquares, fit_least_squares
+from unveil.trees import Column
+
+__all__ = ["FittedNorm", "FittedNormrank", "Norm", "Normrank"]
+
+_MOST_DECIMALS = 12
+
+
+@dataclass(frozen=True)
+class Norm:
+    """Linear regression with normal residuals.
+
+    ``y* = X* b + sigma z``, ``z ~ N(0, 1)``, with the least-squares ``b`` and ``sigma^2 = RSS / (n - rank)``, or
+    with both drawn from their posterior (``proper``). Values are rounded to the decimals of the data.
+
+    Parameters
+    ----------
+    proper : bool
+        Draw the parameters, once per fit.
+
+    Warns
+    -----
+    UnveilWarning
+        If the regression has as many parameters as records: then it repeats the original values.
+
+    References
+    ----------
+    Rubin, D. B. (1987). Multiple imputation for nonresponse in surveys. Wiley. Example 5.1.
+    Nowok, B., Raab, G. M. & Dibben, C. (2016). synthpop: Bespoke creation of synthetic data in R. Journal of
+    Statistical Software 74 (11). doi:10.18637/jss.v074.i11
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unveil.synthesis.methods import Norm
+    >>> from unveil.trees import Column
+    >>> x = Column.from_values(np.arange(100))
+    >>> y = Column.from_values(3 * np.arange(100) + 7)
+    >>> fitted = Norm().fit(y, [x], np.random.default_rng(1))
+    >>> drawn = fitted.draw([Column.from_values([10, 200])], np.random.default_rng(2))
+    >>> drawn.values.tolist()
+    [37.0, 607.0]
+    """
+
+    proper: bool = False
+
+    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedNorm:
+        """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
+
+        Raises
+        ------
+        CallError
+            If the variable is not numeric.
+        DataError
+            If there are no records, or a numeric variable holds infinite values.
+        """
+        require_records(response, ("numeric",), "norm", "polyreg, ctree or cart")
+        values = numbers(response)
+        scale = Scale.of(values)
+        model = fit_least_squares(scale.standardised(values), predictors)
+        _warn_of_perfect_fit(response, model)
+        model, sigma = model.redrawn(rng) if self.proper else (model, model.sigma)
+        return FittedNorm(response.name, scale, model, sigma, _decimals(response))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNorm:
+    """A fitted linear regression; it has no likelihood of rounded values."""
+
+    name: str
+    scale: Scale
+    model: LeastSquares
+    sigma: float
+    decimals: int | None
+    has_likelihood: bool = False
+
+    def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
+        """New numbers; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        n = predictors[0].codes.size
+        drawn = self.scale.values(self.model.predict(predictors, n) + self.sigma * rng.standard_normal(n))
+        if self.decimals is not None:
+            drawn = _rounded(drawn, self.decimals)
+        return Column.from_values(drawn, name=self.name)
+
+    def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
+        """Not available.
+
+        Raises
+        ------
+        CallError
+            Always.
+        """
+        raise CallError(f"{self.name or 'response'}: norm draws new numbers and has no probability of single values")
+
+
+@dataclass(frozen=True)
+class Normrank:
+    """Linear regression on normal scores; synthetic values are observed values of the drawn rank.
+
+    ``z_i = Phi^-1(rank_i / (n + 1))`` (mean ranks of ties) is modelled as by :class:`Norm`; a drawn ``z*`` becomes
+    the observed value with rank ``round((n + 1) Phi(z*))``, at least 1 and at most ``n``. The marginal
+    distribution is kept whatever its shape, and no value occurs that has not been observed.
+
+    Parameters
+    ----------
+    proper : bool
+        Draw the parameters, once per fit. Without it the probability of every value is known exactly.
+
+    Warns
+    -----
+    UnveilWarning
+        If the regression has as many parameters as records: then it repeats the original values.
+
+    References
+    ----------
+    Nowok, B., Raab, G. M. & Dibben, C. (2016). synthpop: Bespoke creation of synthetic data in R. Journal of
+    Statistical Software 74 (11). doi:10.18637/jss.v074.i11
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from unveil.synthesis.methods import Normrank
+    >>> from unveil.trees import Column
+    >>> y = Column.from_values([1, 2, 3])
+    >>> fitted = Normrank().fit(y, [], np.random.default_rng(1))
+    >>> np.exp(fitted.log_prob(y, [])).round(3).tolist()
+    [0.318, 0.363, 0.318]
+    """
+
+    proper: bool = False
+
+    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedNormrank:
+        """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
+
+        Raises
+        ------
+        CallError
+            If the variable is not numeric.
+        DataError
+            If there are no records, or a numeric predictor holds infinite values.
+        """
+        require_records(response, ("numeric",), "normrank", "polyreg, ctree or cart")
+        scores = special.ndtri(stats.rankdata(response.codes) / (response.codes.size + 1))
+        scale = Scale.of(scores)
+        model = fit_least_squares(scale.standardised(scores), predictors)
+        _warn_of_perfect_fit(response, model)
+        model, sigma = model.redrawn(rng) if self.proper else (model, model.sigma)
+        ordered = np.sort(response.codes)
+        return FittedNormrank(response.without_records(), scale, model, sigma, ordered, not self.proper)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedNormrank:
+    """A fitted linear regression of normal scores."""
+
+    response: Column
+    scale: Scale
+    model: LeastSquares
+    sigma: float
+    ordered: NDArray[np.int32]
+    has_likelihood: bool
+
+    def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
+        """Observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        n = predictors[0].codes.size
+        scores = self.scale.values(self.model.predict(predictors, n) + self.sigma * rng.standard_normal(n))
+        rank = np.floor((self.ordered.size + 1) * special.ndtr(scores) + 0.5).astype(np.int64)
+        codes = self.ordered[np.clip(rank, 1, self.ordered.size) - 1]
+        return Column(codes, "numeric", self.response.n_levels, self.response.values, self.response.name)
+
+    def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
+        """Logarithm of the normal probability of the value's ranks.
+
+        See :class:`unveil.synthesis.protocol.FittedVariable`.
+
+        Raises
+        ------
+        CallError
+            If the parameters were drawn.
+        """
+        if not self.has_likelihood:
+            raise CallError(f"{self.response.name or 'response'}: no log_prob of a proper fit; set proper=False")
+        codes, n = known_codes(self.response, response), self.ordered.size
+        mean = self.scale.values(self.model.predict(predictors, codes.size))
+        below = np.searchsorted(self.ordered, codes, side="left")
+        upto = np.searchsorted(self.ordered, codes, side="right")
+        # rank r is drawn where (n + 1) Phi(z) lies in [r - 1/2, r + 1/2); the ends take what is beyond them
+        low = np.where(below == 0, -np.inf, special.ndtri((below + 0.5) / (n + 1)) - mean)
+        high = np.where(upto == n, np.inf, special.ndtri((upto + 0.5) / (n + 1)) - mean)
+        sigma = self.sigma * self.scale.deviation * self.scale.step
+        if sigma > 0:
+            log_prob = _log_normal_interval(low / sigma, high / sigma)
+        else:
+            log_prob = np.where((low <= 0) & (high > 0), 0.0, -np.inf)
+        log_prob[upto == below] = -np.inf
+        return log_prob
+
+
+def _log_normal_interval(low: NDArray[np.float64], high: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``log(Phi(high) - Phi(low))`` without loss in either tail."""
+    flip = low > 0
+    low, high = np.where(flip, -high, low), np.where(flip, -low, high)
+    upper, lower = special.log_ndtr(high), special.log_ndtr(low)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        log_prob: NDArray[np.float64] = upper + np.log(-np.expm1(lower - upper))
+    return log_prob
+
+
+def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:
+    """A regression without residual degrees of freedom hands out the original values."""
+    if model.df <= 0 < model.coefficients.size - 1 and response.codes.size > 1:
+        name = response.name or "response"
+        warnings.warn(
+            f"{name}: the regression has as many parameters as records ({response.codes.size}) and adds no noise; "
+            "use fewer predictors or another method",
+            UnveilWarning,
+            stacklevel=3,
+        )
+
+
+def _decimals(response: Column) -> int | None:
+    """Decimals of the observed values; None where there are too many to be rounded by design."""
+    assert response.values is not None
+    observed = response.values[np.unique(response.codes)]
+    for decimals in range(_MOST_DECIMALS + 1):
+        if (_rounded(observed, decimals) == observed).all():
+            return decimals
+    return None
+
+
+def _rounded(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
+    """Numbers rounded; those so large that rounding them is out of range are whole already."""
+    with np.errstate(over="ignore"):
+        rounded = np.round(numbers, decimals)
+    return np.where(np.isfinite(rounded), rounded, numbers)

@@ -1,0 +1,17 @@
+"""Methods that model all variables at once, by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import MappingProxyType
+
+from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
+from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.protocol import Synthesizer
+
+__all__ = ["WHOLE_FILE", "BayesNetworkSynthesizer", "CatallSynthesizer"]
+
+WHOLE_FILE: MappingProxyType[str, Callable[..., Synthesizer]] = MappingProxyType(
+    {"catall": CatallSynthesizer, "dp_bayesnet": BayesNetworkSynthesizer}
+)
+"""Synthesizers by the name that users give them; each is called with its settings."""

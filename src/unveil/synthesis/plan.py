@@ -1,0 +1,242 @@
+"""What is modelled by what, in which order: the user's wishes checked against the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata.nearest import near_matches
+from unveil.synthesis.cart import CartMethod
+from unveil.synthesis.encode import EncodedVariable, Levels
+from unveil.synthesis.protocol import FittedVariable, VariableMethod
+from unveil.synthesis.rules import Rule, rows_under_rules
+from unveil.trees import Column
+
+__all__ = ["Lookup", "Plan", "Step", "draw_plan", "restricted"]
+
+
+@dataclass(frozen=True, eq=False)
+class Lookup:
+    """A variable that follows from an earlier one, level by level; from none if it is constant.
+
+    Parameters
+    ----------
+    source
+        The earlier variable.
+    table : (l,) int32
+        Level by level of the source; a single entry for a constant.
+    same : bool
+        Whether the levels are the very same numbers.
+    """
+
+    source: str | None
+    table: NDArray[np.int32]
+    same: bool
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One part of a variable, and what it is fitted with.
+
+    Parameters
+    ----------
+    name
+        Name of the part.
+    position
+        Place among all parts in the order of visit; also names its source of randomness.
+    part
+        Which part of its variable it is.
+    predictors
+        Positions of the parts that it is predicted by.
+    rows : (r,) int64 or None
+        Records that it is fitted on; None for all.
+    method
+        How it is modelled; None where it is not fitted.
+    fitted
+        The fitted model.
+    """
+
+    name: str
+    position: int
+    part: int
+    predictors: tuple[int, ...]
+    rows: NDArray[np.int64] | None
+    method: VariableMethod | None
+    fitted: FittedVariable | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Plan:
+    """One variable in the order of visit."""
+
+    variable: EncodedVariable
+    steps: tuple[Step, ...]
+    lookup: Lookup | None
+    rules: tuple[Rule, ...]
+
+    def with_fits(self, fits: Mapping[int, FittedVariable]) -> Plan:
+        """The same with fitted steps, given by their position."""
+        return replace(self, steps=tuple(replace(step, fitted=fits.get(step.position)) for step in self.steps))
+
+
+def draw_plan(
+    variables: Sequence[EncodedVariable],
+    *,
+    visit_order: Sequence[str] | None,
+    predictors: Mapping[str, Iterable[str]] | None,
+    methods: Mapping[str, VariableMethod],
+    without_predictors: VariableMethod,
+    parts: Mapping[str, VariableMethod],
+    rules: Mapping[str, Sequence[Rule]],
+) -> tuple[Plan, ...]:
+    """Order the variables and find what each is predicted by.
+
+    Parameters
+    ----------
+    variables
+        The variables of the file.
+    visit_order
+        Their names in the order of synthesis; column order by default.
+    predictors
+        By variable, the earlier variables that predict it; all of them by default.
+    methods
+        How each variable is modelled.
+    without_predictors
+        How variables without predictors are modelled, if they are not smoothed.
+    parts
+        How "which special value, or observed" is modelled.
+    rules
+        By variable.
+
+    Returns
+    -------
+    tuple of Plan
+        In the order of visit.
+
+    Raises
+    ------
+    CallError
+        If names do not exist, or a variable is needed before it is synthesised.
+    """
+    by_name = {variable.name: variable for variable in variables}
+    order = _order(visit_order, by_name)
+    chosen = _predictors(predictors, order)
+    _check_rules(rules, order)
+    positions: dict[str, tuple[int, ...]] = {}
+    plans, taken = [], 0
+    for name in order:
+        variable, own_rules = by_name[name], tuple(rules.get(name, ()))
+        before = tuple(p for other in chosen[name] for p in positions[other])
+        excluded = _excluded(own_rules, by_name, variable)
+        lookup = None if own_rules else _lookup(variable, [by_name[other] for other in chosen[name]])
+        steps = []
+        for i, part in enumerate(variable.parts):
+            rows = _rows(part.rows, excluded)
+            method = methods[name] if i == len(variable.parts) - 1 else parts[name]
+            if not before and not (isinstance(method, CartMethod) and method.smoothing):
+                method = without_predictors
+            fits = lookup is None and (rows is None or rows.size > 0)
+            steps.append(Step(part.name, taken + i, i, before, rows, method if fits else None))
+        positions[name] = tuple(range(taken, taken + len(steps))) if variable.n_levels > 1 else ()
+        taken += len(steps)
+        plans.append(Plan(variable, tuple(steps), lookup, own_rules))
+    return tuple(plans)
+
+
+def unknown(name: object, names: Iterable[str], option: str) -> CallError:
+    """Error for a name that the file does not have."""
+    return CallError(f"{option}: there is no column {name!r}{near_matches(str(name), tuple(names))}")
+
+
+def _order(visit_order: Sequence[str] | None, names: Mapping[str, object]) -> tuple[str, ...]:
+    if visit_order is None:
+        return tuple(names)
+    order = tuple(visit_order)
+    for name in order:
+        if name not in names:
+            raise unknown(name, names, "visit_order")
+        if order.count(name) > 1:
+            raise CallError(f"visit_order names column {name!r} more than once")
+    left_out = [name for name in names if name not in order]
+    if left_out:
+        raise CallError(f"visit_order leaves out {', '.join(map(repr, left_out))}; name every column, or drop it first")
+    return order
+
+
+def _predictors(wanted: Mapping[str, Iterable[str]] | None, order: Sequence[str]) -> dict[str, tuple[str, ...]]:
+    chosen = {name: tuple(order[:i]) for i, name in enumerate(order)}
+    for name, given in (wanted or {}).items():
+        if name not in chosen:
+            raise unknown(name, order, "predictors")
+        if isinstance(given, str):
+            raise CallError(f"predictors of column {name!r} must be a list of columns, not one text")
+        asked = set(given)
+        for other in asked:
+            if other not in chosen:
+                raise unknown(other, order, f"predictors of {name!r}")
+            if other not in chosen[name]:
+                raise CallError(
+                    f"column {name!r} cannot be predicted by {other!r}, which is not yet synthesised at that point; "
+                    f"move {other!r} before {name!r} in visit_order"
+                )
+        chosen[name] = tuple(other for other in chosen[name] if other in asked)
+    return chosen
+
+
+def _check_rules(rules: Mapping[str, Sequence[Rule]], order: Sequence[str]) -> None:
+    for name, own in rules.items():
+        earlier = set(order[: order.index(name)])
+        for rule in own:
+            for other in sorted(rule.variables - earlier):
+                raise CallError(
+                    f"rule {rule.text!r} of column {name!r} looks at {other!r}, which is not yet synthesised at that "
+                    f"point; move {other!r} before {name!r} in visit_order"
+                )
+
+
+def _excluded(
+    rules: Sequence[Rule], variables: Mapping[str, EncodedVariable], variable: EncodedVariable
+) -> NDArray[np.bool_] | None:
+    """Original records whose value a rule decides."""
+    if not rules:
+        return None
+    records = {name: Levels(other.codes) for name, other in variables.items()}
+    masks = [mask for _, mask in rows_under_rules(rules, records, variable.codes.size)]
+    decided: NDArray[np.bool_] = np.logical_or.reduce(masks)
+    return decided
+
+
+def _rows(rows: NDArray[np.int64] | None, excluded: NDArray[np.bool_] | None) -> NDArray[np.int64] | None:
+    if excluded is None:
+        return rows
+    return np.flatnonzero(~excluded) if rows is None else rows[~excluded[rows]]
+
+
+def _lookup(variable: EncodedVariable, earlier: Sequence[EncodedVariable]) -> Lookup | None:
+    """How the variable follows from an earlier one, if it does."""
+    if variable.n_levels <= 1:
+        return Lookup(None, np.zeros(1, dtype=np.int32), False)
+    n = variable.codes.size
+    for other in earlier:
+        if other.n_levels != variable.n_levels:
+            continue
+        same = other.values.equals(variable.values)
+        # Two variables that hardly repeat a value match one to one by chance, not by meaning.
+        if not same and 2 * variable.n_levels > n:
+            continue
+        table = np.zeros(other.n_levels, dtype=np.int32)
+        table[other.codes] = variable.codes
+        if (table[other.codes] == variable.codes).all():
+            return Lookup(other.name, table, same)
+    return None
+
+
+def restricted(column: Column, rows: NDArray[np.int64] | None) -> Column:
+    """Some records of a column."""
+    if rows is None:
+        return column
+    return Column(column.codes[rows], column.kind, column.n_levels, column.values, column.name)

@@ -1,0 +1,263 @@
+"""Where a synthetic file comes from: a small JSON file beside it.
+
+It holds no value of any record. It is not for release all the same: with the SHA-256 of the original, whoever
+knows all of it but one record can try out that record. Its content, by key:
+
+``format``
+    1; raised when a key changes its meaning.
+``versions``
+    Of unveil, Python, numpy, numba, pyarrow and scipy.
+``date``, ``seconds``
+    When the files were made (UTC), and how long it took.
+``method``, ``settings``, ``seed``, ``m``, ``k``
+    How: the method, the settings by parameter name (of :class:`unveil.CartSynthesizer`, or of the class for the
+    whole file), the seed of fit and draws, the number of copies, and of records in each.
+``reading``
+    How the original was read, by parameter name of :func:`unveil.read`; only what was given.
+``original``
+    Name, SHA-256 and number of records of the original.
+``releases``
+    The same of each synthetic file, in the order of the copies.
+``variables``
+    In the order of the file, and apart for "which special value" (``income_part``): name, method, number of leaves,
+    leaves that the collapse removed, and the dependence that went with them (mutual information of leaf and value
+    beyond chance, in bits per record); null where there is no tree.
+``warnings``
+    What was warned of.
+
+With the original at hand, method, settings, seed and versions make the same files again, and the same fit, whose
+likelihood an exact risk is computed from.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+from unveil.errors import CallError, DataError, FileError
+from unveil.microdata.atomic import replacing
+
+__all__ = ["FileFacts", "Provenance", "VariableFacts", "read_provenance", "versions", "write_provenance"]
+
+FORMAT = 1
+PACKAGES = ("unveil", "numpy", "numba", "pyarrow", "scipy")
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class FileFacts:
+    """A file by name, content and size.
+
+    Parameters
+    ----------
+    name
+        Its name, without the folder.
+    sha256
+        SHA-256 of its content, hexadecimal.
+    records
+        Number of records.
+    """
+
+    name: str
+    sha256: str
+    records: int
+
+    @classmethod
+    def of(cls, path: str | Path, records: int) -> FileFacts:
+        """Take the facts of a file that exists.
+
+        Raises
+        ------
+        FileError
+            If it cannot be read.
+        """
+        return cls(Path(path).name, _sha256(Path(path)), records)
+
+
+@dataclass(frozen=True)
+class VariableFacts:
+    """How one variable was modelled.
+
+    Parameters
+    ----------
+    name, method
+        The variable, and its method.
+    leaves
+        Number of leaves of its tree; None where there is none.
+    leaves_removed, bits_lost
+        Leaves removed by the collapse, and the dependence lost with them, in bits per record; None where there
+        is no tree.
+    """
+
+    name: str
+    method: str
+    leaves: int | None = None
+    leaves_removed: int | None = None
+    bits_lost: float | None = None
+
+
+@dataclass(frozen=True)
+class Provenance:
+    """Where synthetic files come from; see the head of this module for the fields."""
+
+    method: str
+    settings: Mapping[str, Any]
+    seed: int
+    m: int
+    k: int
+    original: FileFacts
+    releases: tuple[FileFacts, ...]
+    variables: tuple[VariableFacts, ...]
+    seconds: float
+    reading: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    warnings: tuple[str, ...] = ()
+    versions: Mapping[str, str] = field(default_factory=lambda: versions())
+    date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The content of the file as plain values."""
+        plain = {f.name: getattr(self, f.name) for f in fields(self)}
+        return {
+            "format": FORMAT,
+            **plain,
+            "settings": dict(self.settings),
+            "reading": dict(self.reading),
+            "versions": dict(self.versions),
+            "original": asdict(self.original),
+            "releases": [asdict(one) for one in self.releases],
+            "variables": [asdict(one) for one in self.variables],
+            "warnings": list(self.warnings),
+        }
+
+    def check_original(self, path: str | Path) -> None:
+        """Check that a file is the original that the files were made from.
+
+        Raises
+        ------
+        DataError
+            If its content is another.
+        FileError
+            If it cannot be read.
+        """
+        if _sha256(Path(path)) != self.original.sha256:
+            raise DataError(
+                f"{Path(path).name} is not the file that the release was made from ({self.original.name}, "
+                f"SHA-256 {self.original.sha256[:12]}...); give that very file"
+            )
+
+
+def versions() -> dict[str, str]:
+    """Versions of Python and of the packages that a result can depend on.
+
+    Examples
+    --------
+    >>> sorted(versions())
+    ['numba', 'numpy', 'pyarrow', 'python', 'scipy', 'unveil']
+    """
+    return {"python": platform.python_version()} | {name: metadata.version(name) for name in PACKAGES}
+
+
+def write_provenance(provenance: Provenance, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write the provenance as JSON.
+
+    Parameters
+    ----------
+    provenance
+        What to write.
+    path
+        Where to.
+    overwrite
+        Whether an existing file may be replaced.
+
+    Raises
+    ------
+    CallError
+        If a setting is no plain value, such as a function.
+    FileError
+        If the file exists and ``overwrite`` is not set, or cannot be written.
+    """
+    for name, value in (*provenance.settings.items(), *provenance.reading.items()):
+        try:
+            json.dumps(value, allow_nan=False)
+        except (TypeError, ValueError):
+            raise CallError(
+                f"setting {name!r} cannot be kept in {Path(path).name}: it has to consist of numbers, text, "
+                "lists and mappings"
+            ) from None
+    text = json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
+    with replacing(path, overwrite=overwrite) as temporary:
+        temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
+
+
+def read_provenance(path: str | Path) -> Provenance:
+    """Read a provenance file; its method and settings rebuild the synthesizer.
+
+    Parameters
+    ----------
+    path
+        The file that :func:`write_provenance` wrote.
+
+    Returns
+    -------
+    Provenance
+        What is in it; ``settings`` are the synthesizer's parameters by name.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read, or is not a provenance file of a format that is known.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> path = Path(folder.name, "release.provenance.json")
+    >>> facts = FileFacts("original.csv", "0" * 64, 5000)
+    >>> write_provenance(Provenance("cart", {"minbucket": 5}, 1, 1, 5000, facts, (), (), 0.5), path)
+    >>> found = read_provenance(path)
+    >>> found.method, found.settings, found.original.records
+    ('cart', {'minbucket': 5}, 5000)
+    >>> folder.cleanup()
+    """
+    label = Path(path).name
+    try:
+        content = json.loads(Path(path).read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{label}: cannot be read ({error.strerror})") from None
+    except ValueError as error:
+        raise FileError(f"{label}: not a provenance file ({' '.join(str(error).split())})") from None
+    if not isinstance(content, dict) or "format" not in content:
+        raise FileError(f"{label}: not a provenance file; it has no 'format'")
+    if content.pop("format") != FORMAT:
+        raise FileError(f"{label}: a provenance file of another version of unveil; this one knows format {FORMAT}")
+    try:
+        return Provenance(
+            **content
+            | {
+                "original": FileFacts(**content["original"]),
+                "releases": tuple(FileFacts(**one) for one in content["releases"]),
+                "variables": tuple(VariableFacts(**one) for one in content["variables"]),
+                "warnings": tuple(content["warnings"]),
+            }
+        )
+    except (KeyError, TypeError) as error:
+        raise FileError(f"{label}: not a complete provenance file ({' '.join(str(error).split())})") from None
+
+
+def _sha256(path: Path) -> str:
+    digest = hashlib.sha256()
+    try:
+        with path.open("rb") as stream:
+            while block := stream.read(BLOCK):
+                digest.update(block)
+    except OSError as error:
+        raise FileError(f"{path.name}: cannot be read ({error.strerror})") from None
+    return digest.hexdigest()

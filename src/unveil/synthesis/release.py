@@ -1,0 +1,77 @@
+"""One call from an original to its synthetic copies."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from unveil.errors import CallError
+from unveil.synthesis.methods import METHODS
+from unveil.synthesis.methods.whole_file import WHOLE_FILE
+from unveil.synthesis.sequence import CartSynthesizer
+
+__all__ = ["synthesize"]
+
+S = TypeVar("S")
+
+
+def synthesize(
+    original: Any, *, method: str = "cart", m: int = 5, k: int | None = None, seed: int = 1, **options: Any
+) -> Any:
+    """Make synthetic copies of a file.
+
+    Parameters
+    ----------
+    original
+        The file of real records: a path, a data frame, or what :func:`unveil.read` gives.
+    method : str
+        ``"cart"``; another method for all variables (see ``unveil.synthesis.METHODS``); or a method for the whole
+        file (see ``unveil.synthesis.WHOLE_FILE``).
+    m : int
+        Number of copies.
+    k : int, optional
+        Number of records of each copy; as many as the original by default.
+    seed : int
+        The same seed gives the same copies.
+    **options
+        See :class:`unveil.CartSynthesizer`, or the class of the whole file's method.
+
+    Returns
+    -------
+    frame or list of frames
+        In the flavour and with the types of the original; a list where ``m`` is more than 1.
+
+    Raises
+    ------
+    CallError
+        If the method or an option is unknown or out of its range.
+    DataError
+        If the file cannot be synthesised.
+
+    Examples
+    --------
+    >>> from unveil import simulate
+    >>> original = simulate.latner_population(500, seed=1)
+    >>> releases = synthesize(original, m=2, k=100, seed=1)
+    >>> [release.num_rows for release in releases]
+    [100, 100]
+    """
+    if method in WHOLE_FILE:
+        whole = _made(WHOLE_FILE[method], options)
+        return whole.fit(original).sample(k, m=m, seed=seed)
+    if method != "cart":
+        if method not in METHODS:
+            raise CallError(f"unknown method {method!r}; choose from cart, {', '.join((*METHODS, *WHOLE_FILE))}")
+        if "methods" in options:
+            raise CallError("give either method for all variables or methods by variable, not both")
+        options["methods"] = method
+    synthesizer = _made(CartSynthesizer, options)
+    return synthesizer.fit(original, seed=seed).sample(k, m=m, seed=seed)
+
+
+def _made(synthesizer: Callable[..., S], options: dict[str, Any]) -> S:
+    try:
+        return synthesizer(**options)
+    except TypeError as error:
+        reason = str(error).rpartition("__init__() ")[2]
+        raise CallError(f"synthesize: {reason}") from None

@@ -1,0 +1,101 @@
+"""A numeric column as disclosure control needs it: amounts apart from gaps and special codes."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata.arrays import buffer_view, flags, quoted_list
+from unveil.microdata.schema import suspected_special_codes
+from unveil.microdata.source import Scalar
+from unveil.synthesis.sdc.records import Records
+
+__all__ = ["Amounts", "SpecialCodes", "amounts_of", "codes_of"]
+
+SpecialCodes = Mapping[str, Iterable[Scalar] | Scalar] | None
+Numbers = NDArray[np.int64] | NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Amounts:
+    """A numeric column.
+
+    Parameters
+    ----------
+    values : (n,) int64 or float64
+        One per record; 0 where there is a gap.
+    present : (n,) bool
+        Which of them are amounts, neither gaps nor special codes.
+    n_gaps, n_special
+        Number of records that are not.
+    """
+
+    values: Numbers
+    present: NDArray[np.bool_]
+    n_gaps: int
+    n_special: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the column's type holds whole numbers only."""
+        return self.values.dtype == np.int64
+
+    @property
+    def untouched(self) -> str:
+        """A sentence on what is never changed."""
+        return f"{self.n_gaps} gaps and {self.n_special} special codes stay as they are."
+
+
+def amounts_of(records: Records, column: str, special_codes: SpecialCodes, action: str) -> Amounts:
+    """Fetch a numeric column.
+
+    Raises
+    ------
+    CallError
+        If there is no such column, or it is not numeric.
+    """
+    records.require(column)
+    source = records.source
+    stored = source.column(column)
+    declared = source.variable(column)
+    if not (pa.types.is_integer(stored.type) or pa.types.is_floating(stored.type)):
+        kind = "categorical" if pa.types.is_dictionary(stored.type) else str(stored.type)
+        raise CallError(f"{source.label}: column {column!r} is {kind}; {action} needs numbers")
+    if declared.kind not in (None, "numeric"):
+        raise CallError(f"{source.label}: column {column!r} is {declared.kind}; {action} needs amounts")
+    special = codes_of(special_codes, column, records) or declared.special_codes
+    if not special and (suspected := suspected_special_codes(stored)):
+        warnings.warn(
+            f"{source.label}: column {column!r} holds {quoted_list(suspected)}, which look like codes and are "
+            f"treated as amounts; otherwise declare them: special_codes={{{column!r}: {list(suspected)}}}",
+            UnveilWarning,
+            stacklevel=3,
+        )
+    dtype: Any = np.int64 if pa.types.is_integer(stored.type) else np.float64
+    joined = pa.concat_arrays(stored.chunks) if stored.num_chunks else pa.array([], stored.type)
+    gap = flags(pc.is_null(joined, nan_is_null=True))
+    values = np.where(gap, dtype(0), buffer_view(joined.fill_null(dtype(0).item()), dtype))
+    is_special = np.isin(values, [code for code in special if not isinstance(code, str)]) & ~gap
+    return Amounts(values, ~gap & ~is_special, int(gap.sum()), int(is_special.sum()))
+
+
+def codes_of(special_codes: SpecialCodes, column: str, records: Records) -> tuple[Scalar, ...]:
+    """The special codes given for a column.
+
+    Raises
+    ------
+    CallError
+        If codes are given for a column that does not exist.
+    """
+    for name in special_codes or {}:
+        records.require(name)
+    given = (special_codes or {}).get(column, ())
+    return (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)

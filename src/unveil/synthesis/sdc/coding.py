@@ -1,0 +1,155 @@
+"""Top and bottom coding: amounts beyond a threshold are brought back to it."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import numpy as np
+
+from unveil.errors import CallError, DataError
+from unveil.synthesis.sdc.amounts import Amounts, SpecialCodes, amounts_of
+from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.report import SdcReport
+
+__all__ = ["bottom_code", "top_code"]
+
+
+def top_code(
+    data: Any,
+    column: str,
+    *,
+    at: float | None = None,
+    quantile: float | None = None,
+    special_codes: SpecialCodes = None,
+) -> tuple[Any, SdcReport]:
+    """Bring amounts above a threshold down to it.
+
+    Parameters
+    ----------
+    data
+        A frame or file.
+    column
+        A numeric column.
+    at
+        The threshold. Give this or ``quantile``.
+    quantile
+        Share of the amounts, between 0 and 1, that the threshold is not exceeded by: the threshold is the
+        smallest amount ``x`` of the column with ``#{amounts <= x} >= quantile * #amounts`` (Hyndman & Fan 1996,
+        definition 1), so that it is a value that occurs.
+    special_codes
+        By column, values that are not amounts, such as ``{"income": [-8]}``; they and gaps are left alone.
+        By default those that the file declares.
+
+    Returns
+    -------
+    frame
+        In the flavour and types that came in.
+    SdcReport
+        What was done.
+
+    Raises
+    ------
+    CallError
+        If the column is unknown or not numeric, the threshold is not one number of the column's type, or not
+        exactly one of ``at`` and ``quantile`` is given.
+    DataError
+        If a quantile is asked for and the column has no amounts.
+
+    References
+    ----------
+    Hundepool et al. (2012), Statistical Disclosure Control, section 3.4.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> coded, report = top_code(pa.table({"income": [10, 20, 900, -8]}), "income", at=30, special_codes={"income": -8})
+    >>> coded.column("income").to_pylist(), report.n_changed
+    ([10, 20, 30, -8], 1)
+    """
+    return _coded(data, column, at, quantile, special_codes, "top_code")
+
+
+def bottom_code(
+    data: Any,
+    column: str,
+    *,
+    at: float | None = None,
+    quantile: float | None = None,
+    special_codes: SpecialCodes = None,
+) -> tuple[Any, SdcReport]:
+    """Bring amounts below a threshold up to it.
+
+    Parameters
+    ----------
+    data, column, at, quantile, special_codes
+        As in :func:`top_code`; fewer than the share ``quantile`` of the amounts are changed.
+
+    Returns
+    -------
+    frame
+        In the flavour and types that came in.
+    SdcReport
+        What was done.
+
+    Raises
+    ------
+    CallError
+        If the column is unknown or not numeric, the threshold is not one number of the column's type, or not
+        exactly one of ``at`` and ``quantile`` is given.
+    DataError
+        If a quantile is asked for and the column has no amounts.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> coded, report = bottom_code(pa.table({"age": [16, 17, 40, None]}), "age", at=18)
+    >>> coded.column("age").to_pylist()
+    [18, 18, 40, None]
+    >>> print(report)
+    bottom_code: data, age
+    2 of 4 records were below 18 and now hold 18, as 2 records do in all. 1 gaps and 0 special codes
+    stay as they are.
+    """
+    return _coded(data, column, at, quantile, special_codes, "bottom_code")
+
+
+def _coded(
+    data: Any, column: str, at: float | None, quantile: float | None, special_codes: SpecialCodes,
+    action: Literal["top_code", "bottom_code"],
+) -> tuple[Any, SdcReport]:  # fmt: skip
+    records = Records.of(data)
+    amounts = amounts_of(records, column, special_codes, action)
+    threshold = _threshold(amounts, at, quantile, f"{records.source.label}: column {column!r}", action)
+    beyond = amounts.values > threshold if action == "top_code" else amounts.values < threshold
+    change = amounts.present & beyond
+    n_at = int((change | (amounts.present & (amounts.values == threshold))).sum())
+    side = "above" if action == "top_code" else "below"
+    n, n_changed, shown = records.source.num_rows, int(change.sum()), f"{threshold:.15g}"
+    report = SdcReport(
+        action, records.source.label, (column,), n, n_changed,
+        {"threshold": threshold, "quantile": quantile, "n_at_threshold": n_at, "n_gaps": amounts.n_gaps,
+         "n_special": amounts.n_special},
+        (f"{n_changed} of {n} records were {side} {shown} and now hold {shown}, as {n_at} records do in all.",
+         amounts.untouched),
+    )  # fmt: skip
+    return records.with_values(column, change, threshold), report
+
+
+def _threshold(amounts: Amounts, at: float | None, quantile: float | None, where: str, action: str) -> float:
+    if (at is None) == (quantile is None):
+        raise CallError(f"{where}: {action} takes a threshold, at=..., or a quantile=..., one of the two")
+    if quantile is not None:
+        if not 0 < quantile < 1:
+            raise CallError(f"{where}: quantile must lie between 0 and 1, not {quantile!r}")
+        if not amounts.present.any():
+            raise DataError(f"{where} has no amounts to take a quantile of; give the threshold with at=")
+        found: float = np.quantile(amounts.values[amounts.present], quantile, method="inverted_cdf").item()
+        return found
+    if isinstance(at, bool) or not isinstance(at, int | float | np.number) or math.isnan(at):
+        raise CallError(f"{where}: at must be a number, not {at!r}")
+    if not amounts.is_whole:
+        return float(at)
+    if at != math.floor(at):
+        raise CallError(f"{where} holds whole numbers; at must be one, not {at!r}")
+    return int(at)

@@ -1,0 +1,57 @@
+"""Marking a file as synthetic."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unveil.errors import CallError
+from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.report import SdcReport
+
+__all__ = ["label"]
+
+
+def label(data: Any, text: str, *, column: str = "synthetic_label") -> tuple[Any, SdcReport]:
+    """Add a column that says in every record what the file is.
+
+    Parameters
+    ----------
+    data
+        A frame or file.
+    text
+        What it says, such as "synthetic, not real persons".
+    column
+        Name of the new column, which comes last.
+
+    Returns
+    -------
+    frame
+        In the flavour and types that came in.
+    SdcReport
+        What was done.
+
+    Raises
+    ------
+    CallError
+        If the text is blank, or there is a column of that name.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> labelled, _ = label(pa.table({"age": [40, 18]}), "synthetic")
+    >>> labelled.column("synthetic_label").to_pylist()
+    ['synthetic', 'synthetic']
+    """
+    records = Records.of(data)
+    source = records.source
+    if not isinstance(text, str) or not text.strip():
+        raise CallError(f"{source.label}: the label must be a text, not {text!r}")
+    if not isinstance(column, str) or not column.strip():
+        raise CallError(f"{source.label}: the label's column needs a name, not {column!r}")
+    if column in source:
+        raise CallError(f"{source.label} has a column {column!r} already; give column= another name")
+    report = SdcReport(
+        "label", source.label, (column,), source.num_rows, source.num_rows, {"text": text},
+        (f"Column {column!r} says {text!r} in each of {source.num_rows} records.",),
+    )  # fmt: skip
+    return records.with_text(column, text), report

@@ -1,0 +1,133 @@
+"""Merging levels that few records have."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata.arrays import quoted_list
+from unveil.microdata.coding import Distinct, distinct_values
+from unveil.microdata.source import Scalar
+from unveil.synthesis.sdc.amounts import SpecialCodes, codes_of
+from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.report import SdcReport
+
+__all__ = ["merge_rare_levels"]
+
+
+def merge_rare_levels(
+    data: Any, column: str, minimum: int, into: Scalar = "other", *, special_codes: SpecialCodes = None
+) -> tuple[Any, SdcReport]:
+    """Merge the levels of a categorical column that fewer than a minimum of records have.
+
+    Parameters
+    ----------
+    data
+        A frame or file.
+    column
+        A column of text, categories, or numbers that stand for categories.
+    minimum
+        Levels with fewer records are merged.
+    into
+        The level that they become, of the type of the column's levels; it may exist already. For an ordered
+        column it has to, as a new level has no place in the order.
+    special_codes
+        By column, values that are kept however rare; by default those that the file declares. Gaps are no level.
+
+    Returns
+    -------
+    frame
+        In the flavour and types that came in. Types that list their levels (pandas and Arrow categories, polars
+        Enum) list the new level and no longer those that were merged.
+    SdcReport
+        What was done.
+
+    Raises
+    ------
+    CallError
+        If the column is unknown, logical or a date, ``minimum`` is not a positive whole number, or ``into`` is
+        not a possible level.
+
+    Warns
+    -----
+    UnveilWarning
+        If the merged level still has fewer records than the minimum.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> region = pa.table({"region": ["n", "n", "n", "s", "s", "e", "w", None]})
+    >>> merged, report = merge_rare_levels(region, "region", 2)
+    >>> merged.column("region").to_pylist()
+    ['n', 'n', 'n', 's', 's', 'other', 'other', None]
+    >>> report.figures["merged"]
+    2
+    """
+    if isinstance(minimum, bool) or not isinstance(minimum, int) or minimum < 1:
+        raise CallError(f"column {column!r}: minimum must be a positive whole number, not {minimum!r}")
+    records = Records.of(data)
+    records.require(column)
+    found = _levels(records, column)
+    counts = np.bincount(found.codes, minlength=len(found.values) + 1)[:-1]
+    values: list[Scalar] = found.values.to_pylist()
+    _check_into(records, column, found, into)
+    kept = {into, *codes_of(special_codes, column, records), *records.source.variable(column).special_codes}
+    rare = np.array([n < minimum and v not in kept for v, n in zip(values, counts, strict=True)], dtype=bool)
+    change = np.append(rare, False)[found.codes]
+    n_into = int(change.sum()) + sum(int(n) for v, n in zip(values, counts, strict=True) if v == into)
+    where = f"{records.source.label}: column {column!r}"
+    if rare.any() and n_into < minimum:
+        warnings.warn(
+            f"{where}: the merged level {into!r} has {n_into} records, fewer than {minimum}; "
+            "merge it into a frequent level",
+            UnveilWarning,
+            stacklevel=2,
+        )
+    merged = [v for v, is_rare in zip(values, rare, strict=True) if is_rare]
+    frame = records.native
+    if merged:
+        is_listed = pa.types.is_dictionary(records.source.column(column).type)
+        frame = (
+            records.with_levels(column, change, into, merged)
+            if is_listed
+            else records.with_values(column, change, into)
+        )
+    n = records.source.num_rows
+    report = SdcReport(
+        "merge_rare_levels", records.source.label, (column,), n, int(change.sum()),
+        {"minimum": minimum, "into": into, "merged": len(merged), "n_into": n_into,
+         "n_gaps": int((found.codes == len(values)).sum())},
+        (f"{len(merged)} of {len(values)} levels had fewer than {minimum} records and are merged into {into!r}: "
+         f"{int(change.sum())} of {n} records changed, {n_into} have that level now.",
+         "Gaps and special codes stay as they are."),
+    )  # fmt: skip
+    return frame, report
+
+
+def _levels(records: Records, column: str) -> Distinct:
+    source = records.source
+    found = distinct_values(source.column(column), label=source.label, name=column)
+    if found.family not in ("text", "number", "empty"):
+        raise CallError(f"{source.label}: column {column!r} is {found.family} and has no levels to merge")
+    return found
+
+
+def _check_into(records: Records, column: str, found: Distinct, into: Scalar) -> None:
+    source = records.source
+    declared = source.variable(column)
+    where = f"{source.label}: column {column!r}"
+    is_number = isinstance(into, int | float) and not isinstance(into, bool)
+    if not is_number and not isinstance(into, str):
+        raise CallError(f"{where}: into must be a level, not {into!r}")
+    if found.family != "empty" and is_number != (found.family == "number"):
+        what = "numbers" if found.family == "number" else "text"
+        raise CallError(f"{where} holds {what}; into must be of the same type, not {into!r}")
+    known = declared.levels or found.values.to_pylist()
+    if declared.kind == "ordered" and into not in known:
+        raise CallError(
+            f"{where} is ordered, and {into!r} has no place in its order; give into= one of {quoted_list(known)}"
+        )

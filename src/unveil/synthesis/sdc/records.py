@@ -1,0 +1,270 @@
+"""A frame that is changed in place of its values only: types, order and row labels stay as they came in."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import textwrap
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata.arrays import dictionary_levels
+from unveil.microdata.columnar import METADATA_KEY, metadata_for, variables_from_json
+from unveil.microdata.files import open_source
+from unveil.microdata.frames import is_frame
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.source import Scalar, Source
+
+__all__ = ["Records", "table_of"]
+
+REASON = 100
+"""Longest text of another package's error that is passed on: some list all values."""
+
+
+@dataclass(frozen=True)
+class Records:
+    """A file or frame as it came in, and as the rest of the package sees it.
+
+    Parameters
+    ----------
+    source
+        The columns by name, in few types.
+    native
+        A pandas or polars frame, or an Arrow table, in the types that came in.
+    """
+
+    source: Source
+    native: Any
+
+    @classmethod
+    def of(cls, data: Any) -> Records:
+        """Open a file, frame or source; what is no pandas or polars frame becomes an Arrow table."""
+        if isinstance(data, Source | str | os.PathLike):
+            source = open_source(data)
+            return cls(source, _in_flavour(source))
+        native = data.to_native() if type(data).__module__.startswith("narwhals") else data
+        if type(native).__module__.split(".")[0] not in ("pandas", "polars") and is_frame(native):
+            # Read once: a query may give its records in another order the next time, a stream none at all.
+            with suppress(pa.ArrowException):
+                native = pa.table(native)
+        return cls(open_source(native), native)
+
+    def require(self, column: str) -> None:
+        """Check that there is such a column.
+
+        Raises
+        ------
+        CallError
+            If there is none; similar names are listed.
+        """
+        if column not in self.source:
+            hint = near_matches(str(column), self.source.names)
+            raise CallError(f"{self.source.label} has no column {column!r}{hint}")
+
+    def kept(self, keep: NDArray[np.bool_]) -> Any:
+        """The frame with only the records (n,) that are to be kept."""
+        if self.source.flavour == "pandas":
+            return self.native.loc[keep]
+        return self.native.filter(pa.array(keep) if self.source.flavour == "arrow" else _polars().Series(keep))
+
+    def with_values(self, column: str, change: NDArray[np.bool_], values: Any) -> Any:
+        """The frame with new values of one column in the records that change.
+
+        Parameters
+        ----------
+        column
+            Its name.
+        change : (n,) bool
+            The records.
+        values
+            One value, or an array with one for each changed record.
+
+        Raises
+        ------
+        CallError
+            If the column's type cannot hold a value.
+        """
+        function = {"pandas": _replaced_pandas, "polars": _replaced_polars, "arrow": _replaced_arrow}
+        try:
+            return function[self.source.flavour](self, column, change, values)
+        except Exception as error:
+            reason = textwrap.shorten(str(error), REASON) or type(error).__name__
+            raise CallError(
+                f"{self.source.label}: column {column!r} cannot take the new values in its own type ({reason}); "
+                "convert the column first"
+            ) from None
+
+    def with_levels(self, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]) -> Any:
+        """The frame with some records of a text or categorical column moved to one level.
+
+        Parameters
+        ----------
+        column
+            Its name.
+        change : (n,) bool
+            The records that move.
+        into
+            Their new level.
+        dropped
+            Levels that no record has any more; types that list their levels no longer list them.
+        """
+        relevel = {"pandas": _relevelled_pandas, "polars": _relevelled_polars, "arrow": _relevelled_arrow}
+        return relevel[self.source.flavour](self, column, change, into, dropped)
+
+    def with_text(self, column: str, text: str) -> Any:
+        """The frame with a further column that holds the same text in every record."""
+        if self.source.flavour == "pandas":
+            return self.native.assign(**{column: text})
+        if self.source.flavour == "polars":
+            return self.native.with_columns(_polars().lit(text).alias(column))
+        return self.native.append_column(column, pa.array([text] * self.native.num_rows, pa.string()))
+
+    def position(self, column: str) -> int:
+        """Where the column stands."""
+        return self.source.names.index(column)
+
+
+def table_of(source: Source) -> pa.Table:
+    """A source as an Arrow table that knows its declarations; text without declared levels is plain text."""
+    columns = [source.column(name) for name in source.names]
+    plain = [
+        c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) and name not in source.variables else c
+        for name, c in zip(source.names, columns, strict=True)
+    ]
+    table = pa.Table.from_arrays(plain, list(source.names))
+    return table.replace_schema_metadata(metadata_for(source.variables)) if source.variables else table
+
+
+def _in_flavour(source: Source) -> Any:
+    table = table_of(source)
+    if source.flavour == "arrow":
+        return table
+    if source.flavour == "polars":
+        return _polars().from_arrow(table.replace_schema_metadata(None))
+    pandas = importlib.import_module("pandas")
+    # Arrow would turn whole numbers with gaps into decimals.
+    frame = table.replace_schema_metadata(None).to_pandas(
+        types_mapper=lambda kind: pandas.Int64Dtype() if kind == pa.int64() else None
+    )
+    whole = [n for n in table.column_names if table.column(n).type == pa.int64() and not table.column(n).null_count]
+    return frame.astype(dict.fromkeys(whole, "int64"))
+
+
+def _polars() -> Any:
+    return importlib.import_module("polars")
+
+
+# New values
+
+
+def _replaced_pandas(records: Records, column: str, change: NDArray[np.bool_], values: Any) -> Any:
+    position = records.position(column)
+    series = records.native.iloc[:, position].copy()
+    if str(series.dtype) == "object":
+        raise TypeError("it holds Python objects")
+    given = np.broadcast_to(np.asarray(values), int(change.sum()))
+    new = type(series)(given).astype(series.dtype)
+    # A number beyond an integer type's range would come round at its other end.
+    if series.dtype.kind in "iu" and not (new.to_numpy() == given).all():
+        raise OverflowError(f"beyond the range of {series.dtype}")
+    series.iloc[np.flatnonzero(change)] = new.array
+    return _set_pandas(records, position, series)
+
+
+def _set_pandas(records: Records, position: int, series: Any) -> Any:
+    frame = records.native.copy()
+    frame.isetitem(position, series)
+    return frame
+
+
+def _replaced_polars(records: Records, column: str, change: NDArray[np.bool_], values: Any) -> Any:
+    pl = _polars()
+    series = records.native.get_column(column)
+    given = np.broadcast_to(np.asarray(values), int(change.sum()))
+    new = pl.Series(given.copy()).cast(series.dtype, strict=True)
+    return records.native.with_columns(series.clone().scatter(np.flatnonzero(change), new).alias(column))
+
+
+def _replaced_arrow(records: Records, column: str, change: NDArray[np.bool_], values: Any) -> Any:
+    position = records.position(column)
+    old = records.native.column(position)
+    given = pa.array(np.broadcast_to(np.asarray(values), int(change.sum())).copy()).cast(old.type)
+    place = np.zeros(len(change), dtype=np.int64)
+    place[change] = np.arange(len(given))
+    new = given.take(pa.array(place, mask=~change))
+    return records.native.set_column(position, records.native.field(position), pc.if_else(change, new, old))
+
+
+# Levels
+
+
+def _relevelled_pandas(
+    records: Records, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
+) -> Any:
+    position = records.position(column)
+    series = records.native.iloc[:, position].copy()
+    if not hasattr(series.dtype, "categories"):
+        series.iloc[np.flatnonzero(change)] = into
+        return _set_pandas(records, position, series)
+    levels = list(series.cat.categories)
+    if into not in levels:
+        series = series.cat.add_categories([into])
+    series.iloc[np.flatnonzero(change)] = into
+    return _set_pandas(records, position, series.cat.set_categories(_levels_after(levels, into, dropped)))
+
+
+def _relevelled_polars(
+    records: Records, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
+) -> Any:
+    pl = _polars()
+    series = records.native.get_column(column)
+    dtype = series.dtype
+    if isinstance(dtype, pl.Enum):
+        dtype = pl.Enum(_levels_after(dtype.categories.to_list(), into, dropped))
+    texts = pl.when(pl.Series(change)).then(pl.lit(into)).otherwise(series.cast(pl.String))
+    return records.native.with_columns(texts.cast(dtype).alias(column))
+
+
+def _relevelled_arrow(
+    records: Records, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
+) -> Any:
+    table, position = records.native, records.position(column)
+    field = table.field(position)
+    is_listed = pa.types.is_dictionary(field.type)
+    value_type = field.type.value_type if is_listed else pa.string()
+    values = pc.if_else(change, pa.scalar(into, value_type), table.column(position).cast(value_type))
+    if not is_listed:
+        return table.set_column(position, field, values.cast(field.type))
+    levels = _levels_after(dictionary_levels(records.source.column(column)), into, dropped)
+    listed = pa.array(levels, value_type)
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            pc.index_in(chunk, listed).cast(field.type.index_type), listed, ordered=field.type.ordered
+        )
+        for chunk in values.chunks
+    ]
+    return _redeclared(table, column, levels).set_column(position, field, pa.chunked_array(chunks, field.type))
+
+
+def _levels_after(levels: Sequence[Scalar], into: Scalar, dropped: Sequence[Scalar]) -> list[Scalar]:
+    left = [level for level in levels if level not in dropped]
+    return left if into in left else [*left, into]
+
+
+def _redeclared(table: pa.Table, column: str, levels: Sequence[Scalar]) -> pa.Table:
+    """The table with the column's levels declared anew, where they are declared in its metadata."""
+    stored = (table.schema.metadata or {}).get(METADATA_KEY)
+    if stored is None:
+        return table
+    variables = variables_from_json(stored)
+    if column in variables:
+        variables[column] = replace(variables[column], levels=tuple(levels), labels={})
+    return table.replace_schema_metadata({**table.schema.metadata, **metadata_for(variables)})

@@ -1,0 +1,59 @@
+"""What a step of disclosure control did to a file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unveil.result import paragraph
+
+__all__ = ["SdcReport"]
+
+
+@dataclass(frozen=True)
+class SdcReport:
+    """What one step of disclosure control did.
+
+    Attributes
+    ----------
+    action
+        The function's name.
+    data
+        What the treated file is called.
+    columns
+        The columns concerned.
+    n_records
+        Number of records before.
+    n_changed
+        Number of records that were changed, or removed.
+    figures
+        Settings and further counts by name, as plain values.
+    sentences
+        The same in words.
+    """
+
+    action: str
+    data: str
+    columns: tuple[str, ...]
+    n_records: int
+    n_changed: int
+    figures: Mapping[str, Any]
+    sentences: tuple[str, ...]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as plain values."""
+        return {
+            "action": self.action,
+            "data": self.data,
+            "columns": list(self.columns),
+            "n_records": self.n_records,
+            "n_changed": self.n_changed,
+            "figures": dict(self.figures),
+            "sentences": list(self.sentences),
+        }
+
+    def __str__(self) -> str:
+        return "\n".join([f"{self.action}: {self.data}, {', '.join(self.columns)}", paragraph(*self.sentences)])
+
+    __repr__ = __str__

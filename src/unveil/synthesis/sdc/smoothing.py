@@ -1,0 +1,168 @@
+"""Noise on the amounts of a numeric column, so that exact values of persons are not released."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError
+from unveil.synthesis.sdc.amounts import SpecialCodes, amounts_of
+from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.report import SdcReport
+
+__all__ = ["decimals_of", "rule_of_thumb", "smooth"]
+
+SPIKE = 0.7
+"""A value that a larger share of the amounts has is a state, not an amount ("no income"): it is kept."""
+MOST_DECIMALS = 15
+EXACT_DOUBLE = 2**53
+QUARTILE_RANGE_OF_NORMAL = 1.34
+
+
+def smooth(
+    data: Any,
+    column: str,
+    seed: int,
+    *,
+    bandwidth: float | None = None,
+    special_codes: SpecialCodes = None,
+) -> tuple[Any, SdcReport]:
+    """Add normal noise to the amounts of a column.
+
+    An amount ``x`` becomes ``x + h e``, with ``e`` standard normal, clipped to the range of the amounts and rounded
+    to the number of decimals that they have. A value held by more than 70 percent of the amounts is kept.
+
+    Parameters
+    ----------
+    data
+        A frame or file.
+    column
+        A numeric column.
+    seed
+        Seed of the noise.
+    bandwidth
+        Standard deviation ``h`` of the noise. By default Silverman's rule of thumb,
+        ``h = 0.9 min(sd, interquartile range / 1.34) n^(-1/5)``.
+    special_codes
+        By column, values that are not amounts, such as ``{"income": [-8]}``; they and gaps are left alone.
+        By default those that the file declares.
+
+    Returns
+    -------
+    frame
+        In the flavour and types that came in.
+    SdcReport
+        What was done.
+
+    Raises
+    ------
+    CallError
+        If the column is unknown or not numeric, or seed or bandwidth are out of their range.
+    DataError
+        If an amount is infinite, or an integer beyond 2^53.
+
+    References
+    ----------
+    Silverman (1986), Density Estimation for Statistics and Data Analysis, equation 3.31.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> weights = pa.table({"weight": [61.5, 70.0, 82.5, None, 90.1, 55.0]})
+    >>> smoothed, report = smooth(weights, "weight", 1)
+    >>> smoothed.column("weight")[3].as_py(), smoothed.column("weight")[4].as_py() <= 90.1
+    (None, True)
+    >>> round(report.figures["bandwidth"], 2)
+    9.46
+    """
+    records = Records.of(data)
+    where = f"{records.source.label}: column {column!r}"
+    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+        raise CallError(f"{where}: seed must be a whole number that is not negative, not {seed!r}")
+    if bandwidth is not None and not 0 < bandwidth < np.inf:
+        raise CallError(f"{where}: bandwidth must be a positive number, not {bandwidth!r}")
+    amounts = amounts_of(records, column, special_codes, "smooth")
+    old = amounts.values[amounts.present].astype(np.float64)
+    if np.isinf(old).any():
+        raise DataError(f"{where} holds infinite values; declare them special codes or correct the file")
+    if amounts.is_whole and old.size and np.abs(old).max() > EXACT_DOUBLE:
+        raise DataError(f"{where} holds integers beyond 2^53; such numbers are no amounts that noise can be added to")
+    h = rule_of_thumb(old) if bandwidth is None else float(bandwidth)
+    decimals = 0 if amounts.is_whole else decimals_of(old)
+    noise = np.random.default_rng(seed).standard_normal(old.size)
+    new: NDArray[np.float64] = old + h * noise
+    if old.size:
+        new = np.clip(new, old.min(), old.max()).round(decimals)
+    spikes = _spikes(old)
+    new[spikes] = old[spikes]
+    moved = new != old
+    change = np.zeros(len(amounts.values), dtype=bool)
+    change[amounts.present] = moved
+    values = new[moved].astype(np.int64) if amounts.is_whole else new[moved]
+    n, n_changed, n_kept = records.source.num_rows, int(moved.sum()), int(spikes.sum())
+    sentences = [
+        f"Normal noise with standard deviation {h:.4g}, clipped to the range and rounded to {decimals} decimals,",
+        f"changed {n_changed} of {n} records. {amounts.untouched}",
+    ]
+    if n_kept:
+        sentences.append(f"{n_kept} records with the one value that most have keep it.")
+    if not n_changed and h < 0.5 * 10.0**-decimals:
+        sentences.append("The noise is smaller than what rounding takes away: a larger bandwidth is needed.")
+    report = SdcReport(
+        "smooth", records.source.label, (column,), n, n_changed,
+        {"seed": int(seed), "bandwidth": h, "decimals": decimals, "n_spike": n_kept, "n_gaps": amounts.n_gaps,
+         "n_special": amounts.n_special},
+        tuple(sentences),
+    )  # fmt: skip
+    return records.with_values(column, change, values), report
+
+
+def rule_of_thumb(values: NDArray[np.float64]) -> float:
+    """Bandwidth of a normal kernel by Silverman's rule of thumb; 0 where there is no spread.
+
+    Parameters
+    ----------
+    values : (n,) float64
+        The amounts.
+
+    Examples
+    --------
+    >>> rule_of_thumb(np.array([5.0, 5.0]))
+    0.0
+    """
+    if values.size < 2:
+        return 0.0
+    low, high = np.quantile(values, [0.25, 0.75])
+    deviation, by_quartiles = float(values.std(ddof=1)), float(high - low) / QUARTILE_RANGE_OF_NORMAL
+    # Where half of the amounts are equal the quartiles say nothing of the spread.
+    spread = min(deviation, by_quartiles) if by_quartiles > 0 else deviation
+    return float(0.9 * spread * values.size**-0.2)
+
+
+def decimals_of(values: NDArray[np.float64]) -> int:
+    """Largest number of decimals that a value is written with.
+
+    Parameters
+    ----------
+    values : (n,) float64
+        Finite numbers.
+
+    Examples
+    --------
+    >>> decimals_of(np.array([1.5, 2.0, 0.125]))
+    3
+    """
+    distinct = np.unique(values)
+    for decimals in range(MOST_DECIMALS):
+        if (np.round(distinct, decimals) == distinct).all():
+            return decimals
+    return MOST_DECIMALS
+
+
+def _spikes(values: NDArray[np.float64]) -> NDArray[np.bool_]:
+    """Records (n,) that have the value of more than the share :data:`SPIKE`."""
+    distinct, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
+    flags: NDArray[np.bool_] = (counts > SPIKE * values.size)[codes] if distinct.size else np.zeros(0, dtype=bool)
+    return flags

@@ -1,0 +1,332 @@
+"""Sequential synthesis: each variable given those before it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from unveil.errors import CallError, DataError
+from unveil.microdata import read
+from unveil.microdata.source import Kind, Scalar, Source
+from unveil.synthesis.bandwidth import Rule as BandwidthRule
+from unveil.synthesis.cart import CartMethod, FittedCart
+from unveil.synthesis.choices import Method, Smoothing, choose_methods
+from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
+from unveil.synthesis.drawing import draw_copy
+from unveil.synthesis.encode import EncodedVariable, encode
+from unveil.synthesis.fitting import Progress, fit_plans, generator, in_threads, n_threads
+from unveil.synthesis.likelihood import LogProbability, log_probability
+from unveil.synthesis.methods import METHODS
+from unveil.synthesis.palette import Palette, make_palette
+from unveil.synthesis.plan import Plan, draw_plan
+from unveil.synthesis.rules import Condition, parse_rules
+from unveil.trees import Dependence
+
+__all__ = ["CartSynthesizer"]
+
+
+class CartSynthesizer:
+    """Sequential synthesis by classification and regression trees.
+
+    The first variable is drawn with replacement from its observed values. For each later variable one tree is
+    fitted to the original records, with the earlier variables as predictors; a synthetic record falls down the
+    tree by its already synthetic values and takes the value of one of the original records in its leaf (a donor),
+    drawn uniformly. Constants are copied, and a one-to-one recoding of an earlier predictor is carried over.
+
+    A numeric variable with gaps, special codes or infinities is synthesised in two parts: which of these values
+    it is, or that a number was observed; then the number, by a tree of the observed records.
+
+    Parameters
+    ----------
+    minbucket : int
+        Smallest number of donors in a leaf.
+    minsplit : int, optional
+        Smallest number of records of a node that is split; ``3 * minbucket`` by default.
+    cp : float
+        Splits that lower the risk by ``cp`` times the root's risk or less are removed.
+    collapse : bool
+        Whether the risk of a categorical variable is the number of misclassified records, as usual: subtrees
+        that do not change the majority are then removed, and with them the dependence that they hold. With
+        False the risk is the Gini index.
+    max_depth : int
+        Largest depth of a leaf.
+    surrogates : int
+        Number of surrogate splits for levels that a node has not seen.
+    visit_order : sequence of str, optional
+        Order of synthesis; column order by default.
+    predictors : mapping of str to list of str, optional
+        By variable, the earlier variables that predict it; all of them by default.
+    methods : str, object or mapping, optional
+        How variables are modelled: ``"cart"``, another name in ``unveil.synthesis.METHODS``, or an object with the
+        method ``fit`` of :class:`unveil.synthesis.VariableMethod`; one for all, or by variable (others: CART).
+    kinds : mapping of str to kind, optional
+        What the values of a column are, where the file leaves it open.
+    special_codes : mapping of str to values, optional
+        Values of numeric columns that are not amounts, such as ``{"income": [-8]}``.
+    smoothing : {None, "density"} or mapping of str to it
+        Whether numbers are drawn as they occur or with normal noise; for all numeric columns, or by column.
+        Results are clipped to the observed range and rounded to the decimals of the data; a value that more than
+        70 percent have is kept.
+    bandwidth : {"sheather-jones", "silverman"}
+        How the noise is scaled.
+    proper : bool
+        Whether each copy is fitted to a bootstrap sample of the records.
+    rules : mapping of str to list of (condition, value), optional
+        By variable, values that follow from earlier variables, such as ``{"marital": [("age < 16", "SINGLE")]}``.
+        Such records are left out of the fit and take the value.
+    n_jobs : int, optional
+        Number of threads; all by default. Results do not depend on it.
+    progress : callable, optional
+        Called with the number of tasks done, their total, and the name of the one just done.
+
+    Raises
+    ------
+    CallError
+        If an option is out of its range.
+
+    References
+    ----------
+    Nowok, B., Raab, G. M. & Dibben, C. (2016). synthpop: Bespoke creation of synthetic data in R. Journal of
+    Statistical Software 74 (11). doi:10.18637/jss.v074.i11
+
+    Reiter, J. P. (2005). Using CART to generate partially synthetic public use microdata. Journal of Official
+    Statistics 21, 441-462.
+
+    Breiman, L., Friedman, J. H., Olshen, R. A. & Stone, C. J. (1984). Classification and regression trees.
+
+    Examples
+    --------
+    >>> from unveil import simulate
+    >>> original = simulate.latner_population(1000, seed=1)
+    >>> synthesizer = CartSynthesizer().fit(original)
+    >>> release = synthesizer.sample(seed=1)
+    >>> release.num_rows, release.schema == original.schema
+    (1000, True)
+    >>> synthesizer.leaves()
+    {'var1': 1, 'var2': 2, 'var3': 4, 'var4': 7}
+    """
+
+    def __init__(
+        self,
+        *,
+        minbucket: int = 5,
+        minsplit: int | None = None,
+        cp: float = 1e-8,
+        collapse: bool = True,
+        max_depth: int = 30,
+        surrogates: int = 0,
+        visit_order: Sequence[str] | None = None,
+        predictors: Mapping[str, Iterable[str]] | None = None,
+        methods: Method | Mapping[str, Method] = "cart",
+        kinds: Mapping[str, Kind] | None = None,
+        special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
+        smoothing: Smoothing | Mapping[str, Smoothing | None] | None = None,
+        bandwidth: BandwidthRule = "sheather-jones",
+        proper: bool = False,
+        rules: Mapping[str, Sequence[tuple[Condition, object]]] | None = None,
+        n_jobs: int | None = None,
+        progress: Progress | None = None,
+    ):
+        self.cart = CartMethod(minbucket, minsplit, cp, max_depth, collapse, surrogates, None, bandwidth)
+        self.visit_order = visit_order
+        self.predictors = predictors
+        self.methods = methods
+        self.kinds = kinds
+        self.special_codes = special_codes
+        self.smoothing = smoothing
+        self.proper = proper
+        self.rules = rules
+        self.threads = n_threads(n_jobs)
+        self.progress = progress
+        self._variables: tuple[EncodedVariable, ...] = ()
+        self._plans: tuple[Plan, ...] = ()
+        self._palette: Palette | None = None
+
+    def fit(self, original: Any, *, seed: int = 1) -> CartSynthesizer:
+        """Fit the trees.
+
+        Parameters
+        ----------
+        original
+            The file of real records: a path, a data frame, or what :func:`unveil.read` gives.
+        seed : int
+            For methods whose fit is random; trees are a function of the data alone.
+
+        Returns
+        -------
+        CartSynthesizer
+            Itself.
+
+        Raises
+        ------
+        CallError
+            If an option names a column or value that the file does not have, or a variable that is not yet
+            synthesised when it is needed.
+        DataError
+            If the file has no records or no columns, or a column cannot be read as its kind.
+        """
+        source = _opened(original, "the original")
+        if source.num_rows == 0 or not source.names:
+            raise DataError(f"{source.label} has no records; there is nothing to synthesise")
+        variables = encode(source, kinds=self.kinds, special_codes=self.special_codes)
+        warn_about_columns(variables, source.label)
+        rules = parse_rules(self.rules or {}, {variable.name: variable for variable in variables})
+        names = [variable.name for variable in variables]
+        methods, parts = choose_methods(names, self.cart, self.methods, self.smoothing)
+        plans = draw_plan(
+            variables,
+            visit_order=self.visit_order,
+            predictors=self.predictors,
+            methods=methods,
+            without_predictors=METHODS["sample"](),
+            parts=parts,
+            rules=rules,
+        )
+        warn_about_rules(plans, source.label)
+        self._plans = fit_plans(plans, seed, (0,), threads=self.threads, progress=self.progress)
+        self._variables = variables
+        self._palette = make_palette(original, source, variables)
+        warn_of_lost_dependence(self.trees())
+        return self
+
+    def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:
+        """Draw synthetic copies.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of records of each copy; as many as the original by default.
+        m : int
+            Number of copies.
+        seed : int
+            The same seed gives the same copies, on any number of threads; the first copies do not depend on
+            ``m``.
+
+        Returns
+        -------
+        frame or list of frames
+            In the flavour and with the types of the original; a list where ``m`` is more than 1.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted, or an argument is out of its range.
+        """
+        palette = self._fitted()
+        n = self._variables[0].codes.size if n is None else n
+        for name, value, least in (("n", n, 0), ("m", m, 1), ("seed", seed, 0)):
+            if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+                raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+
+        def draw(copy: int) -> Any:
+            plans = self._bootstrapped(seed, copy) if self.proper else self._plans
+            levels = draw_copy(plans, n, seed, (1, copy))
+            return palette.paint({variable.name: levels[variable.name] for variable in self._variables})
+
+        def done(count: int, copy: int) -> None:
+            if self.progress:
+                self.progress(count, m, f"copy {copy + 1}")
+
+        copies = in_threads(draw, range(m), self.threads, done)
+        return copies if m > 1 else copies[0]
+
+    def log_prob(self, release: Any) -> LogProbability:
+        """Natural logarithm of the probability that this fit gives to a release.
+
+        ``log P(Z) = sum over variables and records of log(donors in the leaf with the value / donors in the leaf)``
+
+        Parameters
+        ----------
+        release
+            A file or frame with the variables of the original, and any number of records.
+
+        Returns
+        -------
+        LogProbability
+            In all, by variable and by record; ``-inf`` and the first impossible value where there is one.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted, ``proper`` is set, or a variable's method has no probabilities.
+        DataError
+            If the release lacks a column or its values cannot be compared.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> original = pa.table({"ill": ["no", "no", "no", "yes"]})
+        >>> fitted = CartSynthesizer().fit(original)
+        >>> fitted.log_prob(pa.table({"ill": ["yes", "no"]})).records.round(3).tolist()
+        [-1.386, -0.288]
+        >>> fitted.log_prob(pa.table({"ill": ["no", "often"]})).first_impossible
+        ImpossibleCell(column='ill', record=1, value='often')
+        """
+        self._fitted()
+        if self.proper:
+            raise CallError(
+                "with proper=True a release has no single probability: it is a mixture over bootstrap samples"
+            )
+        return log_probability(self._plans, _opened(release, "the release"))
+
+    @property
+    def plans(self) -> tuple[Plan, ...]:
+        """The fitted variables in the order of visit."""
+        self._fitted()
+        return self._plans
+
+    def trees(self) -> dict[str, FittedCart]:
+        """The fitted trees by part, in the order of visit; parts in another way are left out."""
+        fits = ((step.name, step.fitted) for plan in self._plans for step in plan.steps)
+        return {name: fitted for name, fitted in fits if isinstance(fitted, FittedCart)}
+
+    def leaves(self) -> dict[str, int]:
+        """Number of leaves by part, in the order of visit: 1 for parts without a tree.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted.
+        """
+        trees = self.trees()
+        return {
+            step.name: trees[step.name].tree.n_leaves if step.name in trees else 1
+            for plan in self.plans
+            for step in plan.steps
+        }
+
+    def dependence(self) -> dict[str, Dependence]:
+        """By part: leaves and mutual information (bits) of leaf and value, before and after the collapse.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted.
+        """
+        self._fitted()
+        return {name: fitted.tree.dependence() for name, fitted in self.trees().items()}
+
+    def __repr__(self) -> str:
+        if not self._plans:
+            return "<CartSynthesizer: not fitted; call fit(original)>"
+        n, p = self._variables[0].codes.size, len(self._variables)
+        return (
+            f"<CartSynthesizer: {p} variables, {n} records, {sum(self.leaves().values())} leaves; call sample(seed=1)>"
+        )
+
+    def _fitted(self) -> Palette:
+        if self._palette is None:
+            raise CallError("nothing is fitted yet; call fit(original) first")
+        return self._palette
+
+    def _bootstrapped(self, seed: int, copy: int) -> tuple[Plan, ...]:
+        n = self._variables[0].codes.size
+        records = generator(seed, 2, copy).integers(n, size=n)
+        return fit_plans(self._plans, seed, (3, copy), records=records)
+
+
+def _opened(data: Any, label: str) -> Source:
+    """A file or frame as a source; files and sources keep their own name."""
+    named = isinstance(data, str | os.PathLike | Source)
+    return read(data, label=None if named else label)

@@ -1,0 +1,231 @@
+"""One variable of the original: its levels, its parts, and the way between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata.arrays import buffer_view
+from unveil.microdata.coding import Distinct, distinct_values, level_text
+from unveil.microdata.harmonise import as_kind, harmonise
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.source import Kind, Source
+from unveil.trees import Column
+
+__all__ = ["EncodedVariable", "Levels", "Part"]
+
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """What one tree models of a variable.
+
+    Parameters
+    ----------
+    name
+        The variable's name, with ``_part`` behind it for "which special value, or observed".
+    column : Column
+        The original records.
+    of_level : (l,) int32
+        Code of the part by level of the variable.
+    level_of : (c,) int32
+        Level of the variable by code of the part; -1 where the code stands for no single level.
+    rows : (r,) int64 or None
+        Records that it is fitted on; None for all.
+    """
+
+    name: str
+    column: Column
+    of_level: Codes
+    level_of: Codes
+    rows: NDArray[np.int64] | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Levels:
+    """Values of a variable in records that need not be original ones.
+
+    Parameters
+    ----------
+    codes : (n,) int32
+        Level of every record; where ``new`` has a number, that of some observed number.
+    new : (n,) float64 or None
+        Numbers that were not observed, nan elsewhere; None where there are none.
+    """
+
+    codes: Codes
+    new: Floats | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedVariable:
+    """One column of the original.
+
+    Parameters
+    ----------
+    name, kind
+        Name, and what the values are.
+    values : pa.Array
+        Distinct values in ascending order; those of an ordered variable in declared order.
+    codes : (n,) int32
+        Level of every record; ``len(values)`` is the gap.
+    n_levels : int
+        Number of levels, the gap included if a record has one.
+    parts : tuple of Part
+        One or two.
+    plain : bool
+        Whether the numeric part holds the numbers as they are, so that new ones can be written.
+    distinct : Distinct
+        The values' type and labels, to read releases.
+    """
+
+    name: str
+    kind: Kind
+    values: pa.Array
+    codes: Codes
+    n_levels: int
+    parts: tuple[Part, ...]
+    plain: bool
+    distinct: Distinct
+
+    @property
+    def gap(self) -> int | None:
+        """Level of the gap, None where no record has one."""
+        return len(self.values) if self.n_levels > len(self.values) else None
+
+    @property
+    def numeric(self) -> Part | None:
+        """The numeric part, if there is one."""
+        return self.parts[-1] if self.parts[-1].column.kind == "numeric" else None
+
+    @cached_property
+    def counts(self) -> NDArray[np.int64]:
+        """(l,) number of original records by level."""
+        return np.bincount(self.codes, minlength=self.n_levels)
+
+    @cached_property
+    def examples(self) -> NDArray[np.int64]:
+        """(l,) first record of each level."""
+        first = np.zeros(self.n_levels, dtype=np.int64)
+        first[self.codes[::-1]] = np.arange(self.codes.size - 1, -1, -1)
+        return first
+
+    @cached_property
+    def python_values(self) -> list[object]:
+        """Levels as Python values, None for the gap."""
+        values: list[object] = self.values.to_pylist()
+        return values if self.gap is None else [*values, None]
+
+    @cached_property
+    def decimals(self) -> int | None:
+        """Decimals that all observed numbers have at most; None beyond nine."""
+        part = self.numeric
+        if part is None or part.column.values is None:
+            return None
+        numbers = part.column.values[part.level_of >= 0]
+        return next((d for d in range(10) if (np.round(numbers, d) == numbers).all()), None)
+
+    def level(self, value: object) -> int:
+        """Level of a value.
+
+        Raises
+        ------
+        CallError
+            If no record has it.
+        """
+        if value is None or (isinstance(value, float) and np.isnan(value)):
+            if self.gap is None:
+                raise CallError(f"column {self.name!r} has no gaps")
+            return self.gap
+        texts = [level_text(known) for known in self.values.to_pylist()]
+        text = value if isinstance(value, str) else level_text(value)
+        if text not in texts:
+            raise CallError(f"column {self.name!r} has no value {value!r}{near_matches(str(value), texts)}")
+        return texts.index(text)
+
+    def columns(self, levels: Levels) -> tuple[Column, ...]:
+        """The parts of records given by their levels."""
+        columns = []
+        for part in self.parts:
+            codes = part.of_level[levels.codes]
+            column = part.column
+            if column.kind == "numeric" and levels.new is not None and column.values is not None:
+                numbers = np.where(np.isnan(levels.new), column.values[codes], levels.new)
+                columns.append(Column.from_values(numbers, name=part.name))
+            else:
+                columns.append(Column(codes, column.kind, column.n_levels, column.values, part.name))
+        return tuple(columns)
+
+    def levels(self, columns: tuple[Column, ...]) -> Levels:
+        """Levels of records given by their parts; the opposite of :meth:`columns`."""
+        first = self.parts[0]
+        if first.column.kind != "numeric":
+            codes = first.level_of[columns[0].codes]
+            if len(self.parts) == 1:
+                return Levels(codes)
+            observed = codes < 0
+            number = self._number_levels(columns[1])
+            new = None if number.new is None else np.where(observed, number.new, np.nan)
+            return Levels(np.where(observed, number.codes, codes), new)
+        return self._number_levels(columns[0])
+
+    def _number_levels(self, column: Column) -> Levels:
+        part = self.parts[-1]
+        own, values = part.column.values, column.values
+        if own is None or values is None or values is own:
+            return Levels(part.level_of[column.codes])
+        fallback = int(part.level_of.max())
+        level_of = np.where(part.level_of < 0, fallback, part.level_of)
+        if not self.plain:
+            return Levels(level_of[_nearest(own, values, part.level_of >= 0)][column.codes].astype(np.int32))
+        numbers = values if self.decimals is None else np.round(values, self.decimals)
+        position = np.searchsorted(own, numbers).clip(max=own.size - 1)
+        known = (own[position] == numbers) & (part.level_of[position] >= 0)
+        codes = np.where(known, level_of[position], fallback).astype(np.int32)[column.codes]
+        new = np.where(known, np.nan, numbers)[column.codes]
+        return Levels(codes, None if known[column.codes].all() else new)
+
+    def read(self, source: Source) -> tuple[Levels, NDArray[np.bool_]]:
+        """Levels of the records of a release, and which records hold something no tree can draw.
+
+        Raises
+        ------
+        DataError
+            If the release's values cannot be compared with the original's.
+        """
+        found = as_kind(distinct_values(source.column(self.name), label=source.label, name=self.name), self.kind)
+        declared = source.variable(self.name).labels
+        (known, found), _ = harmonise([self.distinct, found], [{}, declared])
+        position = buffer_view(pc.index_in(found.values, known.values).fill_null(-1), np.int32)
+        level = np.full(len(known.values) + 1, -1, dtype=np.int32)  # the last entry stands for unknown values
+        level[known.codes] = np.arange(known.codes.size)
+        gap = -1 if self.gap is None else self.gap
+        table = np.append(level[position], gap).astype(np.int32)
+        codes = table[found.codes]
+        unknown = codes < 0
+        if not unknown.any():
+            return Levels(codes), unknown
+        codes = np.where(unknown, np.int32(self.counts.argmax()), codes)
+        if not (self.plain and self.numeric):
+            return Levels(codes), unknown
+        numbers = np.append(buffer_view(found.values.cast(pa.float64()), np.float64), np.nan)[found.codes]
+        new = np.where(unknown & np.isfinite(numbers), numbers, np.nan)
+        codes = np.where(np.isnan(new), codes, np.int32(self.numeric.level_of.max()))
+        return Levels(codes, new), unknown & np.isnan(new)
+
+
+def _nearest(known: Floats, wanted: Floats, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Position of the nearest allowed known number."""
+    positions = np.flatnonzero(allowed)
+    numbers = known[positions]
+    right = np.searchsorted(numbers, wanted).clip(1, max(numbers.size - 1, 1)).clip(max=numbers.size - 1)
+    left = (right - 1).clip(0)
+    return positions[np.where(wanted - numbers[left] <= numbers[right] - wanted, left, right)]
