@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import json
 import math
+import os
 import sys
 import warnings
 from dataclasses import dataclass
@@ -17,7 +19,8 @@ from unveil.errors import CallError, FileError, UnveilError, UnveilWarning
 
 __all__ = ["app", "main"]
 
-CANNOT_BE_MEASURED, WRONG_CALL, INTERRUPTED = 1, 2, 130
+CANNOT_BE_MEASURED, WRONG_CALL, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
+_PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 app = App(
     name="unveil",
@@ -40,7 +43,7 @@ class Reading:
     schema
         A schema file (TOML); `unveil schema FILE` writes a first one.
     missing
-        A text that stands for a gap in delimited files (repeat); default: the empty field only.
+        A text that stands for a gap in delimited files, besides the empty field (repeat).
     encoding
         Encoding of delimited files, where it is not found out.
     delimiter
@@ -57,6 +60,11 @@ class Reading:
     delimiter: str | None = None
     decimal: str | None = None
 
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """All texts that stand for a gap."""
+        return ("", *(self.missing or ()))
+
     def pair(self, original: Path, synthetic: tuple[Path, ...]) -> Any:
         """Open the files."""
         from unveil.microdata.pair import Pair
@@ -67,7 +75,7 @@ class Reading:
         return Pair(
             str(original), [str(path) for path in synthetic], special_codes=codes,
             kinds=dict(_assignments(self.kinds, "kinds")),  # type: ignore[arg-type]
-            schema=None if self.schema is None else str(self.schema), missing=tuple(self.missing or ("",)),
+            schema=None if self.schema is None else str(self.schema), missing=self.gaps,
             encoding=self.encoding, delimiter=self.delimiter, decimal=self.decimal,
         )  # fmt: skip
 
@@ -83,29 +91,41 @@ class Output:
         Write the result as JSON to this file, or to standard output with -.
     plot
         Write the plot to this file (png, svg, pdf).
+    overwrite
+        Replace these files if they exist; never an input.
     """
 
     json: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     plot: Path | None = None
+    overwrite: bool = False
+
+    def check(self, inputs: tuple[Path, ...], *others: Path) -> None:
+        """Refuse, before anything is computed, what could not be written afterwards."""
+        named = [Path(self.json)] if self.json not in (None, "-") else []
+        for path in (*named, *([self.plot] if self.plot else []), *others):
+            if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
+                raise CallError(f"{path} is an input; name another file to write to")
+            if path.exists() and not self.overwrite:
+                raise FileError(f"{path} exists; name another file, or replace it with --overwrite")
+            if not path.parent.is_dir():
+                raise FileError(f"{path}: there is no folder {path.parent}")
+        if self.plot is not None and self.plot.suffix.lower() not in _PLOT_ENDINGS:
+            raise CallError(f"{self.plot}: plots are written as {', '.join(_PLOT_ENDINGS)}")
 
     def give(self, result: Any, extra: dict[str, Any] | None = None) -> None:
-        """Print the result, or write it where asked."""
-        if self.plot is not None:
-            _save_plot(result, self.plot)
-        if self.json is None:
-            print(result)
-            return
+        """Write the result where asked, then print it."""
         from unveil import __version__
 
-        text = json.dumps(
-            _defined({"unveil": __version__, "measure": type(result).__name__} | result.to_dict() | (extra or {})),
-            indent=2, ensure_ascii=False, allow_nan=False,
-        )  # fmt: skip
-        if self.json == "-":
-            print(text)
-        else:
-            _write_text(Path(self.json), text + "\n")
-            print(result)
+        if self.plot is not None:
+            _save_plot(result, self.plot, self.overwrite)
+        if self.json is not None:
+            document = {"unveil": __version__, "measure": type(result).__name__} | result.to_dict() | (extra or {})
+            text = json.dumps(_defined(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
+            if self.json == "-":
+                print(text)
+                return
+            _write_text(Path(self.json), text + "\n", self.overwrite)
+        print(result)
 
 
 Original = Annotated[Path, Parameter(help="The file of real records.")]
@@ -141,6 +161,7 @@ def identity(
     """
     import unveil
 
+    output.check((original, *synthetic), *_record_files(records, len(synthetic)))
     pair = _opened(reading, original, synthetic)
     risk = unveil.identity(
         pair,
@@ -148,8 +169,10 @@ def identity(
         use_keys_na=use_keys_na,
         ngroups_keys=_groups(ngroups_keys, "ngroups_keys"),
     )
-    output.give(risk, {"intervals": _listed(risk.intervals())})
-    _details(risk, by, records, silent=output.json == "-")
+    groups = _groups_of(risk, by)
+    _save_records(risk, records, output.overwrite)
+    output.give(risk, {"intervals": _listed(risk.intervals())} | groups)
+    _print_groups(groups, silent=output.json == "-")
 
 
 @app.command
@@ -206,6 +229,7 @@ def attribute(
 
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
+    output.check((original, *synthetic), *_record_files(records, len(synthetic)))
     pair = _opened(reading, original, synthetic)
     risk = unveil.attribute(
         pair, _names(keys, pair.names), target=target,
@@ -219,8 +243,10 @@ def attribute(
         output.give(risk.cap_curve())
         return
     each = [risk] if target is not None else risk
-    output.give(risk, {"intervals": {one.target: _listed(one.intervals()) for one in each}})
-    _details(risk, by, records, silent=output.json == "-")
+    groups = _groups_of(risk, by)
+    _save_records(risk, records, output.overwrite)
+    output.give(risk, {"intervals": {one.target: _listed(one.intervals()) for one in each}} | groups)
+    _print_groups(groups, silent=output.json == "-")
 
 
 @app.command
@@ -243,6 +269,7 @@ def structure(
     """
     import unveil
 
+    output.check((original, *synthetic))
     pair = _opened(reading, original, synthetic)
     output.give(unveil.structure(pair, _names(keys, pair.names), ngroups_keys=_groups(ngroups_keys, "ngroups_keys")))
 
@@ -273,6 +300,7 @@ def keysets(
     """
     import unveil
 
+    output.check((original, *synthetic))
     pair = _opened(reading, original, synthetic)
     output.give(
         unveil.key_sets(
@@ -303,7 +331,7 @@ def schema(
     from unveil.microdata.schema import schema_text
 
     source = open_source(
-        str(file), missing=tuple(reading.missing or ("",)), encoding=reading.encoding, delimiter=reading.delimiter,
+        str(file), missing=reading.gaps, encoding=reading.encoding, delimiter=reading.delimiter,
         decimal=reading.decimal,
     )  # fmt: skip
     text = schema_text(source)
@@ -339,9 +367,14 @@ app.command(synthesize)
 def main() -> None:
     """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call) or 130 (interrupted)."""
     warnings.showwarning = _show_warning
-    warnings.simplefilter("always", UnveilWarning)
+    warnings.simplefilter("default", UnveilWarning)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a letter shows its number instead of ending the program.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     try:
         app(exit_on_error=False, print_error=False)
+        sys.stdout.flush()
     except CycloptsError as error:
         _complain(" ".join(str(error).split()), WRONG_CALL)
     except CallError as error:
@@ -349,7 +382,11 @@ def main() -> None:
     except UnveilError as error:
         _complain(str(error), CANNOT_BE_MEASURED)
     except BrokenPipeError:
-        sys.stderr.close()
+        # Nobody reads any more; without this Python complains while it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(CLOSED_PIPE)
+    except OSError as error:
+        _complain(f"{error.filename or 'output'}: {error.strerror}", CANNOT_BE_MEASURED)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
 
@@ -376,12 +413,18 @@ def _names(given: list[str], known: tuple[str, ...]) -> list[str]:
 
 def _assignments(given: list[str] | None, option: str) -> list[tuple[str, str]]:
     pairs = []
-    for part in (p for text in given or () for p in text.split(",")):
+    for part in (p for text in given or () for p in _split(text)):
         name, sign, value = part.rpartition("=")
         if not sign:
             raise CallError(f"--{option.replace('_', '-')} takes column=value, not {part!r}")
         pairs.append((name, value))
     return pairs
+
+
+def _split(text: str) -> list[str]:
+    """Assignments separated by commas; a comma inside a name separates nothing."""
+    parts = text.split(",")
+    return parts if all("=" in part for part in parts) else [text]
 
 
 def _plain_value(text: str) -> int | float | str:
@@ -425,23 +468,34 @@ def _pairs(given: list[str] | None) -> list[tuple[str, str, str]]:
     return triples
 
 
-def _details(risk: Any, by: str | None, records: Path | None, *, silent: bool) -> None:
-    if by is not None and not silent:
-        from unveil.result import text_table
+def _groups_of(risk: Any, by: str | None) -> dict[str, Any]:
+    """The measures by level of a column, per release, as rows."""
+    if by is None:
+        return {}
+    return {"by": {label: risk.by(by, i, flavour="arrow").to_pylist() for i, label in enumerate(risk.labels)}}
 
-        for release, label in enumerate(risk.labels):
-            table = risk.by(by, release, flavour="arrow")
-            rows = [list(row.values()) for row in table.to_pylist()]
-            print(f"\n{label}, by {by}, percent of the original records of each level\n")
-            print(text_table(table.column_names, rows))
-    if records is not None:
-        from unveil.microdata.write import write_table
 
-        for release, label in enumerate(risk.labels):
-            path = records if len(risk.labels) == 1 else records.with_stem(f"{records.stem}_{release + 1}")
-            write_table(risk.records(release, flavour="arrow"), str(path))
-            print(f"notice: {path} holds figures of every single person (release {label}): keep it in the building",
-                  file=sys.stderr)  # fmt: skip
+def _print_groups(groups: dict[str, Any], *, silent: bool) -> None:
+    from unveil.result import text_table
+
+    for label, rows in groups.get("by", {}).items():
+        if not silent:
+            print(f"\n{label}, percent of the original records of each level\n")
+            print(text_table(list(rows[0]), [list(row.values()) for row in rows]))
+
+
+def _record_files(records: Path | None, n_releases: int) -> list[Path]:
+    if records is None:
+        return []
+    return [records] if n_releases == 1 else [records.with_stem(f"{records.stem}_{i + 1}") for i in range(n_releases)]
+
+
+def _save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
+    from unveil.microdata.write import write_table
+
+    for i, path in enumerate(_record_files(records, len(risk.labels if records else ()))):
+        write_table(risk.records(i, flavour="arrow"), str(path), overwrite=overwrite)
+        print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)
 
 
 def _listed(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, list[float]]]:
@@ -457,18 +511,18 @@ def _defined(value: Any) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
-def _save_plot(result: Any, path: Path) -> None:
+def _save_plot(result: Any, path: Path, overwrite: bool) -> None:
     from unveil.microdata.atomic import replacing
 
     axes = result.plot()
-    with replacing(path) as temporary:
-        axes.figure.savefig(temporary, format=path.suffix.lstrip(".") or "png")
+    with replacing(path, overwrite=overwrite) as temporary:
+        axes.figure.savefig(temporary, format=path.suffix.lower().lstrip("."))
 
 
-def _write_text(path: Path, text: str) -> None:
+def _write_text(path: Path, text: str, overwrite: bool = False) -> None:
     from unveil.microdata.atomic import replacing
 
-    with replacing(path) as temporary:
+    with replacing(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 

@@ -9,6 +9,8 @@ import warnings
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from unveil import DataError, UnveilWarning, read
 from unveil.synthesis import CartSynthesizer, synthesize
@@ -177,6 +179,7 @@ def test_five_hundred_levels_as_predictor_and_response():
     assert support(syn["town"].to_pylist()) <= support(d["town"].to_pylist())
 
 
+@pytest.mark.slow
 def test_two_hundred_columns():
     rng = np.random.default_rng(1)
     d = pa.table({f"v{i}": rng.integers(0, 3 + i % 5, 500) for i in range(200)})
@@ -282,3 +285,57 @@ def test_text_with_gaps_and_empty_text(make_frame):
     assert support(syn["t"]) == {"", "Missing", "a|b"}
     assert None in syn["t"]
     assert support(syn["u"]) == {"0", "00"}
+
+
+CELLS = {
+    "numbers": st.sampled_from([0.0, -8.0, 1.5, 1e300, -1e-300, float("inf"), None]),
+    "whole": st.sampled_from([0, 1, -8, 2**53 + 1, -(2**63), 2**63 - 1, None]),
+    "text": st.sampled_from(["", "a", "00", "Missing", "é|", None]),
+    "flag": st.sampled_from([True, False, None]),
+    "day": st.sampled_from([datetime.date(1, 1, 1), datetime.date(2020, 2, 29), datetime.date(9999, 12, 31), None]),
+}
+TYPES = {"numbers": pa.float64(), "whole": pa.int64(), "text": pa.string(), "flag": pa.bool_(), "day": pa.date32()}
+
+
+@st.composite
+def files(draw):
+    n = draw(st.integers(1, 25))
+    names = draw(st.lists(st.sampled_from(sorted(CELLS)), min_size=1, max_size=6))
+    columns = {}
+    for i, name in enumerate(names):
+        values = draw(st.lists(CELLS[name], min_size=n, max_size=n))
+        columns[f"{name}{i}"] = pa.array(values, TYPES[name])
+    return pa.table(columns)
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(files(), st.randoms(use_true_random=False), st.integers(1, 5), st.booleans(), st.booleans())
+def test_any_file_can_be_synthesised(original, random, minbucket, collapse, proper):
+    order = list(original.column_names)
+    random.shuffle(order)
+    special = {name: [-8] for name in order if name.startswith(("numbers", "whole"))}
+    options = {"minbucket": minbucket, "collapse": collapse, "visit_order": order, "special_codes": special}
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        fitted = CartSynthesizer(proper=proper, n_jobs=1, **options).fit(original)
+    copy = fitted.sample(40, seed=1)
+    assert copy.schema == original.schema
+    for name in order:
+        assert set(copy[name].to_pylist()) <= set(original[name].to_pylist())
+    if not proper:
+        found = fitted.log_prob(copy)
+        assert found.n_impossible == 0
+        assert found.total <= 0
+        own = fitted.log_prob(original)
+        assert own.n_impossible == 0
+
+
+@pytest.mark.slow
+@settings(max_examples=40, deadline=None)
+@given(files())
+def test_any_file_can_be_smoothed(original):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        copy = CartSynthesizer(smoothing="density", n_jobs=1).fit(original).sample(40, seed=1)
+    assert copy.schema == original.schema

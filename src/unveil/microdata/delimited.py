@@ -302,7 +302,7 @@ def _settle_gaps(
         tokens = sorted({token for found in levels.values() for token in found})
         _warn(
             f"{label}: column {quoted_list(levels)}: {quoted_list(tokens)} kept as a level of its own; "
-            f"if it is a gap give missing={('', *tokens)!r}"
+            "if it is a gap, add it to the texts that stand for a missing value (missing)"
         )
     return final
 

@@ -79,7 +79,7 @@ def open_source(
         options = _Options(missing, encoding, delimiter, decimal, declared)
         if declared is not None and _ending(Path(data)) in DELIMITED:
             declared = declared.for_text()
-        source = _open_file(Path(data), label or Path(data).name, options)
+        source = _open_file(Path(data), label or Path(data).name or str(data), options)
     elif frames.is_frame(data):
         source = frames.open_frame(data, label or "data")
     else:

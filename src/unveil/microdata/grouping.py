@@ -16,6 +16,7 @@ from unveil.microdata.column import CodedColumn
 __all__ = ["Grouping", "grouped"]
 
 _FEWEST_QUANTILE_GROUPS = 3
+_MOST_GROUPS = 1_000_000
 
 
 @dataclass(frozen=True)
@@ -66,6 +67,8 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
         raise CallError(
             f"column {column.name!r}: the number of groups must be a whole number of at least 2, not {n_groups!r}"
         )
+    if n_groups > _MOST_GROUPS:
+        raise CallError(f"column {column.name!r}: {n_groups} groups are too many; ask for up to {_MOST_GROUPS}")
     if column.kind != "numeric":
         raise CallError(
             f"column {column.name!r} is {column.kind} and cannot be grouped; leave it out or state its kind"

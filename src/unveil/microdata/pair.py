@@ -106,6 +106,13 @@ class Pair:
         names = ["the release"] if len(releases) == 1 else [f"release {i}" for i in range(1, len(releases) + 1)]
         self.releases = tuple(opened(data, label) for data, label in zip(releases, names, strict=True))
         self._tell_apart()
+        for release in self.releases:
+            if release is self.original or (self.original.path and _same_file(self.original.path, release.path)):
+                warnings.warn(
+                    f"{release.label} is the original itself: the figures are those of no protection at all",
+                    UnveilWarning,
+                    stacklevel=2,
+                )
         if self.original.num_rows == 0:
             raise DataError(f"{self.original.label} has no records; there is nothing to measure")
         self._kinds = dict(kinds or {})
@@ -236,7 +243,19 @@ class Pair:
             notes=tuple(notes),
         )
         special = self._special_codes.get(name) or next((v.special_codes for v in declared if v.special_codes), ())
-        return replace(column, special=_special_levels(column, special))
+        column = replace(column, special=_special_levels(column, special))
+        if name in self._special_codes and len(column.special) < len(set(special)):
+            held = ", ".join(column.label(code) for code in column.special) or "none"
+            warnings.warn(
+                f"column {name!r}: of the special codes {', '.join(map(str, special))} the files hold {held}",
+                UnveilWarning,
+                stacklevel=2,
+            )
+        return column
+
+
+def _same_file(first: str, second: str | None) -> bool:
+    return second is not None and os.path.samefile(first, second)
 
 
 def _ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa.Array:
@@ -263,8 +282,14 @@ def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int
     if not wanted:
         return ()
     if is_amount(column.levels):
-        numbers = [float(v) for v in wanted if not isinstance(v, str)]
         values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
-        return tuple(np.flatnonzero(np.isin(values, numbers)).tolist())
+        return tuple(np.flatnonzero(np.isin(values, [_as_number(column.name, v) for v in wanted])).tolist())
     texts = {level_text(v) for v in wanted}
     return tuple(code for code, label in enumerate(column.labels[: len(column.levels)]) if label in texts)
+
+
+def _as_number(name: str, code: Scalar) -> float:
+    try:
+        return float(code)
+    except ValueError:
+        raise CallError(f"special code {code!r} of the numeric column {name!r} is not a number") from None

@@ -18,8 +18,11 @@ Rule = Literal["sheather-jones", "silverman"]
 
 SPIKE = 0.7
 """A value that a larger share of records has is not an amount but a state ("no income"): it is kept."""
+FEW = 300
+"""Up to so many distinct numbers all distances are taken, else those of bins."""
 BINS = 1000
 ROUNDING = 1e-6
+FAR = 100.0
 
 
 @dataclass(frozen=True)
@@ -48,12 +51,14 @@ class Noise:
         most = int(counts.argmax())
         is_spike = bool(counts[most] > SPIKE * numbers.size)
         amounts = numbers[numbers != distinct[most]] if is_spike else numbers
-        bandwidth = (sheather_jones if rule == "sheather-jones" else rule_of_thumb)(amounts)
+        unit = float(np.abs(amounts).max()) if amounts.any() else 1.0  # squares of numbers may be out of range
+        bandwidth = (sheather_jones if rule == "sheather-jones" else rule_of_thumb)(amounts / unit) * unit
         return cls(bandwidth, float(distinct[0]), float(distinct[-1]), float(distinct[most]) if is_spike else np.nan)
 
     def add(self, numbers: Floats, rng: np.random.Generator) -> Floats:
         """The numbers with noise."""
-        noisy = np.clip(numbers + self.bandwidth * rng.standard_normal(numbers.size), self.low, self.high)
+        with np.errstate(over="ignore"):
+            noisy = np.clip(numbers + self.bandwidth * rng.standard_normal(numbers.size), self.low, self.high)
         return np.where(numbers == self.spike, numbers, noisy)
 
 
@@ -61,7 +66,8 @@ def sheather_jones(numbers: Floats) -> float:
     """Bandwidth of a normal kernel by the rule of Sheather and Jones that solves an equation.
 
     The bandwidth ``h`` solves ``h = [R(K) / (n S(alpha(h)))]^(1/5)`` with ``R(K) = 1 / (2 sqrt(pi))`` and ``S``
-    the estimated roughness of the second derivative of the density. Numbers are counted in 1000 bins.
+    the estimated roughness of the second derivative of the density. More than 300 distinct numbers are counted in
+    1000 bins.
 
     Parameters
     ----------
@@ -87,26 +93,37 @@ def sheather_jones(numbers: Floats) -> float:
     """
     n = numbers.size
     rough = rule_of_thumb(numbers)
-    if rough == 0 or not np.isfinite(rough):
+    if rough == 0:
         return rough
     low, high = np.quantile(numbers, [0.25, 0.75])
-    spread = float(high - low) or float(numbers.std(ddof=1)) * 1.349
-    distance, pairs = _distances(numbers)
+    spread = float(high - low)
+    if spread == 0:  # most numbers are equal, and the equation is one of the quartiles
+        return rough
+    distance, pairs, bin_width = _distances(numbers)
+    if bin_width > rough / 2:  # an outlier leaves too few bins for the others
+        return rough
+    # In units of the spread, so that powers stay in range; far beyond the kernel's reach all distances are one.
+    with np.errstate(over="ignore"):
+        distance = distance / spread
+
+    def squared(width: float) -> Floats:
+        with np.errstate(over="ignore"):
+            return np.minimum(distance / width, FAR) ** 2
 
     def roughness(width: float) -> float:
         """Estimated integral of the squared second derivative, by the fourth derivative of the kernel."""
-        t = (distance / width) ** 2
+        t = squared(width)
         terms = (t * t - 6 * t + 3) * np.exp(-t / 2)
         return float((2 * terms @ pairs + 3 * n) / (n * (n - 1) * width**5 * np.sqrt(2 * np.pi)))
 
     def roughness_3(width: float) -> float:
         """Estimated integral of the squared third derivative, by the sixth derivative of the kernel."""
-        t = (distance / width) ** 2
+        t = squared(width)
         terms = (t * t * t - 15 * t * t + 45 * t - 15) * np.exp(-t / 2)
         return -float((2 * terms @ pairs - 15 * n) / (n * (n - 1) * width**7 * np.sqrt(2 * np.pi)))
 
-    second = roughness(0.920 * spread * n ** (-1 / 7))
-    third = roughness_3(0.912 * spread * n ** (-1 / 9))
+    second = roughness(0.920 * n ** (-1 / 7))
+    third = roughness_3(0.912 * n ** (-1 / 9))
     if second <= 0 or third <= 0:
         return rough
     scale = 1.357 * (second / third) ** (1 / 7)
@@ -116,17 +133,24 @@ def sheather_jones(numbers: Floats) -> float:
         estimate = roughness(scale * h ** (5 / 7))
         return h - float((constant / estimate) ** 0.2) if estimate > 0 else -h
 
-    start, stop = rough / 10, 3 * rough
+    start, stop = rough / spread / 10, 3 * rough / spread
     if surplus(start) >= 0 or surplus(stop) <= 0:
         return rough
-    return float(brentq(surplus, start, stop, rtol=ROUNDING))
+    return float(brentq(surplus, start, stop, rtol=ROUNDING)) * spread
 
 
-def _distances(numbers: Floats) -> tuple[Floats, Floats]:
-    """Distances between bins, and how many pairs of numbers have them."""
-    low, high = float(numbers.min()), float(numbers.max())
-    counts, _ = np.histogram(numbers, BINS, (low, high))
+def _distances(numbers: Floats) -> tuple[Floats, Floats, float]:
+    """Distances between numbers, how many pairs have them, and the width of the bins they were counted in, if any."""
+    distinct, counts = np.unique(numbers, return_counts=True)
     weights = counts.astype(np.float64)
+    if distinct.size <= FEW:
+        first, second = np.triu_indices(distinct.size, 1)
+        distance, together = distinct[second] - distinct[first], weights[first] * weights[second]
+        equal = (weights * (weights - 1)).sum() / 2
+        return np.concatenate([[0.0], distance]), np.concatenate([[equal], together]), 0.0
+    low, high = float(distinct[0]), float(distinct[-1])
+    weights = np.histogram(numbers, BINS, (low, high))[0].astype(np.float64)
     pairs = np.correlate(weights, weights, mode="full")[BINS - 1 :]
     pairs[0] = float((weights * (weights - 1)).sum()) / 2
-    return np.arange(BINS) * (high - low) / BINS, pairs
+    width = (high - low) / BINS
+    return np.arange(BINS, dtype=np.float64) * width, pairs, width

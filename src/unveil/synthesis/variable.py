@@ -131,7 +131,8 @@ class EncodedVariable:
         if part is None or part.column.values is None:
             return None
         numbers = part.column.values[part.level_of >= 0]
-        return next((d for d in range(10) if (np.round(numbers, d) == numbers).all()), None)
+        with np.errstate(over="ignore", invalid="ignore"):
+            return next((d for d in range(10) if (np.round(numbers, d) == numbers).all()), None)
 
     def level(self, value: object) -> int:
         """Level of a value.

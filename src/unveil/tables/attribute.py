@@ -18,7 +18,7 @@ from unveil.tables.checks import one_way, two_way
 from unveil.tables.exclusions import CellRules
 from unveil.tables.identity import mean_over
 from unveil.tables.recount import Recount
-from unveil.tables.study import Groups, Study, as_names, coded
+from unveil.tables.study import Groups, Study, as_flag, as_names, coded
 from unveil.tables.sums import MEASURES, identity_measures, measures
 
 __all__ = ["attribute"]
@@ -110,13 +110,23 @@ def attribute(
     study = Study.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
     names = _targets(pair, study.keys, target, targets)
     limit = _limit(denom_limit, exclude_over_denom_limit)
-    checks = (_thresholds(check_1way, "check_1way"), _thresholds(check_2way, "check_2way"))
     levels = _levels_by_target(names, not_target_levels)
+    shared = {
+        "use_target_na": as_flag(use_target_na, "use_target_na"),
+        "use_keys_na": dict(study.use_keys_na),
+        "exclude_pairs": [list(triple) for triple in exclude_pairs],
+        "denom_limit": denom_limit,
+        "exclude_over_denom_limit": as_flag(exclude_over_denom_limit, "exclude_over_denom_limit"),
+        "check_1way": list(_thresholds(check_1way, "check_1way")),
+        "check_2way": list(_thresholds(check_2way, "check_2way")),
+    }
     risks = []
     for name in names:
         column = coded(pair, name, ngroups_target)
         rules = _rules(study, column, levels.get(name, ()), use_target_na, exclude_pairs, limit)
-        risks.append(_risk(Recount(study, column, rules), study.groupings(ngroups_keys, name, ngroups_target), checks))
+        options = shared | {"not_target_levels": list(levels.get(name, ()))}
+        grouping = study.groupings(ngroups_keys, name, ngroups_target)
+        risks.append(_risk(Recount(study, column, rules), grouping, options))
     return risks[0] if target is not None else AttributeRisks(risks)
 
 
@@ -142,11 +152,11 @@ def _levels_by_target(
     names: Sequence[str], given: Sequence[object] | Mapping[str, Sequence[object]]
 ) -> Mapping[str, Sequence[object]]:
     if not isinstance(given, Mapping):
-        return dict.fromkeys(names, given)
+        return dict.fromkeys(names, (given,) if isinstance(given, str) else tuple(given))
     for name in given:
         if name not in names:
             raise CallError(f"not_target_levels names {name!r}, which is not a target")
-    return given
+    return {name: (levels,) if isinstance(levels, str) else tuple(levels) for name, levels in given.items()}
 
 
 def _limit(denom_limit: int | None, exclude: bool) -> int | None:
@@ -173,8 +183,6 @@ def _rules(
     study: Study, target: CodedColumn, not_target_levels: Sequence[object], use_target_na: bool,
     exclude_pairs: Sequence[ExcludedPair], limit: int | None,
 ) -> CellRules:  # fmt: skip
-    if isinstance(not_target_levels, str):
-        not_target_levels = (not_target_levels,)
     levels = None
     if len(not_target_levels):
         levels = np.zeros(target.n_levels, dtype=bool)
@@ -199,11 +207,7 @@ def _rules(
     )
 
 
-def _risk(
-    source: Recount,
-    grouping: Mapping[str, Mapping[str, object]],
-    checks: tuple[tuple[float, float], tuple[float, float]],
-) -> AttributeRisk:
+def _risk(source: Recount, grouping: Mapping[str, Mapping[str, object]], options: Mapping[str, Any]) -> AttributeRisk:
     study, target = source.study, source.target
     pair = study.pair
     d_t = np.bincount(target.original, minlength=target.n_levels)
@@ -213,8 +217,8 @@ def _risk(
         releases.append(measures(found.sums, d_t, pair.n_original, n_synthetic))
         identities.append(identity_measures(found.sums, pair.n_original, n_synthetic))
         exclusions.append(found.removed)
-        ones.append(one_way(found.disco, found.original_t, target, *checks[0]))
-        twos.append(tuple(two_way(study, found.disco, target, *checks[1])))
+        ones.append(one_way(found.disco, found.original_t, target, *options["check_1way"]))
+        twos.append(tuple(two_way(study, found.disco, target, *options["check_2way"])))
         modes.append(found.mode_disco)
     return AttributeRisk(
         keys=study.keys,
@@ -231,7 +235,8 @@ def _risk(
         check_2way=tuple(twos),
         grouping=grouping,
         mode_DiSCO=tuple(modes),
-        warnings=tuple(_warnings(target, d_t, releases, modes, pair.labels)),
+        options=options,
+        notes=tuple(_notes(study, target, d_t, options)),
         _source=source,
     )
 
@@ -249,18 +254,12 @@ def _undefined(releases: Sequence[Mapping[str, float]], labels: Sequence[str]) -
     for measure in MEASURES:
         where = [label for label, r in zip(labels, releases, strict=True) if math.isnan(r[measure])]
         if where:
-            undefined[measure] = f"{_REASONS.get(measure, 'it has no records')} ({', '.join(where)})"
+            undefined[measure] = f"{_REASONS.get(measure, 'the release has no records')} ({', '.join(where)})"
     return undefined
 
 
-def _warnings(
-    target: CodedColumn,
-    d_t: NDArray[np.intp],
-    releases: Sequence[Mapping[str, float]],
-    modes: Sequence[float],
-    labels: Sequence[str],
-) -> list[str]:
-    found = list(target.notes)
+def _notes(study: Study, target: CodedColumn, d_t: NDArray[np.intp], options: Mapping[str, Any]) -> list[str]:
+    found = [note for column in (*study.columns, target) for note in column.notes]
     n = int(d_t.sum())
     if np.count_nonzero(d_t) == 1:
         found.append(
@@ -268,15 +267,6 @@ def _warnings(
         )
     elif n > 1 and d_t.max() == 1:
         found.append("every record has a value of its own: this looks like an identifier, not an attribute")
-    rising = [
-        f"from {release['DiSCO']:.2f} to {mode:.2f} in {label}"
-        for label, release, mode in zip(labels, releases, modes, strict=True)
-        if mode > release["DiSCO"]
-    ]
-    if rising:
-        found.append(
-            "DiSCO would rise if the release carried only its most frequent value, which tells nothing about anybody ("
-            + "; ".join(rising)
-            + "): a low DiSCO cannot be read as protection here"
-        )
+    if options["denom_limit"] is not None and not options["exclude_over_denom_limit"]:
+        found.append("denom_limit leaves nothing out without exclude_over_denom_limit")
     return found

@@ -7,19 +7,25 @@ from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unveil.microdata.source import Flavour
-from unveil.result import frame, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.checks import OneWay, TwoWay
 from unveil.tables.curve import CapCurve, cap_curve
+from unveil.tables.exclusions import RULES
 from unveil.tables.recount import Recount
+from unveil.tables.subgroups import by_level
 from unveil.tables.sums import MEASURES
+from unveil.tables.wording import grouping_in_words, heading, left_out_in_words
 
 __all__ = ["AttributeRisk", "AttributeRisks"]
 
 _INTERVALS = ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO", "CAPd", "DCAPd", "TCAP")
+_RISE = (
+    "DiSCO would be higher if the release carried only its most frequent value, which tells nothing about anybody: "
+    "DiSCO says little about protection here"
+)
 _PRINTED = ("iS", "DiS", "DiSCO", "DiSDiO", "DCAPd", "TCAP")
 
 
@@ -53,8 +59,10 @@ class AttributeRisk:
         How numeric keys and the target were cut, by column.
     mode_DiSCO
         Per release, DiSCO with the synthetic target replaced by its most frequent level.
-    warnings
-        What makes the figures unreliable.
+    options
+        The exclusions and thresholds that were asked for, by name.
+    notes
+        What was harmonised, and what makes the figures unreliable; :attr:`warnings` adds DiSCO's inverse sensitivity.
     """
 
     keys: tuple[str, ...]
@@ -71,8 +79,24 @@ class AttributeRisk:
     check_2way: tuple[tuple[TwoWay, ...], ...]
     grouping: Mapping[str, Mapping[str, object]]
     mode_DiSCO: tuple[float, ...]
-    warnings: tuple[str, ...]
+    options: Mapping[str, Any]
+    notes: tuple[str, ...]
     _source: Recount = field(repr=False, compare=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the figures unreliable."""
+        return (*self.notes, self.rise) if self.rise else self.notes
+
+    @property
+    def rise(self) -> str | None:
+        """The warning that DiSCO rises where the target tells less, if it does."""
+        rising = [
+            f"from {release['DiSCO']:.2f} to {mode:.2f} in {label}"
+            for label, release, mode in zip(self.labels, self.releases, self.mode_DiSCO, strict=True)
+            if mode > release["DiSCO"]
+        ]
+        return f"{_RISE} ({'; '.join(rising)})" if rising else None
 
     def __getattr__(self, name: str) -> float:
         if name in MEASURES:
@@ -96,6 +120,7 @@ class AttributeRisk:
             "check_2way": [[dict(pair) for pair in pairs] for pairs in self.check_2way],
             "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
             "mode_DiSCO": list(self.mode_DiSCO),
+            "options": dict(self.options),
             "warnings": list(self.warnings),
         }
 
@@ -125,21 +150,10 @@ class AttributeRisk:
 
     def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """The measures that concern original records, for each level of a column."""
-        source = self._source
-        groups = source.study.pair.column(column)
-        found = source.records(release)
-        n = np.bincount(groups.original, minlength=groups.n_levels)
-        present = np.flatnonzero(n)
-
-        def percent(values: NDArray[Any]) -> NDArray[np.float64]:
-            return 100 * np.bincount(groups.original, weights=values, minlength=len(n))[present] / n[present]
-
+        found = self._source.records(release)
         columns = {"iS": "in_synthetic", "DiS": "disclosive", "DiSCO": "disco", "DCAPd": "ps"}
-        return frame(
-            {column: [groups.labels[i] for i in present], "n": n[present]}
-            | {name: percent(found[flag]) for name, flag in columns.items()},
-            flavour or source.study.pair.flavour,
-        )
+        pair = self._source.study.pair
+        return by_level(pair, column, {name: found[flag] for name, flag in columns.items()}, flavour)
 
     def cap_curve(self, taus: Sequence[float] | None = None) -> CapCurve:
         """CAP(tau) of each release over a grid of tau; see :class:`CapCurve`."""
@@ -174,7 +188,7 @@ class AttributeRisk:
             draws = resample(contributions, weights, n=n, seed=seed)
             with np.errstate(invalid="ignore"):
                 draws["TCAP"] = 100 * draws["DiSCO"] / draws["DiS"]
-            result.append({name: percentile_interval(draws[name], level) for name in _INTERVALS})
+            result.append({name: percentile_interval(draws[name], level, self.n_original) for name in _INTERVALS})
         return result
 
     def plot(self, ax: Any = None) -> Any:
@@ -194,17 +208,20 @@ class AttributeRisk:
         if len(rows) > 1:
             rows.append(["mean", "", *(self.mean[m] for m in _PRINTED), ""])
         lines = [
-            f"Attribute disclosure of {self.target!r}: {self.n_original} original records, keys {', '.join(self.keys)}",
+            heading(f"Attribute disclosure of {self.target!r}", self.n_original, self.keys),
+            *grouping_in_words(self.grouping),
+            *_left_out(self),
             "",
             text_table(["release", "records", *_PRINTED, "DiSCO 95 % interval"], rows),
             "",
             paragraph(
-                f"Beside it: the original itself discloses {first['Dorig']:.2f} (Dorig) and attributes",
-                f"{first['CAPd']:.2f} correctly (CAPd); guessing from the margin of {self.target!r} alone is right",
-                f"for {first['baseCAPd']:.2f} (baseCAPd).",
-                f"Of 100 persons, {self.mean['DiSCO']:.1f} have keys that in the release go with one value of",
+                f"Beside it: the original itself discloses {number(first['Dorig'])} (Dorig) and attributes",
+                f"{number(first['CAPd'])} correctly (CAPd); guessing from the margin of {self.target!r} alone is right",
+                f"for {number(first['baseCAPd'])} (baseCAPd, whatever is left out).",
+                f"Of 100 persons, {number(self.mean['DiSCO'])} have keys that in the release go with one value of",
                 f"{self.target!r} only, and it is theirs (DiSCO).",
                 "All are percent of original records; TCAP is percent of the DiS records.",
+                "The interval is a bootstrap over original records.",
             ),
         ]
         lines.extend(paragraph(f"{name} is not defined: {reason}.") for name, reason in self.undefined.items())
@@ -262,23 +279,33 @@ class AttributeRisks(Sequence[AttributeRisk]):
             rows.append([risk.target, *(risk.mean[m] for m in shown), f"{low:.2f} to {high:.2f}", marks.strip()])
         first = self[0]
         m = len(first.labels)
+        grouping = {name: cut for risk in self for name, cut in risk.grouping.items()}
+        rising = [risk.target for risk in self if risk.rise]
         return "\n".join(
             [
-                f"Attribute disclosure: {first.n_original} original records, keys {', '.join(first.keys)}; "
-                + (f"mean of {m} releases" if m > 1 else f"{first.labels[0]}: {first.n_synthetic[0]} records"),
+                heading(
+                    "Attribute disclosure",
+                    first.n_original,
+                    first.keys,
+                    f"mean of {m} releases" if m > 1 else f"{first.labels[0]}: {first.n_synthetic[0]} records",
+                ),
+                *grouping_in_words(grouping),
+                *(line for risk in self for line in _left_out(risk, f"{risk.target}: ")),
                 "",
                 text_table(["target", *shown, "DiSCO 95 % interval", "look at"], rows),
                 "",
                 paragraph(
                     "Percent of original records. Dorig: disclosed by the original itself. DiSCO: disclosed by the",
                     "release, and correct. baseCAPd: right by guessing from the margin alone; DCAPd: right by guessing",
-                    "from the release; CAPd: right by guessing from the original. The interval spans the releases.",
+                    "from the release; CAPd: right by guessing from the original. The interval is a bootstrap over",
+                    "original records" + (" and spans the releases." if m > 1 else "."),
                 ),
                 *(
                     paragraph(f"{risk.target}: {line}")
                     for risk in self
-                    for line in (*_checks_in_words(risk), *(f"{text}." for text in risk.warnings))
+                    for line in (*_checks_in_words(risk), *(f"{text}." for text in risk.notes))
                 ),
+                *([paragraph(f"{', '.join(rising)}: {_RISE}.")] if rising else []),
             ]
         )
 
@@ -301,3 +328,16 @@ def _checks_in_words(risk: AttributeRisk) -> list[str]:
                 f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs)."
             )
     return lines
+
+
+def _left_out(risk: AttributeRisk, prefix: str = "") -> list[str]:
+    named = [
+        rule
+        for rule in RULES
+        if any(removed[table][rule] for removed in risk.exclusions for table in ("original", "synthetic"))
+    ]
+    left_out = [
+        (label, risk.n_original - removed["original"]["remaining"], n - removed["synthetic"]["remaining"])
+        for label, removed, n in zip(risk.labels, risk.exclusions, risk.n_synthetic, strict=True)
+    ]
+    return left_out_in_words(left_out, risk.n_original, risk.n_synthetic, prefix + ", ".join(named))

@@ -42,8 +42,10 @@ def resample(
     dict
         Per measure the replicates (n,), in percent.
     """
-    if n < 2:
-        raise CallError(f"a bootstrap needs at least 2 replicates, not {n!r}")
+    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        raise CallError(f"a bootstrap takes a whole number of at least 2 replicates, not {n!r}")
+    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
+        raise CallError(f"a seed is a whole number of at least 0, not {seed!r}")
     patterns, position = np.unique(np.column_stack(list(contributions.values())), axis=0, return_inverse=True)
     counts = np.bincount(position.ravel(), weights=weights, minlength=len(patterns))
     n_records = int(counts.sum())
@@ -52,13 +54,22 @@ def resample(
     return dict(zip(contributions, means.T, strict=True))
 
 
-def percentile_interval(replicates: Floats, level: float) -> tuple[float, float]:
-    """The central interval of the replicates that are defined."""
+def percentile_interval(replicates: Floats, level: float, n_records: int) -> tuple[float, float]:
+    """The central interval of the replicates that are defined, in percent.
+
+    Where no record contributes, or every one does in full, resampling cannot show anything else; the interval then
+    ends where that outcome has a probability of (1 - level) / 2, as Clopper & Pearson (1934) set it.
+    """
     if not 0 < level < 1:
         raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
     defined = np.sort(replicates[np.isfinite(replicates)])
     if not len(defined):
         return float("nan"), float("nan")
+    unseen = 100 * (1 - ((1 - level) / 2) ** (1 / n_records))
+    if defined[-1] == 0:
+        return 0.0, unseen
+    if defined[0] == 100:
+        return 100 - unseen, 100.0
     last = len(defined) - 1
     low, high = np.interp([last * (1 - level) / 2, last * (1 + level) / 2], np.arange(last + 1), defined)
     return float(low), float(high)

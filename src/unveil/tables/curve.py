@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -108,6 +108,8 @@ def cap_curve(
     CallError
         If a threshold lies outside 0 to 1.
     """
+    if taus is not None and not isinstance(taus, Iterable):
+        raise CallError(f"taus are a sequence of numbers between 0 and 1, not {taus!r}")
     grid = tuple(sorted(set(np.round(np.arange(21) / 20, 2).tolist() if taus is None else map(float, taus))))
     if not grid or not all(0 <= tau <= 1 for tau in grid):
         raise CallError(f"taus lie between 0 and 1, not at {list(grid)!r}")

@@ -11,10 +11,12 @@ from numpy.typing import NDArray
 
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
-from unveil.result import frame, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.study import Groups, Study
+from unveil.tables.subgroups import by_level
 from unveil.tables.sums import percent
+from unveil.tables.wording import grouping_in_words, heading, left_out_in_words
 
 __all__ = ["IDENTITY_MEASURES", "IdentityRisk", "identity"]
 
@@ -39,6 +41,12 @@ class IdentityRisk:
         What the releases are called.
     grouping
         How numeric keys were cut, by key.
+    use_keys_na
+        By key, whether combinations in which it is missing count.
+    left_out
+        Per release, number of original and synthetic records whose combination does not count.
+    undefined
+        Per measure that is not defined in some release, the reason.
     """
 
     keys: tuple[str, ...]
@@ -48,6 +56,9 @@ class IdentityRisk:
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
     grouping: Mapping[str, Mapping[str, object]]
+    use_keys_na: Mapping[str, bool]
+    left_out: tuple[Mapping[str, int], ...]
+    undefined: Mapping[str, str]
     _study: Study = field(repr=False, compare=False)
 
     @property
@@ -80,6 +91,9 @@ class IdentityRisk:
             "n_synthetic": list(self.n_synthetic),
             "labels": list(self.labels),
             "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "use_keys_na": dict(self.use_keys_na),
+            "left_out": [dict(out) for out in self.left_out],
+            "undefined": dict(self.undefined),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -102,19 +116,9 @@ class IdentityRisk:
 
     def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """The measures that concern original records, for each level of a column."""
-        groups = self._study.pair.column(column)
         flags = _flags(self._study, release)
-        n = np.bincount(groups.original, minlength=groups.n_levels)
         columns = {"UiO": "unique", "UiOiS": "unique_in_synthetic", "repU": "replicated_unique"}
-        present = np.flatnonzero(n)
-        return frame(
-            {column: [groups.labels[i] for i in present], "n": n[present]}
-            | {
-                name: 100 * np.bincount(groups.original, weights=flags[flag], minlength=len(n))[present] / n[present]
-                for name, flag in columns.items()
-            },
-            flavour or self._study.pair.flavour,
-        )
+        return by_level(self._study.pair, column, {name: flags[flag] for name, flag in columns.items()}, flavour)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
         """Per release, bootstrap intervals over original records for UiO, UiOiS and repU.
@@ -137,7 +141,7 @@ class IdentityRisk:
                 "repU": flags["replicated_unique"].astype(float),
             }
             draws = resample(contributions, np.ones(self.n_original, dtype=np.int64), n=n, seed=seed)
-            result.append({name: percentile_interval(values, level) for name, values in draws.items()})
+            result.append({name: percentile_interval(values, level, self.n_original) for name, values in draws.items()})
         return result
 
     def plot(self, ax: Any = None) -> Any:
@@ -154,19 +158,26 @@ class IdentityRisk:
             rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), f"{low:.2f} to {high:.2f}"])
         if len(rows) > 1:
             rows.append(["mean", "", *(self.mean[m] for m in IDENTITY_MEASURES), ""])
+        left_out = [
+            (label, out["original"], out["synthetic"]) for label, out in zip(self.labels, self.left_out, strict=True)
+        ]
         return "\n".join(
             [
-                f"Identity disclosure: {self.n_original} original records, keys {', '.join(self.keys)}",
+                heading("Identity disclosure", self.n_original, self.keys),
+                *grouping_in_words(self.grouping),
+                *left_out_in_words(left_out, self.n_original, self.n_synthetic, "use_keys_na"),
                 "",
                 text_table(["release", "records", *IDENTITY_MEASURES, "repU 95 % interval"], rows),
                 "",
                 paragraph(
-                    f"Of 100 persons, {self.UiO:.1f} have a combination of keys that nobody else in the original has",
-                    f"(UiO); {self.repU:.1f} of the 100 also meet exactly one synthetic record with it (repU).",
+                    f"Of 100 persons, {number(self.UiO)} have a combination of keys that nobody else in the original",
+                    f"has (UiO); {number(self.repU)} of the 100 also meet exactly one synthetic record with it (repU).",
                     "UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
+                    "The interval is a bootstrap over original records.",
                     "Not shown: what is learnt about the targets. A release can have repU 0",
                     "and still give a person away.",
                 ),
+                *(paragraph(f"{name} is not defined: {reason}.") for name, reason in self.undefined.items()),
             ]
         )
 
@@ -248,8 +259,16 @@ def identity(
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
         grouping=study.groupings(ngroups_keys),
+        use_keys_na=study.use_keys_na,
+        left_out=tuple(study.left_out()),
+        undefined=_undefined(pair),
         _study=study,
     )
+
+
+def _undefined(pair: Pair) -> dict[str, str]:
+    empty = [label for label, n in zip(pair.labels, pair.n_synthetic, strict=True) if n == 0]
+    return {"UiS": f"no synthetic records ({', '.join(empty)})"} if empty else {}
 
 
 def mean_over(releases: Sequence[Mapping[str, float]]) -> dict[str, float]:
@@ -263,7 +282,7 @@ def mean_over(releases: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 def _flags(study: Study, release: int) -> dict[str, NDArray[Any]]:
     d, by_release = study.combinations.counts()
-    s = by_release[release]
+    s = by_release[study.release(release)]
     q = study.combinations.original
     d_q, s_q = d[q], s[q]
     counted = np.ones(len(q), dtype=bool) if study.excluded is None else ~study.excluded[q]

@@ -15,13 +15,14 @@ from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
-from unveil.result import frame, text_table
+from unveil.result import frame, number, paragraph, text_table
 from unveil.tables.cells import Cells, join_cells, merge_cells
 from unveil.tables.combinations import fold
 from unveil.tables.exclusions import CellRules, tabulate
 from unveil.tables.identity import mean_over
 from unveil.tables.study import Groups, Study, coded
 from unveil.tables.sums import identity_measures, measures, sum_cells
+from unveil.tables.wording import grouping_in_words, heading
 
 __all__ = ["KeySet", "KeySets", "key_sets"]
 
@@ -61,6 +62,8 @@ class KeySets:
         All keys together, and all but each.
     n_original, n_synthetic
         Number of records of the original, and of each release.
+    grouping
+        How numeric keys and the target were cut, by column.
     """
 
     keys: tuple[str, ...]
@@ -69,6 +72,7 @@ class KeySets:
     leave_one_out: tuple[KeySet, ...]
     n_original: int
     n_synthetic: tuple[int, ...]
+    grouping: Mapping[str, Mapping[str, object]]
     flavour: Flavour
 
     @property
@@ -117,6 +121,7 @@ class KeySets:
             "correlation": self.correlation,
             "n_original": self.n_original,
             "n_synthetic": list(self.n_synthetic),
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -139,7 +144,6 @@ class KeySets:
         return plot_key_sets(self, ax=ax, measure=measure or self.headline[-1])
 
     def __str__(self) -> str:
-        of = "" if self.target is None else f", target {self.target!r}"
         sizes: list[list[float | str | None]] = [
             [
                 str(size),
@@ -155,18 +159,25 @@ class KeySets:
             [name, one.combinations, *(one.measures[m] for m in self.headline)]
             for name, one in [("all keys", everything), *((self._without(one), one) for one in without)]
         ]
-        related = ", ".join(f"{name} {r:.2f}" for name, r in self.correlation.items())
+        related = ", ".join(f"{name} {number(r)}" for name, r in self.correlation.items())
+        m = len(self.n_synthetic)
+        of = [f"target {self.target!r}"] if self.target is not None else []
         return "\n".join(
             [
-                f"Key sets of {', '.join(self.keys)}{of}: {self.n_original} original records, "
-                f"mean of {len(self.n_synthetic)} release(s), percent of original records",
+                heading(
+                    "Key sets", self.n_original, self.keys, *of, f"mean of {m} releases" if m > 1 else "one release"
+                ),
+                *grouping_in_words(self.grouping),
                 "",
                 text_table(header, sizes),
                 "",
                 text_table(["", "combinations", *self.headline], left_out),
                 "",
-                f"Correlation over the {len(self.sets)} sets with the number of combinations: {related}.",
-                "The key whose absence lowers the figures most carries most of the risk.",
+                paragraph(
+                    "Percent of original records.",
+                    f"Correlation over the {len(self.sets)} sets with the number of combinations: {related}.",
+                    "The key whose absence lowers a figure most carries most of that risk.",
+                ),
             ]
         )
 
@@ -244,6 +255,7 @@ def key_sets(
         ),
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
+        grouping=study.groupings(ngroups_keys, target, ngroups_target),
         flavour=pair.flavour,
     )
 

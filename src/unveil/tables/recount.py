@@ -55,7 +55,7 @@ class Recount:
 
     def counted(self, release: int) -> tuple[Cells, Tables]:
         """All cells of one release, before and after exclusions."""
-        cells = join_cells(self.study.blocks(self.target, release))
+        cells = join_cells(self.study.blocks(self.target, self.study.release(release)))
         return cells, tabulate(cells, self.rules)
 
     def summed(self, release: int) -> Summed:

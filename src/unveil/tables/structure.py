@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
-from unveil.result import frame, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table
 from unveil.tables.identity import mean_over
 from unveil.tables.study import Groups, Study
 from unveil.tables.sums import percent
+from unveil.tables.wording import grouping_in_words, heading
 
 __all__ = ["Structure", "structure"]
 
@@ -41,6 +42,8 @@ class Structure:
         Number of records of the original, and of each release.
     labels
         What the releases are called.
+    grouping
+        How numeric keys were cut, by key.
     """
 
     keys: tuple[str, ...]
@@ -50,6 +53,7 @@ class Structure:
     n_original: int
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
+    grouping: Mapping[str, Mapping[str, object]]
     flavour: Flavour
 
     def to_dict(self) -> dict[str, Any]:
@@ -62,6 +66,7 @@ class Structure:
             "n_original": self.n_original,
             "n_synthetic": list(self.n_synthetic),
             "labels": list(self.labels),
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -96,13 +101,18 @@ class Structure:
         first = self.releases[0]
         return "\n".join(
             [
-                f"Structure of the keys {', '.join(self.keys)}: {first['combinations_original']:.0f} combinations "
-                f"among {self.n_original} original records",
+                heading(
+                    "Structure",
+                    self.n_original,
+                    self.keys,
+                    f"{first['combinations_original']:.0f} combinations",
+                ),
+                *grouping_in_words(self.grouping),
                 "",
                 text_table(header, [[label, *(values[c] for c in columns)] for label, values in named]),
                 "",
                 paragraph(
-                    f"Of 100 key combinations in a release, {self.mean['percent_novel']:.1f} do not occur in the",
+                    f"Of 100 key combinations in a release, {number(self.mean['percent_novel'])} do not occur in the",
                     "original.",
                     "The more of them, the lower repU and DiSCO read, whether or not anybody is better protected.",
                 ),
@@ -159,6 +169,7 @@ def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = N
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
+        grouping=study.groupings(ngroups_keys),
         flavour=pair.flavour,
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,7 +16,7 @@ from unveil.microdata.pair import Pair
 from unveil.tables.cells import Cells, count_cells
 from unveil.tables.combinations import KeyCombinations, fold_keys
 
-__all__ = ["Groups", "Study", "as_names", "coded"]
+__all__ = ["Groups", "Study", "as_flag", "as_names", "coded"]
 
 Groups = int | Mapping[str, int | None] | None
 """Number of groups for every numeric column, or by column."""
@@ -57,15 +57,17 @@ class Study:
         DataError
             If a release lacks a key.
         """
+        if not isinstance(pair, Pair):
+            raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
         names = as_names(keys, "key")
         pair.require(names)
         if isinstance(ngroups_keys, Mapping):
             _known(ngroups_keys, names, "ngroups_keys")
         if isinstance(use_keys_na, Mapping):
             _known(use_keys_na, names, "use_keys_na")
-            flags = {name: bool(use_keys_na.get(name, True)) for name in names}
+            flags = {name: as_flag(use_keys_na.get(name, True), "use_keys_na") for name in names}
         else:
-            flags = dict.fromkeys(names, bool(use_keys_na))
+            flags = dict.fromkeys(names, as_flag(use_keys_na, "use_keys_na"))
         return cls(pair, names, tuple(coded(pair, name, ngroups_keys) for name in names), flags)
 
     @cached_property
@@ -102,6 +104,27 @@ class Study:
             target.n_levels,
         )
 
+    def release(self, position: int) -> int:
+        """The position of a release, checked.
+
+        Raises
+        ------
+        CallError
+            If there is no such release.
+        """
+        n = self.pair.n_releases
+        if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < n:
+            raise CallError(f"releases are numbered from 0 to {n - 1}; there is no {position!r}")
+        return position
+
+    def left_out(self) -> list[dict[str, int]]:
+        """Per release, how many original and synthetic records have a combination that does not count."""
+        q, excluded = self.combinations, self.excluded
+        if excluded is None:
+            return [{"original": 0, "synthetic": 0} for _ in q.releases]
+        original = int(excluded[q.original].sum())
+        return [{"original": original, "synthetic": int(excluded[codes].sum())} for codes in q.releases]
+
     def groupings(
         self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
     ) -> dict[str, dict[str, object]]:
@@ -120,7 +143,10 @@ def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
     CallError
         If there are none, or one is repeated.
     """
-    listed = (names,) if isinstance(names, str) else tuple(names)
+    if names is None or not isinstance(names, Iterable):
+        raise CallError(f"{role}s are given by their names, not as {names!r}")
+    # A frame whose columns are numbered is read with these numbers as names.
+    listed = (names,) if isinstance(names, str) else tuple(str(n) if isinstance(n, int) else n for n in names)
     if not listed:
         raise CallError(f"no {role} given: name at least one column")
     for name in listed:
@@ -129,6 +155,19 @@ def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
         if listed.count(name) > 1:
             raise CallError(f"{role} {name!r} is given more than once")
     return listed
+
+
+def as_flag(value: object, option: str) -> bool:
+    """A truth value, and nothing that merely counts as one.
+
+    Raises
+    ------
+    CallError
+        If it is anything else.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise CallError(f"{option} takes True or False, not {value!r}")
+    return bool(value)
 
 
 def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:

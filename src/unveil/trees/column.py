@@ -68,7 +68,7 @@ class Column:
             raise CallError(f"{label}: values of the codes are needed for numeric columns and only for them")
         if self.values is not None:
             values = np.ascontiguousarray(self.values, dtype=np.float64)
-            if values.shape != (self.n_levels,) or not (np.diff(values) > 0).all() or np.isnan(values).any():
+            if values.shape != (self.n_levels,) or not (values[1:] > values[:-1]).all() or np.isnan(values).any():
                 raise CallError(f"{label}: values must be {self.n_levels} strictly increasing numbers")
             object.__setattr__(self, "values", values)
 
