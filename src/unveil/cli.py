@@ -8,11 +8,12 @@ import math
 import os
 import sys
 import warnings
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from cyclopts import App, CycloptsError, Parameter
+from cyclopts import App, CycloptsError, Parameter, Token
 
 from unveil.cli_synthesize import synthesize
 from unveil.errors import CallError, FileError, UnveilError, UnveilWarning
@@ -131,6 +132,14 @@ class Output:
 Original = Annotated[Path, Parameter(help="The file of real records.")]
 Synthetic = Annotated[tuple[Path, ...], Parameter(help="The release, or several.", negative=())]
 Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=())]
+
+
+def _whole(_: type, tokens: Sequence[Token]) -> int:
+    """A whole number as it is written; Python's own conversion of a fraction would cut it."""
+    return int(tokens[0].value)
+
+
+Whole = Annotated[int, Parameter(converter=_whole)]
 Listed = Annotated[list[str] | None, Parameter(negative=())]
 
 
@@ -179,9 +188,10 @@ def identity(
 def attribute(
     original: Original, *synthetic: Path, keys: Keys, target: str | None = None, targets: Listed = None,
     ngroups_target: Listed = None, ngroups_keys: Listed = None, not_target_levels: Listed = None,
-    use_target_na: bool = True, use_keys_na: bool = True, exclude_pairs: Listed = None, denom_limit: int | None = None,
-    exclude_over_denom_limit: bool = False, check_1way: tuple[float, float] = (50, 90),
-    check_2way: tuple[float, float] = (4, 80), cap_curve: bool = False, by: str | None = None,
+    use_target_na: bool = True, use_keys_na: bool = True, exclude_pairs: Listed = None,
+    denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
+    check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
+    cap_curve: bool = False, by: str | None = None,
     records: Path | None = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
     """What the keys give away about a target, through the release.
@@ -227,6 +237,8 @@ def attribute(
     """
     import unveil
 
+    if cap_curve and (by is not None or records is not None):
+        raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
     output.check((original, *synthetic), *_record_files(records, len(synthetic)))
@@ -276,7 +288,7 @@ def structure(
 
 @app.command
 def keysets(
-    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, max_size: int = 4,
+    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, max_size: Whole = 4,
     ngroups_target: Listed = None, ngroups_keys: Listed = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
     """The measures over all small sets of keys, and without each key in turn.
@@ -344,7 +356,7 @@ def schema(
 
 
 @app.command
-def demo(n: int = 5000, *, seed: int = 1, folder: Path | None = None) -> None:
+def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None) -> None:
     """Measure two releases of a simulated survey, and explain what is seen.
 
     Parameters

@@ -12,6 +12,7 @@ from unveil.errors import UnveilWarning
 from unveil.microdata import Pair, read
 from unveil.microdata.write import write_table
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
+from unveil.simulate._draw import generator
 from unveil.tables import attribute, identity, structure
 
 __all__ = ["bootstrapped", "resampled", "show"]
@@ -49,7 +50,7 @@ def show(n: int, seed: int, folder: Path | None = None) -> None:
     FileError
         If a file exists already or cannot be written.
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(seed)
     original = demo_population(n, rng)
     print(
         f"A simulated survey of {n} persons (seed {seed}; nobody is real). An intruder knows the keys "

@@ -131,9 +131,7 @@ def test_record_batches_and_narwhals():
 
 def test_duckdb_relation():
     duckdb = pytest.importorskip("duckdb", reason="for DuckDB relations")
-    source = open_source(
-        duckdb.sql("select 'x'::enum('y', 'x') as e, 1::hugeint as h, 1.5::decimal(5, 2) as d")
-    )
+    source = open_source(duckdb.sql("select 'x'::enum('y', 'x') as e, 1::hugeint as h, 1.5::decimal(5, 2) as d"))
     assert [values(source, name) for name in source.names] == [["x"], [1], [1.5]]
     assert source.variable("e").levels == ("y", "x")
     with pytest.raises(DataError, match="'a' occurs more than once"):

@@ -85,22 +85,16 @@ def test_no_such_schema_file(tmp_path):
 def test_a_schema_overrides_what_the_source_declares(written):
     levels = pa.DictionaryArray.from_arrays(pa.array([1, 0]), pa.array(["b", "a"]), ordered=True)
     table = pa.table({"x": levels, "income": [1, 2]})
-    source = open_source(
-        table, schema={"x": {"levels": ["a", "b"]}, "income": Variable("income", special_codes=(1,))}
-    )
+    source = open_source(table, schema={"x": {"levels": ["a", "b"]}, "income": Variable("income", special_codes=(1,))})
     assert (source.variable("x").kind, source.variable("x").levels) == ("ordered", ("a", "b"))
     assert source.variable("income").special_codes == (1,)
-    with pytest.raises(
-        CallError, match=r"people\.toml: original has no column 'incme'; did you mean 'income'"
-    ):
+    with pytest.raises(CallError, match=r"people\.toml: original has no column 'incme'; did you mean 'income'"):
         open_source(table, label="original", schema=written("[columns.incme]\nkind = 'numeric'\n"))
 
 
 def test_a_first_schema_file(tmp_path):
     path = tmp_path / "people.csv"
-    path.write_text(
-        'sex,income,"a.b",flag,day\nm,100,01,TRUE,2020-01-05\nf,-8,02,FALSE,2020-01-06\n,250,01,,\n'
-    )
+    path.write_text('sex,income,"a.b",flag,day\nm,100,01,TRUE,2020-01-05\nf,-8,02,FALSE,2020-01-06\n,250,01,,\n')
     source = open_source(path)
     target = tmp_path / "people.toml"
     write_schema(source, target)
@@ -153,18 +147,14 @@ NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str
 
 @given(name=NAMES, levels=st.lists(SCALARS, min_size=1, max_size=4, unique_by=repr), label=NAMES)
 def test_any_declaration_comes_back(name, levels, label):
-    variable = Variable(
-        name, kind="ordered", levels=tuple(levels), special_codes=(-8,), labels={1: label, label: "x"}
-    )
+    variable = Variable(name, kind="ordered", levels=tuple(levels), special_codes=(-8,), labels={1: label, label: "x"})
     column = pa.chunked_array([pa.array(["x"]).dictionary_encode()])
     source = Source("a\nb", (name,), 1, lambda _: column, {name: variable})
     content = tomllib.loads(schema_text(source))
     found = as_schema(content["columns"])[name]
     assert repr(found.levels) == repr(variable.levels)
     assert found.special_codes == (-8,)
-    assert {str(code): text for code, text in found.labels.items()} == {
-        str(c): t for c, t in variable.labels.items()
-    }
+    assert {str(code): text for code, text in found.labels.items()} == {str(c): t for c, t in variable.labels.items()}
 
 
 def test_a_schema_is_a_mapping():

@@ -111,9 +111,7 @@ def test_labels_of_text(tmp_path):
 
 
 def test_labels_of_some_numbers_only_leave_the_column_numeric(tmp_path):
-    source = spss(
-        tmp_path, {"n": [0.0, 1.0, 25.0]}, variable_value_labels={"n": {0: "none", 25: "25 or more"}}
-    )
+    source = spss(tmp_path, {"n": [0.0, 1.0, 25.0]}, variable_value_labels={"n": {0: "none", 25: "25 or more"}})
     assert values(source, "n") == [0, 1, 25]
     assert source.variable("n").labels == {0: "none", 25: "25 or more"}
     assert source.variable("n").kind == "numeric"
@@ -124,9 +122,7 @@ def test_letters_of_stata_stay_different_answers(tmp_path):
     library = importlib.import_module(FRAMES[0])
     cells = [1.0, 2.0, "a", None, "b"]
     if FRAMES[0] == "pandas":
-        data = library.DataFrame(
-            {"n": library.Series(cells, dtype=object), "sex": library.Series(cells, dtype=object)}
-        )
+        data = library.DataFrame({"n": library.Series(cells, dtype=object), "sex": library.Series(cells, dtype=object)})
     else:
         data = library.DataFrame({name: library.Series(cells, dtype=library.Object) for name in ("n", "sex")})
     labels = {"sex": {1: "male", 2: "female", "a": "refused"}, "n": {"a": "refused"}}
@@ -161,9 +157,7 @@ def test_a_number_in_the_place_of_a_letter_is_refused(monkeypatch):
 
 
 def test_single_precision_equals_its_decimals(tmp_path):
-    meta = SimpleNamespace(
-        readstat_variable_types={"x": "float"}, variable_value_labels={}, variable_measure={}
-    )
+    meta = SimpleNamespace(readstat_variable_types={"x": "float"}, variable_value_labels={}, variable_measure={})
     column, variable = statistical._column("x", [0.10000000149011612, None], meta, "people.dta")
     assert column.to_pylist() == [0.1, None]
     assert variable is None

@@ -34,9 +34,7 @@ VARIABLES = {
     "edu": Variable("edu", kind="ordered", levels=("low", "mid", "high")),
     "income": Variable("income", kind="numeric", special_codes=(-8,), labels={-8: "not applicable"}),
 }
-HAS_STATISTICAL = importlib.util.find_spec("pyreadstat") and any(
-    map(importlib.util.find_spec, ("pandas", "polars"))
-)
+HAS_STATISTICAL = importlib.util.find_spec("pyreadstat") and any(map(importlib.util.find_spec, ("pandas", "polars")))
 needs_pyreadstat = pytest.mark.skipif(
     not HAS_STATISTICAL, reason="SPSS, Stata and SAS files need pyreadstat and a frame library"
 )
@@ -46,9 +44,7 @@ def rows(source):
     return {name: source.column(name).to_pylist() for name in source.names}
 
 
-@pytest.mark.parametrize(
-    "name", ["a.csv", "a.csv.gz", "a.tsv", "a.b.csv", "a.parquet", "a.feather", "a.arrow"]
-)
+@pytest.mark.parametrize("name", ["a.csv", "a.csv.gz", "a.tsv", "a.b.csv", "a.parquet", "a.feather", "a.arrow"])
 def test_values_come_back(tmp_path, name):
     write_table(TABLE, tmp_path / name, VARIABLES)
     source = open_source(tmp_path / name)
@@ -59,9 +55,7 @@ def test_values_come_back(tmp_path, name):
 
 
 def test_text_files_keep_empty_text_apart_from_gaps(tmp_path):
-    table = pa.table(
-        {'a "b", c': ["", None, 'say "hi"', "two\nlines"], "é": [float("nan"), 1.5, None, float("inf")]}
-    )
+    table = pa.table({'a "b", c': ["", None, 'say "hi"', "two\nlines"], "é": [float("nan"), 1.5, None, float("inf")]})
     write_table(table, tmp_path / "a.csv")
     assert rows(open_source(tmp_path / "a.csv")) == {
         'a "b", c': ["", None, 'say "hi"', "two\nlines"],
@@ -78,9 +72,7 @@ def test_empty_and_all_gaps(tmp_path, name):
     assert rows(open_source(tmp_path / name)) == gaps.to_pydict()
 
 
-CELLS = st.one_of(
-    st.none(), st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6)
-)
+CELLS = st.one_of(st.none(), st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=6))
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])

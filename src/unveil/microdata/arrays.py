@@ -35,6 +35,7 @@ __all__ = [
 ]
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
+_DIGITS_OF_A_DOUBLE = 15
 _Number = TypeVar("_Number", bound=np.generic)
 
 
@@ -189,7 +190,10 @@ def _plain_decimal(column: pa.ChunkedArray) -> pa.ChunkedArray:
     """Whole numbers as integers where they fit, else doubles; beyond that the exact text."""
     if column.type.scale <= 0:
         return _integers_or_text(column)
-    return column.cast(pa.float64())
+    numbers = column.cast(pa.float64())
+    if column.type.precision > _DIGITS_OF_A_DOUBLE and len(numbers.unique()) < len(column.unique()):
+        return column.cast(pa.string()).dictionary_encode()
+    return numbers
 
 
 def _integers_or_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

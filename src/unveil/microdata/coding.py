@@ -16,7 +16,7 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.microdata.arrays import buffer_view, flags, from_numpy, unified
+from unveil.microdata.arrays import buffer_view, flags, from_numpy, text_array, unified
 
 __all__ = ["Distinct", "Family", "distinct_values", "level_text", "level_texts"]
 
@@ -97,7 +97,8 @@ def level_text(value: object) -> str:
     if isinstance(value, bool | np.bool_):
         return "TRUE" if value else "FALSE"
     if isinstance(value, float | np.floating):
-        return f"{value + 0.0:.15g}"
+        real = float(value)
+        return str(int(real)) if real.is_integer() and abs(real) <= 2**53 else f"{real:.15g}"
     if isinstance(value, datetime):
         zone = "" if value.tzinfo is None else "Z"
         value = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
@@ -113,7 +114,7 @@ def level_texts(levels: pa.Array) -> list[str]:
     >>> level_texts(pa.array([0, 86_400_500], pa.timestamp("ms")))
     ['1970-01-01 00:00:00', '1970-01-02 00:00:00.500']
     """
-    if pt.is_timestamp(levels.type):
+    if pt.is_timestamp(levels.type) or pt.is_time(levels.type):
         return [_plain_time(text) for text in levels.cast(pa.string()).to_pylist()]
     if pt.is_temporal(levels.type):
         return [str(text) for text in levels.cast(pa.string()).to_pylist()]
@@ -222,7 +223,11 @@ def _classified(found: Distinct) -> Distinct:
     if pt.is_timestamp(kind):
         return replace(found, family="datetime")
     if pt.is_duration(kind):
-        return replace(found, family="number", values=found.values.cast(pa.int64()))
+        per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
+        seconds = buffer_view(found.values.cast(pa.int64()), np.int64) / per_second
+        return replace(found, family="number", values=from_numpy(seconds))
+    if pt.is_time(kind):
+        return replace(found, family="text", values=text_array(level_texts(found.values)))
     try:
         return replace(found, family="text", values=found.values.cast(pa.string()))
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):

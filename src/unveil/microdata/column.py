@@ -70,7 +70,10 @@ class CodedColumn:
         texts = tuple(level_texts(self.levels))
         if not self.has_gap:
             return texts
-        return (*texts, f"{MISSING} (no value)" if MISSING in texts else MISSING)
+        gap = MISSING
+        while gap in texts:
+            gap += " (no value)"
+        return (*texts, gap)
 
     def label(self, code: int) -> str:
         """The text of one level."""

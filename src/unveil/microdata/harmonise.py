@@ -113,7 +113,10 @@ def _one_family(found: list[Distinct], labels: Mapping[Scalar, str], notes: list
     where = ", ".join(f"{f.family} in {f.label}" for f in found)
     column = found[0].column
     if families == {"date", "datetime"}:
-        return [replace(f, family="datetime", values=f.values.cast(pa.timestamp("us"))) for f in found]
+        return [
+            replace(f, family="datetime", values=f.values.cast(pa.timestamp("s"))) if f.family == "date" else f
+            for f in found
+        ]
     if families == {"number", "text"}:
         return _numbers_and_text(found, labels, where, notes)
     if families == {"logical", "text"} or families == {"logical", "number"}:
@@ -165,9 +168,10 @@ def _number(text: object) -> int | float | None:
     if not _NUMBER.fullmatch(stripped):
         return None
     try:
-        return int(stripped)
+        whole = int(stripped)
     except ValueError:
         return float(stripped)
+    return whole if -(2**63) <= whole < 2**63 else None
 
 
 def _logical(value: object) -> bool | None:
@@ -187,7 +191,7 @@ def _parsed(found: Distinct, family: str, parse: object, complaint: str) -> Dist
             f"correct the file or state another kind"
         )
     if family == "number":
-        integers = all(isinstance(v, int) and abs(v) < 2**63 for v in values)
+        integers = all(isinstance(v, int) for v in values)
         return replace(found, family=family, values=from_numpy(np.array(values, np.int64 if integers else np.float64)))
     return replace(found, family=family, values=from_numpy(np.array(values, np.bool_)))
 
@@ -211,7 +215,7 @@ def _dates_from_text(found: Distinct) -> Distinct:
 
 def _as_one_number_type(found: list[Distinct]) -> list[Distinct]:
     """int64 where every value is whole, else float64 with values equal to 15 digits made equal."""
-    arrays = [_whole_if_exact(f.values) for f in found]
+    arrays = [_whole_if_exact(f) for f in found]
     if all(pt.is_int64(a.type) for a in arrays) or all(pt.is_uint64(a.type) for a in arrays):
         return [replace(f, values=a) for f, a in zip(found, arrays, strict=True)]
     floats = [_as_floats(f, a) for f, a in zip(found, arrays, strict=True)]
@@ -224,20 +228,28 @@ def _as_one_number_type(found: list[Distinct]) -> list[Distinct]:
 
 def _as_floats(found: Distinct, values: pa.Array) -> NDArray[np.float64]:
     floats = buffer_view(values.cast(pa.float64(), safe=False), np.float64)
-    if pt.is_integer(values.type) and np.abs(floats).max() > _EXACT_IN_FLOAT:
-        raise DataError(
-            f"column {found.column!r}: {found.label} holds integers beyond 2^53 and another file holds fractions; "
-            "they cannot be compared exactly; state the kind 'categorical' and read both as text"
-        )
+    if pt.is_integer(values.type):
+        whole = buffer_view(values, np.uint64 if pt.is_uint64(values.type) else np.int64)
+        if bool(((whole > _EXACT_IN_FLOAT) | (whole < -_EXACT_IN_FLOAT)).any()):
+            raise DataError(
+                f"column {found.column!r}: {found.label} holds integers beyond 2^53 and another file holds fractions; "
+                "they cannot be compared exactly; state the kind 'categorical' and read both as text"
+            )
     return floats
 
 
-def _whole_if_exact(values: pa.Array) -> pa.Array:
+def _whole_if_exact(found: Distinct) -> pa.Array:
+    values = found.values
     if pt.is_decimal(values.type):
         try:
             return values.cast(pa.int64())
         except pa.ArrowInvalid:
             values = values.cast(pa.float64())
+        if len(values.unique()) < len(found.values):
+            raise DataError(
+                f"{found.label}: column {found.column!r} holds decimals of more digits than a number keeps; "
+                "state the kind 'categorical' and read them as text"
+            )
     if pt.is_integer(values.type):
         try:
             return values.cast(pa.int64())
@@ -254,12 +266,19 @@ def _whole_if_exact(values: pa.Array) -> pa.Array:
 
 
 def _equal_to_15_digits(ordered: NDArray[np.float64]) -> NDArray[np.float64]:
-    """For each of the ascending values, the value that stands for all that agree to 15 significant digits."""
+    """For each of the ascending values, the value that stands for all that agree to 15 significant digits.
+
+    Whole numbers are exact and stand for themselves.
+    """
     shared = ordered.copy()
     with np.errstate(invalid="ignore"):
-        close = np.diff(ordered) <= 1e-14 * np.abs(ordered[1:])
-    for i in np.flatnonzero(close):
-        shared[i], shared[i + 1] = float(f"{ordered[i]:.15g}"), float(f"{ordered[i + 1]:.15g}")
+        close = ordered[1:] - ordered[:-1] <= 1e-14 * np.abs(ordered[1:])
+        fractions = ordered % 1 != 0
+    near = np.zeros(len(ordered), dtype=bool)
+    near[1:] |= close
+    near[:-1] |= close
+    for i in np.flatnonzero(near & fractions):
+        shared[i] = float(f"{ordered[i]:.15g}")
     return shared
 
 

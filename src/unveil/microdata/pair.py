@@ -21,7 +21,8 @@ from unveil.microdata.files import open_source
 from unveil.microdata.grouping import Grouping, grouped
 from unveil.microdata.harmonise import as_kind, harmonise
 from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source
+from unveil.microdata.schema import as_schema
+from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source, Variable
 
 __all__ = ["Pair"]
 
@@ -96,9 +97,12 @@ class Pair:
         if not releases:
             raise CallError("no release given: pass the synthetic file, or a list of them")
 
+        self._kinds = dict(kinds or {})
+        declared = self._declared(schema)
+
         def opened(data: Any, label: str) -> Source:
             return open_source(
-                data, label=None if isinstance(data, str | os.PathLike | Source) else label, schema=schema,
+                data, label=None if isinstance(data, str | os.PathLike | Source) else label, schema=declared,
                 missing=missing, encoding=encoding, delimiter=delimiter, decimal=decimal,
             )  # fmt: skip
 
@@ -115,7 +119,6 @@ class Pair:
                 )
         if self.original.num_rows == 0:
             raise DataError(f"{self.original.label} has no records; there is nothing to measure")
-        self._kinds = dict(kinds or {})
         self._special_codes = {
             name: (codes,) if isinstance(codes, str) or not isinstance(codes, Iterable) else tuple(codes)
             for name, codes in (special_codes or {}).items()
@@ -216,9 +219,16 @@ class Pair:
                 raise CallError(
                     f"{self.original.label} has no column {name!r}{near_matches(name, self.original.names)}"
                 )
+
+    def _declared(self, schema: Any) -> Any:
+        """The schema with the stated kinds, which text files must know before they are read."""
         for name, kind in self._kinds.items():
             if kind not in KINDS:
                 raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
+        if not self._kinds:
+            return schema
+        given = {} if schema is None else dict(as_schema(schema))
+        return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self._kinds.items()}
 
     def _code(self, name: str) -> CodedColumn:
         self.require([name])
@@ -291,5 +301,5 @@ def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int
 def _as_number(name: str, code: Scalar) -> float:
     try:
         return float(code)
-    except ValueError:
+    except (TypeError, ValueError):
         raise CallError(f"special code {code!r} of the numeric column {name!r} is not a number") from None

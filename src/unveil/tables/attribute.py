@@ -18,7 +18,7 @@ from unveil.tables.checks import one_way, two_way
 from unveil.tables.exclusions import CellRules
 from unveil.tables.identity import mean_over
 from unveil.tables.recount import Recount
-from unveil.tables.study import Groups, Study, as_flag, as_names, coded
+from unveil.tables.study import Groups, Study, as_flag, as_names, coded, only_known
 from unveil.tables.sums import MEASURES, identity_measures, measures
 
 __all__ = ["attribute"]
@@ -109,6 +109,8 @@ def attribute(
     """
     study = Study.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
     names = _targets(pair, study.keys, target, targets)
+    if isinstance(ngroups_target, Mapping):
+        only_known(ngroups_target, names, "ngroups_target", "target")
     limit = _limit(denom_limit, exclude_over_denom_limit)
     levels = _levels_by_target(names, not_target_levels)
     shared = {
@@ -153,9 +155,7 @@ def _levels_by_target(
 ) -> Mapping[str, Sequence[object]]:
     if not isinstance(given, Mapping):
         return dict.fromkeys(names, (given,) if isinstance(given, str) else tuple(given))
-    for name in given:
-        if name not in names:
-            raise CallError(f"not_target_levels names {name!r}, which is not a target")
+    only_known(given, names, "not_target_levels", "target")
     return {name: (levels,) if isinstance(levels, str) else tuple(levels) for name, levels in given.items()}
 
 

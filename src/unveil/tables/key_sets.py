@@ -20,7 +20,7 @@ from unveil.tables.cells import Cells, join_cells, merge_cells
 from unveil.tables.combinations import fold
 from unveil.tables.exclusions import CellRules, tabulate
 from unveil.tables.identity import mean_over
-from unveil.tables.study import Groups, Study, coded
+from unveil.tables.study import Groups, Study, coded, only_known
 from unveil.tables.sums import identity_measures, measures, sum_cells
 from unveil.tables.wording import grouping_in_words, heading
 
@@ -238,6 +238,8 @@ def key_sets(
         raise CallError(f"max_size must be a whole number of at least 1, not {max_size!r}")
     if target is not None and target in study.keys:
         raise CallError(f"{target!r} is a key and cannot be the target too")
+    if isinstance(ngroups_target, Mapping):
+        only_known(ngroups_target, [target] if target is not None else [], "ngroups_target", "target")
     column = coded(pair, target, ngroups_target) if target is not None else _no_target(study)
     finest = [_finest(study, column, release) for release in range(pair.n_releases)]
     every = range(len(study.keys))

@@ -60,14 +60,15 @@ def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
     ax.set_xlim(0, 100)
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     ax.set_xlabel("percent of original records disclosed")
-    ax.set_title(f"keys: {', '.join(ordered[0].keys)}", fontsize="medium")
+    ax.set_title(f"keys: {_keys(ordered[0].keys)}", fontsize="medium")
     ax.legend(loc="lower right", frameon=False)
     return _plain(ax)
 
 
 def _marked(risk: AttributeRisk) -> str:
     checks = [name for name, found in (("1-way", any(risk.check_1way)), ("2-way", any(risk.check_2way))) if found]
-    return f"{risk.target} ({', '.join(checks)} check)" if checks else risk.target
+    name = _text(risk.target)
+    return f"{name} ({', '.join(checks)} check)" if checks else name
 
 
 def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
@@ -81,13 +82,13 @@ def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
             where="pre",
             color=_RELEASE,
             alpha=0.6 if many else 1,
-            label=None if many else label,
+            label=None if many else _text(label),
         )
     ax.set_xlim(0, 1)
     ax.set_ylim(bottom=0)
     ax.set_xlabel("tau: least share of the guessed level among synthetic records with the same keys")
     ax.set_ylabel("CAP(tau), percent of original records")
-    ax.set_title(f"{curve.target}; keys: {', '.join(curve.keys)}", fontsize="medium")
+    ax.set_title(f"{_text(curve.target)}; keys: {_keys(curve.keys)}", fontsize="medium")
     ax.annotate("DCAPd", (0, curve.releases[0][0]), xytext=(6, 4), textcoords="offset points")
     ax.annotate("DiSCO", (1, curve.releases[0][-1]), xytext=(-6, 4), textcoords="offset points", ha="right")
     return _plain(ax)
@@ -113,7 +114,7 @@ def plot_key_sets(sets: KeySets, *, ax: Any = None, measure: str = "repU") -> An
     ax.set_xlabel("number of key combinations in the original (log scale)")
     ax.set_ylabel(f"{measure}, percent of original records")
     ax.set_title(
-        f"sets of {', '.join(sets.keys)}" + (f"; target {sets.target}" if sets.target else ""),
+        f"sets of {_keys(sets.keys)}" + (f"; target {_text(sets.target)}" if sets.target else ""),
         fontsize="medium",
     )
     ax.legend(frameon=False)
@@ -130,7 +131,7 @@ def plot_identity(risk: IdentityRisk, *, ax: Any = None) -> Any:
     ax.set_yticks(range(len(names)), ["repU: unique in both", "UiOiS: unique, and found", "UiS", "UiO"])
     ax.set_xlim(0, 100)
     ax.set_xlabel("percent (UiS of synthetic records, the others of original records)")
-    ax.set_title(f"keys: {', '.join(risk.keys)}", fontsize="medium")
+    ax.set_title(f"keys: {_keys(risk.keys)}", fontsize="medium")
     return _plain(ax)
 
 
@@ -152,13 +153,22 @@ def plot_structure(structure: Structure, *, ax: Any = None) -> Any:
             color=_RELEASE,
             label="synthetic novel" if y == 0 else None,
         )
-    ax.set_yticks(range(len(structure.labels)), structure.labels)
+    ax.set_yticks(range(len(structure.labels)), [_text(label) for label in structure.labels])
     ax.invert_yaxis()
     ax.set_xlim(0, 100)
     ax.set_xlabel("percent of key combinations")
-    ax.set_title(f"keys: {', '.join(structure.keys)}", fontsize="medium")
+    ax.set_title(f"keys: {_keys(structure.keys)}", fontsize="medium")
     ax.legend(frameon=False)
     return _plain(ax)
+
+
+def _text(name: str) -> str:
+    """A name as it is written: matplotlib would set what stands between two dollar signs as mathematics."""
+    return name.replace("$", r"\$")
+
+
+def _keys(keys: Sequence[str]) -> str:
+    return _text(", ".join(keys))
 
 
 def _plain(ax: Any) -> Any:

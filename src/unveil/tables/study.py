@@ -16,7 +16,7 @@ from unveil.microdata.pair import Pair
 from unveil.tables.cells import Cells, count_cells
 from unveil.tables.combinations import KeyCombinations, fold_keys
 
-__all__ = ["Groups", "Study", "as_flag", "as_names", "coded"]
+__all__ = ["Groups", "Study", "as_flag", "as_names", "coded", "only_known"]
 
 Groups = int | Mapping[str, int | None] | None
 """Number of groups for every numeric column, or by column."""
@@ -62,9 +62,9 @@ class Study:
         names = as_names(keys, "key")
         pair.require(names)
         if isinstance(ngroups_keys, Mapping):
-            _known(ngroups_keys, names, "ngroups_keys")
+            only_known(ngroups_keys, names, "ngroups_keys", "key")
         if isinstance(use_keys_na, Mapping):
-            _known(use_keys_na, names, "use_keys_na")
+            only_known(use_keys_na, names, "use_keys_na", "key")
             flags = {name: as_flag(use_keys_na.get(name, True), "use_keys_na") for name in names}
         else:
             flags = dict.fromkeys(names, as_flag(use_keys_na, "use_keys_na"))
@@ -182,7 +182,14 @@ def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
     return groups if groups and pair.column(name).kind == "numeric" else None
 
 
-def _known(option: Mapping[str, object], names: Sequence[str], what: str) -> None:
+def only_known(option: Mapping[str, object], names: Sequence[str], what: str, role: str) -> None:
+    """Check that an option by column concerns no other columns.
+
+    Raises
+    ------
+    CallError
+        If it names a column that is none of ``names``.
+    """
     for name in option:
         if name not in names:
-            raise CallError(f"{what} names {name!r}, which is not a key{near_matches(name, names)}")
+            raise CallError(f"{what} names {name!r}, which is not a {role}{near_matches(str(name), names)}")

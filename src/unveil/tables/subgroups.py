@@ -41,7 +41,8 @@ def by_level(pair: Pair, column: str, contributions: Mapping[str, NDArray[Any]],
     groups = pair.column(column)
     n = np.bincount(groups.original, minlength=groups.n_levels)
     present = np.flatnonzero(n)
-    columns: dict[str, Any] = {column: [groups.labels[i] for i in present], "n": n[present]}
+    level = column if column not in ("n", *contributions) else f"{column} (level)"
+    columns: dict[str, Any] = {level: [groups.labels[i] for i in present], "n": n[present]}
     for name, values in contributions.items():
         sums = np.bincount(groups.original, weights=values, minlength=len(n))
         columns[name] = 100 * sums[present] / n[present]

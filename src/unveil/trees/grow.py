@@ -244,7 +244,8 @@ def _cuts(
     """Cut and threshold halfway between the codes next to the cut; (-1, nan) for sets of levels."""
     cut = np.full(feature.size, -1, dtype=np.int32)
     threshold = np.full(feature.size, np.nan)
-    for f, predictor in enumerate(predictors):
+    for f in np.unique(feature[low >= 0]):
+        predictor = predictors[f]
         own = np.flatnonzero((feature == f) & (low >= 0))
         if predictor.values is None:
             threshold[own] = (low[own] + high[own]) / 2
