@@ -220,7 +220,7 @@ def test_options_reach_the_synthesizer_and_the_provenance(run: Run, original: Pa
         "surrogates": 0,
         "bandwidth": "sheather-jones",
     }
-    assert facts.reading == {"missing": ["NA"], "schema": {"name": "schema.toml", "sha256": digest(schema)}}
+    assert facts.reading == {"missing": ["", "NA"], "schema": {"name": "schema.toml", "sha256": digest(schema)}}
     methods = {v.name: v.method for v in facts.variables}
     assert (methods["age"], methods["region"]) == ("norm", "sample")
     assert [v.name.removesuffix("_part") for v in facts.variables if not v.name.endswith("_part")] == names

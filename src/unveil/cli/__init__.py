@@ -1,0 +1,64 @@
+"""The command line: one verb per function, options named like its parameters; no logic of its own."""
+
+from __future__ import annotations
+
+import io
+import os
+import sys
+import warnings
+from typing import Any
+
+from cyclopts import App, CycloptsError
+
+from unveil.cli.files import demo, schema
+from unveil.cli.synthesize import synthesize
+from unveil.cli.tables import attribute, identity, keysets, structure
+from unveil.errors import CallError, UnveilError, UnveilWarning
+
+__all__ = ["app", "main"]
+
+CANNOT_BE_MEASURED, WRONG_CALL, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
+
+app = App(
+    name="unveil",
+    help="How much a synthetic or anonymised file gives away about the real people behind it.",
+    help_format="plaintext",
+)
+for verb in (identity, attribute, structure, keysets, schema, synthesize, demo):
+    app.command(verb)
+
+
+def main() -> None:
+    """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call) or 130 (interrupted)."""
+    warnings.showwarning = _show_warning
+    warnings.simplefilter("default", UnveilWarning)
+    for stream in (sys.stdout, sys.stderr):
+        # A terminal that cannot show a letter shows its number instead of ending the program.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
+    try:
+        app(exit_on_error=False, print_error=False)
+        sys.stdout.flush()
+    except CycloptsError as error:
+        _complain(" ".join(str(error).split()), WRONG_CALL)
+    except CallError as error:
+        _complain(str(error), WRONG_CALL)
+    except UnveilError as error:
+        _complain(str(error), CANNOT_BE_MEASURED)
+    except BrokenPipeError:
+        # Nobody reads any more; without this Python complains while it closes the stream.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(CLOSED_PIPE)
+    except OSError as error:
+        _complain(f"{error.filename or 'output'}: {error.strerror}", CANNOT_BE_MEASURED)
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _complain(message: str, status: int) -> None:
+    print(f"unveil: {message}", file=sys.stderr)
+    sys.exit(status)
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    print(f"warning: {message}", file=sys.stderr)

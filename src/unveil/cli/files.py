@@ -1,0 +1,58 @@
+"""The verbs that need no pair of files: a schema of one, and the demonstration."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from unveil.cli.options import Reading, Whole, write_text
+from unveil.errors import FileError
+
+__all__ = ["demo", "schema"]
+
+
+def schema(
+    file: Path,
+    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    *,
+    reading: Reading = Reading(),
+) -> None:
+    """Write a first schema of a file: kinds, levels, suspected special codes; to be read and corrected.
+
+    Parameters
+    ----------
+    file
+        A file of microdata.
+    output
+        The schema file to write; default: standard output.
+    """
+    from unveil.microdata.files import open_source
+    from unveil.microdata.schema import schema_text
+
+    source = open_source(str(file), **(reading.options | {"schema": None}))
+    text = schema_text(source)
+    if output is None:
+        print(text, end="")
+    elif output.exists():
+        raise FileError(f"{output} exists; choose another name or remove it first")
+    else:
+        write_text(output, text)
+
+
+def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None) -> None:
+    """Measure two releases of a simulated survey, and explain what is seen.
+
+    Parameters
+    ----------
+    n
+        Number of simulated persons.
+    seed
+        Seed of the simulation.
+    folder
+        Keep the files in this folder.
+    """
+    from unveil.demo import show
+
+    show(n, seed, folder)

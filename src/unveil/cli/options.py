@@ -1,0 +1,236 @@
+"""What several verbs share: how files are read, how names and values are typed, where results go."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter, Token
+
+from unveil.errors import CallError, FileError
+
+__all__ = [
+    "Keys",
+    "Listed",
+    "Original",
+    "Output",
+    "Reading",
+    "Whole",
+    "as_lists",
+    "assignments",
+    "groups_of",
+    "names_of",
+    "plain_value",
+    "write_text",
+]
+
+PLOT_ENDINGS = (".png", ".svg", ".pdf")
+
+Original = Annotated[Path, Parameter(help="The file of real records.")]
+Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=())]
+
+
+def whole(_: type, tokens: Sequence[Token]) -> int:
+    """A whole number as it is written; Python's own conversion of a fraction would cut it."""
+    return int(tokens[0].value)
+
+
+Whole = Annotated[int, Parameter(converter=whole)]
+Listed = Annotated[list[str] | None, Parameter(negative=())]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Reading:
+    """How the files are read.
+
+    Parameters
+    ----------
+    special_codes
+        Values that are not amounts, by column: income=-8 (repeat, or separate by commas).
+    kinds
+        What a column holds, by column: region=categorical.
+    schema
+        A schema file (TOML); `unveil schema FILE` writes a first one.
+    missing
+        A text that stands for a gap in delimited files, besides the empty field (repeat).
+    encoding
+        Encoding of delimited files, where it is not found out.
+    delimiter
+        Character between the fields, where it is not found out.
+    decimal
+        Decimal sign, where it is not found out.
+    """
+
+    special_codes: list[str] | None = None
+    kinds: list[str] | None = None
+    schema: Path | None = None
+    missing: list[str] | None = None
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: str | None = None
+
+    @property
+    def gaps(self) -> tuple[str, ...]:
+        """All texts that stand for a gap."""
+        return ("", *(self.missing or ()))
+
+    @property
+    def codes(self) -> dict[str, list[Any]]:
+        """Special codes by column."""
+        codes: dict[str, list[Any]] = {}
+        for column, value in assignments(self.special_codes, "special_codes"):
+            codes.setdefault(column, []).append(plain_value(value))
+        return codes
+
+    @property
+    def stated(self) -> dict[str, Any]:
+        """Kinds by column."""
+        return dict(assignments(self.kinds, "kinds"))
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of :func:`unveil.read`."""
+        return {
+            "schema": None if self.schema is None else str(self.schema),
+            "missing": self.gaps,
+            "encoding": self.encoding,
+            "delimiter": self.delimiter,
+            "decimal": self.decimal,
+        }
+
+    def pair(self, original: Path, synthetic: tuple[Path, ...]) -> Any:
+        """Open the files.
+
+        Raises
+        ------
+        CallError
+            If no release is named.
+        """
+        from unveil.microdata.pair import Pair
+
+        if not synthetic:
+            raise CallError("no release given: name the original, then one or more synthetic files")
+        releases = [str(path) for path in synthetic]
+        return Pair(str(original), releases, special_codes=self.codes, kinds=self.stated, **self.options)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Output:
+    """Where the results go besides the terminal.
+
+    Parameters
+    ----------
+    json
+        Write the result as JSON to this file, or to standard output with -.
+    plot
+        Write the plot to this file (png, svg, pdf).
+    overwrite
+        Replace these files if they exist; never an input.
+    """
+
+    json: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
+    plot: Path | None = None
+    overwrite: bool = False
+
+    def check(self, inputs: tuple[Path, ...], *others: Path) -> None:
+        """Refuse, before anything is computed, what could not be written afterwards."""
+        named = [Path(self.json)] if self.json not in (None, "-") else []
+        for path in (*named, *([self.plot] if self.plot else []), *others):
+            if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
+                raise CallError(f"{path} is an input; name another file to write to")
+            if path.exists() and not self.overwrite:
+                raise FileError(f"{path} exists; name another file, or replace it with --overwrite")
+            if not path.parent.is_dir():
+                raise FileError(f"{path}: there is no folder {path.parent}")
+        if self.plot is not None and self.plot.suffix.lower() not in PLOT_ENDINGS:
+            raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")
+
+    def give(self, result: Any, extra: dict[str, Any] | None = None) -> None:
+        """Write the result where asked, then print it."""
+        from unveil import __version__
+
+        if self.plot is not None:
+            _save_plot(result, self.plot, self.overwrite)
+        if self.json is not None:
+            document = {"unveil": __version__, "measure": type(result).__name__} | result.to_dict() | (extra or {})
+            text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
+            if self.json == "-":
+                print(text)
+                return
+            write_text(Path(self.json), text + "\n", self.overwrite)
+        print(result)
+
+
+def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:
+    """Names separated by commas; a column whose own name has a comma is taken as it stands."""
+    return [name for part in given for name in ([part] if part in known else part.split(","))]
+
+
+def assignments(given: list[str] | None, option: str) -> list[tuple[str, str]]:
+    pairs = []
+    for part in (p for text in given or () for p in split_assignments(text)):
+        name, sign, value = part.rpartition("=")
+        if not sign:
+            raise CallError(f"--{option.replace('_', '-')} takes column=value, not {part!r}")
+        pairs.append((name, value))
+    return pairs
+
+
+def split_assignments(text: str) -> list[str]:
+    """Assignments separated by commas; a comma inside a name separates nothing."""
+    parts = text.split(",")
+    return parts if all("=" in part for part in parts) else [text]
+
+
+def plain_value(text: str) -> int | float | str:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
+
+
+def groups_of(given: list[str] | None, option: str) -> int | dict[str, int | None] | None:
+    if given is None:
+        return None
+    try:
+        if len(given) == 1 and "=" not in given[0]:
+            return int(given[0])
+        return {name: int(value) for name, value in assignments(given, option)}
+    except ValueError:
+        raise CallError(f"--{option.replace('_', '-')} takes a whole number, or column=number, not {given!r}") from None
+
+
+def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, list[float]]]:
+    return [{name: list(ends) for name, ends in one.items()} for one in intervals]
+
+
+def without_nan(value: Any) -> Any:
+    """JSON has no NaN: what is not defined is null."""
+    if isinstance(value, dict):
+        return {key: without_nan(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(v) for v in value]
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def _save_plot(result: Any, path: Path, overwrite: bool) -> None:
+    from unveil.microdata.atomic import replacing
+
+    axes = result.plot()
+    with replacing(path, overwrite=overwrite) as temporary:
+        axes.figure.savefig(temporary, format=path.suffix.lower().lstrip("."))
+
+
+def write_text(path: Path, text: str, overwrite: bool = False) -> None:
+    from unveil.microdata.atomic import replacing
+
+    with replacing(path, overwrite=overwrite) as temporary:
+        temporary.write_text(text, encoding="utf-8")

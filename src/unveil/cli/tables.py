@@ -1,0 +1,253 @@
+"""The verbs of the table measures."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from unveil.cli.options import (
+    Keys,
+    Listed,
+    Original,
+    Output,
+    Reading,
+    Whole,
+    as_lists,
+    assignments,
+    groups_of,
+    names_of,
+)
+from unveil.errors import CallError
+
+__all__ = ["attribute", "identity", "keysets", "structure"]
+
+
+def identity(
+    original: Original, *synthetic: Path, keys: Keys, use_keys_na: bool = True, ngroups_keys: Listed = None,
+    by: str | None = None, records: Path | None = None,
+    reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """Persons who are unique on the keys, and found again in the release.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    synthetic
+        The release, or several.
+    keys
+        Key variables, separated by commas.
+    use_keys_na
+        Whether combinations with a missing key count.
+    ngroups_keys
+        Groups for numeric keys: a number for all, or age=10.
+    by
+        Also show the measures for each level of this column.
+    records
+        Write the figures of every original record to this file. They are confidential.
+    """
+    import unveil
+
+    output.check((original, *synthetic), *_record_files(records, len(synthetic)))
+    pair = reading.pair(original, synthetic)
+    risk = unveil.identity(
+        pair,
+        names_of(keys, pair.names),
+        use_keys_na=use_keys_na,
+        ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
+    )
+    groups = _by(risk, by)
+    _save_records(risk, records, output.overwrite)
+    output.give(risk, {"intervals": as_lists(risk.intervals())} | groups)
+    _print_groups(groups, silent=output.json == "-")
+
+
+def attribute(
+    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, targets: Listed = None,
+    ngroups_target: Listed = None, ngroups_keys: Listed = None, not_target_levels: Listed = None,
+    use_target_na: bool = True, use_keys_na: bool = True, exclude_pairs: Listed = None,
+    denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
+    check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
+    cap_curve: bool = False, by: str | None = None,
+    records: Path | None = None, reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """What the keys give away about a target, through the release.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    synthetic
+        The release, or several.
+    keys
+        Key variables, separated by commas.
+    target
+        One target variable.
+    targets
+        Several target variables, separated by commas; default: every other column.
+    ngroups_target
+        Groups for numeric targets: a number for all, or income=20.
+    ngroups_keys
+        Groups for numeric keys: a number for all, or age=10.
+    not_target_levels
+        Target levels that do not count, separated by commas; with several targets as workab=NO.
+    use_target_na
+        Whether a missing target counts.
+    use_keys_na
+        Whether combinations with a missing key count.
+    exclude_pairs
+        Key level and target level that do not count together: age=19:SINGLE (repeat).
+    denom_limit
+        Size above which cells do not count, with --exclude-over-denom-limit.
+    exclude_over_denom_limit
+        Leave out the cells above denom_limit.
+    check_1way
+        Thresholds of the 1-way check: records and percent.
+    check_2way
+        Thresholds of the 2-way check: records and percent.
+    cap_curve
+        Show CAP(tau), from DCAPd at 0 to DiSCO at 1; needs one target.
+    by
+        Also show the measures for each level of this column; needs one target.
+    records
+        Write the figures of every original record to this file; needs one target. They are confidential.
+    """
+    import unveil
+
+    if cap_curve and (by is not None or records is not None):
+        raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
+    if target is None and (cap_curve or by is not None or records is not None):
+        raise CallError("--cap-curve, --by and --records need one target: name it with --target")
+    output.check((original, *synthetic), *_record_files(records, len(synthetic)))
+    pair = reading.pair(original, synthetic)
+    risk = unveil.attribute(
+        pair, names_of(keys, pair.names), target=target,
+        targets=None if targets is None else names_of(targets, pair.names),
+        ngroups_target=groups_of(ngroups_target, "ngroups_target"),
+        ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
+        not_target_levels=_levels(not_target_levels), use_target_na=use_target_na, use_keys_na=use_keys_na,
+        exclude_pairs=_pairs(exclude_pairs), denom_limit=denom_limit,
+        exclude_over_denom_limit=exclude_over_denom_limit, check_1way=check_1way, check_2way=check_2way,
+    )  # fmt: skip
+    if cap_curve:
+        output.give(risk.cap_curve())
+        return
+    each = [risk] if target is not None else risk
+    groups = _by(risk, by)
+    _save_records(risk, records, output.overwrite)
+    output.give(risk, {"intervals": {one.target: as_lists(one.intervals()) for one in each}} | groups)
+    _print_groups(groups, silent=output.json == "-")
+
+
+def structure(
+    original: Original, *synthetic: Path, keys: Keys, ngroups_keys: Listed = None,
+    reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """Which key combinations of the original the release keeps, and which it invents.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    synthetic
+        The release, or several.
+    keys
+        Key variables, separated by commas.
+    ngroups_keys
+        Groups for numeric keys: a number for all, or age=10.
+    """
+    import unveil
+
+    output.check((original, *synthetic))
+    pair = reading.pair(original, synthetic)
+    output.give(
+        unveil.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
+    )
+
+
+def keysets(
+    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, max_size: Whole = 4,
+    ngroups_target: Listed = None, ngroups_keys: Listed = None, reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """The measures over all small sets of keys, and without each key in turn.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    synthetic
+        The release, or several.
+    keys
+        Key variables, separated by commas.
+    target
+        A target variable; without one only identity disclosure is measured.
+    max_size
+        Largest number of keys in a set.
+    ngroups_target
+        Groups for a numeric target: a number, or income=20.
+    ngroups_keys
+        Groups for numeric keys: a number for all, or age=10.
+    """
+    import unveil
+
+    output.check((original, *synthetic))
+    pair = reading.pair(original, synthetic)
+    output.give(
+        unveil.key_sets(
+            pair, names_of(keys, pair.names), target=target, max_size=max_size,
+            ngroups_target=groups_of(ngroups_target, "ngroups_target"),
+            ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
+        )
+    )  # fmt: skip
+
+
+def _levels(given: list[str] | None) -> list[str] | dict[str, list[str]]:
+    parts = [part for text in given or () for part in text.split(",")]
+    if not any("=" in part for part in parts):
+        return parts
+    by_target: dict[str, list[str]] = {}
+    for name, level in assignments(given, "not_target_levels"):
+        by_target.setdefault(name, []).append(level)
+    return by_target
+
+
+def _pairs(given: list[str] | None) -> list[tuple[str, str, str]]:
+    triples = []
+    for text in given or ():
+        key, sign, levels = text.partition("=")
+        level, colon, target_level = levels.partition(":")
+        if not sign or not colon:
+            raise CallError(f"--exclude-pairs takes key=key level:target level, not {text!r}")
+        triples.append((key, level, target_level))
+    return triples
+
+
+def _by(risk: Any, by: str | None) -> dict[str, Any]:
+    """The measures by level of a column, per release, as rows."""
+    if by is None:
+        return {}
+    return {"by": {label: risk.by(by, i, flavour="arrow").to_pylist() for i, label in enumerate(risk.labels)}}
+
+
+def _print_groups(groups: dict[str, Any], *, silent: bool) -> None:
+    from unveil.result import text_table
+
+    for label, rows in groups.get("by", {}).items():
+        if not silent:
+            print(f"\n{label}, percent of the original records of each level\n")
+            print(text_table(list(rows[0]), [list(row.values()) for row in rows]))
+
+
+def _record_files(records: Path | None, n_releases: int) -> list[Path]:
+    if records is None:
+        return []
+    return [records] if n_releases == 1 else [records.with_stem(f"{records.stem}_{i + 1}") for i in range(n_releases)]
+
+
+def _save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
+    from unveil.microdata.write import write_table
+
+    for i, path in enumerate(_record_files(records, len(risk.labels if records else ()))):
+        write_table(risk.records(i, flavour="arrow"), str(path), overwrite=overwrite)
+        print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)
