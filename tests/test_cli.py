@@ -430,28 +430,14 @@ def test_help_names_every_verb_and_every_option_of_a_verb(run: Run):
     ("words", "parts"),
     [
         ("demo 20 --seed -1", ["seed"]),
-        pytest.param(
-            "identity o.csv s.csv --keys sex --plot out.xyz", ["xyz"]
-        ),
-        pytest.param(
-            "identity o.csv s.csv --keys sex --json out.json --by agge", ["'agge'"]
-        ),
-        pytest.param(
-            "identity o.csv s.csv --keys sex --json out.json --records out.xyz", ["out.xyz"]
-        ),
-        pytest.param(
-            "identity o.csv s.csv s2.csv --keys sex --records o.csv", ["o_2.csv"]
-        ),
-        pytest.param(
-            "identity o.csv s.csv --keys sex --plot out.png --json o.csv", ["o.csv"]
-        ),
-        pytest.param(
-            "attribute o.csv s.csv --keys sex --target income --ngroups-target incom=3", ["'incom'", "income"]
-        ),
+        ("identity o.csv s.csv --keys sex --plot out.xyz", ["xyz"]),
+        ("identity o.csv s.csv --keys sex --json out.json --by agge", ["'agge'"]),
+        ("identity o.csv s.csv --keys sex --json out.json --records out.xyz", ["out.xyz"]),
+        ("identity o.csv s.csv s2.csv --keys sex --records o.csv", ["o_2.csv"]),
+        ("identity o.csv s.csv --keys sex --plot out.png --json o.csv", ["o.csv"]),
+        ("attribute o.csv s.csv --keys sex --target income --ngroups-target incom=3", ["'incom'", "income"]),
         ("attribute o.csv s.csv --keys sex --target ill --denom-limit 1.5", ["1.5"]),
-        pytest.param(
-            "attribute o.csv s.csv --keys sex --target ill --cap-curve --records out.csv", ["--records"]
-        ),
+        ("attribute o.csv s.csv --keys sex --target ill --cap-curve --records out.csv", ["--records"]),
     ],
 )  # fmt: skip
 def test_wrong_outputs_and_options_leave_nothing_either(run: Run, folder: Path, words: str, parts: list[str]):

@@ -504,3 +504,5 @@ def test_key_sets_of_any_files(seed: int, n_original: int, n_synthetic: int):
     found = unveil.key_sets(unveil.Pair(table(original), table(release)), SET_KEYS, max_size=3)
     for one in found.sets:
         assert_same(dict(one.measures), oracle.identity(original, release, one.keys))
+        # What only the release has is no combination of the original.
+        assert one.combinations == len(set(oracle.combined_keys(original, one.keys)))

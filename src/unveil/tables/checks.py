@@ -132,11 +132,14 @@ def _pairs(key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: 
     code = levels.astype(np.int64) * target.n_levels + t
     pairs, position = np.unique(code, return_inverse=True)
     records = np.bincount(position, weights=disco).astype(np.int64)
-    with_key = np.bincount(key.original, minlength=key.n_levels)
+    every = key.original.astype(np.int64) * target.n_levels + target.original
+    nearest = np.minimum(np.searchsorted(pairs, every), len(pairs) - 1)
+    in_original = np.bincount(nearest[pairs[nearest] == every], minlength=len(pairs))
+    with_level = np.bincount(key.original, minlength=key.n_levels)
     result = []
-    for pair, n_records in zip(pairs, records, strict=True):
+    for pair, n_records, n_with_pair in zip(pairs, records, in_original, strict=True):
         level, t_level = divmod(int(pair), target.n_levels)
-        with_pair = int(np.count_nonzero(target.original[key.original == level] == t_level))
+        with_pair, with_key = int(n_with_pair), int(with_level[level])
         result.append(
             TwoWay(
                 target_level=target.label(t_level),
@@ -144,8 +147,8 @@ def _pairs(key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: 
                 key_level=key.label(level),
                 records=int(n_records),
                 original_with_pair=with_pair,
-                original_with_key=int(with_key[level]),
-                percent=100 * with_pair / int(with_key[level]),
+                original_with_key=with_key,
+                percent=100 * with_pair / with_key,
             )
         )
     return result
