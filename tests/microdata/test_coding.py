@@ -53,7 +53,6 @@ def decoded(found: Distinct) -> list[Any]:
         (pa.array([None], pa.int64()), "empty"),
         (pa.array([], pa.float64()), "empty"),
     ],
-    ids=repr,
 )
 def test_codes_and_values_give_the_column_back(values: pa.Array, family: str):
     found = distinct(values)

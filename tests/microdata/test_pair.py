@@ -74,7 +74,6 @@ def day(*numbers: int) -> datetime.date:
         ([1, 2], pa.nulls(2), [["1", "2"], ["Missing", "Missing"]]),
         (pa.nulls(1), pa.array([None], pa.string()), [["Missing"], ["Missing"]]),
     ],
-    ids=repr,
 )
 def test_equal_values_are_one_level_whatever_their_type(original, release, expected):
     assert values_of(original, release) == expected

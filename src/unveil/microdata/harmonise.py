@@ -7,6 +7,7 @@ is refused. Values are compared as values: 1, 1.0 and an integer column's 1 are 
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -19,18 +20,21 @@ from numpy.typing import NDArray
 
 from unveil.errors import DataError
 from unveil.microdata.arrays import buffer_view, from_numpy, text_array
-from unveil.microdata.coding import Distinct, level_text, level_texts
+from unveil.microdata.coding import Distinct, level_texts
 from unveil.microdata.source import Kind, Scalar
 
 __all__ = ["as_kind", "harmonise"]
 
 _EXACT_IN_FLOAT = 2**53
+_DIGITS_OF_A_DOUBLE = 15
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][+-]?\d+)?")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 _LOGICAL = {"true": True, "false": False}
 
 
-def harmonise(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]]) -> tuple[list[Distinct], list[str]]:
+def harmonise(
+    found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]], kind: Kind | None = None
+) -> tuple[list[Distinct], list[str]]:
     """Bring the distinct values of one column in several files to one Arrow type.
 
     Parameters
@@ -39,6 +43,8 @@ def harmonise(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]])
         The column in each file, the original first.
     labels
         Per file, label by stored code, as far as the file declares them.
+    kind
+        The kind that is stated, if any: numbers of a categorical column are compared with text as they are written.
 
     Returns
     -------
@@ -56,7 +62,10 @@ def harmonise(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]])
     present = [f for f in found if f.family != "empty"]
     families = {f.family for f in present}
     if len(families) > 1:
-        present = _one_family(present, _labels_of(found, labels), notes)
+        if kind in ("categorical", "ordered") and families == {"number", "text"}:
+            present = [_as_text(f) for f in present]
+        else:
+            present = _one_family(present, _labels_of(found, labels), notes)
     if not present:
         return list(found), notes
     family = present[0].family
@@ -152,7 +161,11 @@ def _numbers_and_text(
         notes.append(f"column {column!r} holds {where}: the text was read as numbers")
         return [_parsed(f, "number", _number, "is not a number") if f.family == "text" else f for f in found]
     notes.append(f"column {column!r} holds {where}: the numbers were compared as text")
-    return [_relabelled(f, [level_text(v) for v in f.values.to_pylist()]) if f.family == "number" else f for f in found]
+    return [_as_text(f) for f in found]
+
+
+def _as_text(found: Distinct) -> Distinct:
+    return found if found.family == "text" else _relabelled(found, level_texts(found.values))
 
 
 def _only(found: Sequence[Distinct], family: str) -> list[Distinct]:
@@ -170,8 +183,15 @@ def _number(text: object) -> int | float | None:
     try:
         whole = int(stripped)
     except ValueError:
-        return float(stripped)
+        return _exact(stripped)
     return whole if -(2**63) <= whole < 2**63 else None
+
+
+def _exact(text: str) -> float | None:
+    """The number, unless it has more digits than a double tells apart or is too large for one."""
+    number = float(text)
+    digits = re.sub(r"[eE].*|[^0-9]", "", text).lstrip("0")
+    return number if len(digits) <= _DIGITS_OF_A_DOUBLE and math.isfinite(number) else None
 
 
 def _logical(value: object) -> bool | None:

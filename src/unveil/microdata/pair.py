@@ -236,7 +236,7 @@ class Pair:
         declared = [s.variable(name) for s in sources]
         kind = self._kinds.get(name) or next((v.kind for v in declared if v.kind), None)
         found = [as_kind(distinct_values(s.column(name), label=s.label, name=name), kind) for s in sources]
-        found, notes = harmonise(found, [v.labels for v in declared])
+        found, notes = harmonise(found, [v.labels for v in declared], kind)
         for note in notes:
             warnings.warn(note, UnveilWarning, stacklevel=2)
         order = next((v.levels for v in declared if v.levels), ())
@@ -292,14 +292,14 @@ def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int
     if not wanted:
         return ()
     if is_amount(column.levels):
-        values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
-        return tuple(np.flatnonzero(np.isin(values, [_as_number(column.name, v) for v in wanted])).tolist())
+        codes = {_as_number(column.name, v) for v in wanted}
+        return tuple(i for i, v in enumerate(column.levels.to_pylist()) if v in codes)
     texts = {level_text(v) for v in wanted}
     return tuple(code for code, label in enumerate(column.labels[: len(column.levels)]) if label in texts)
 
 
 def _as_number(name: str, code: Scalar) -> float:
     try:
-        return float(code)
+        return code if isinstance(code, int) else float(code)
     except (TypeError, ValueError):
         raise CallError(f"special code {code!r} of the numeric column {name!r} is not a number") from None

@@ -21,6 +21,10 @@ _ORIGINAL, _RELEASE, _OTHER = "#0072B2", "#D55E00", "#999999"
 _SIZES = ("#56B4E9", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00", "#000000")
 
 
+_PERCENT = (-2, 102)
+"""Limits that leave room for marks at 0 and 100."""
+
+
 def _axes(ax: Any, height: float = 4.0) -> Any:
     if ax is not None:
         return ax
@@ -35,6 +39,7 @@ def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
     """Per target a dot for the original (Dorig), one for the releases' mean (DiSCO), and the releases' interval."""
     ordered = sorted(risks, key=lambda risk: risk.mean["DiSCO"])
     ax = _axes(ax, height=1.4 + 0.35 * len(ordered))
+    released = "release (DiSCO)" if len(ordered[0].labels) == 1 else "releases' mean (DiSCO)"
     for y, risk in enumerate(ordered):
         original, release = risk.mean["Dorig"], risk.mean["DiSCO"]
         spans = [interval["DiSCO"] for interval in risk.intervals()]
@@ -46,22 +51,25 @@ def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
             linewidth=5,
             alpha=0.35,
             zorder=2,
+            label="95 % interval" if y == 0 else None,
         )
         ax.scatter(
             [original],
             [y],
-            color=_ORIGINAL,
-            marker="o",
+            facecolors="white",
+            edgecolors=_ORIGINAL,
+            linewidths=1.8,
+            s=60,
             zorder=3,
             label="original (Dorig)" if y == 0 else None,
         )
-        ax.scatter([release], [y], color=_RELEASE, marker="D", zorder=3, label="release (DiSCO)" if y == 0 else None)
+        ax.scatter([release], [y], color=_RELEASE, marker="D", zorder=4, s=22, label=released if y == 0 else None)
     ax.set_yticks(range(len(ordered)), [_marked(risk) for risk in ordered])
-    ax.set_xlim(0, 100)
-    ax.set_ylim(-0.6, len(ordered) - 0.4)
+    ax.set_xlim(*_PERCENT)
+    ax.set_ylim(-0.6, len(ordered) + 0.2)
     ax.set_xlabel("percent of original records disclosed")
     ax.set_title(f"keys: {_keys(ordered[0].keys)}", fontsize="medium")
-    ax.legend(loc="lower right", frameon=False)
+    _legend_above(ax)
     return _plain(ax)
 
 
@@ -85,12 +93,17 @@ def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
             label=None if many else _text(label),
         )
     ax.set_xlim(0, 1)
-    ax.set_ylim(bottom=0)
+    highest = max(values[0] for values in curve.releases)
+    ax.set_ylim(0, 1.15 * highest if highest else 1)
     ax.set_xlabel("tau: least share of the guessed level among synthetic records with the same keys")
     ax.set_ylabel("CAP(tau), percent of original records")
-    ax.set_title(f"{_text(curve.target)}; keys: {_keys(curve.keys)}", fontsize="medium")
-    ax.annotate("DCAPd", (0, curve.releases[0][0]), xytext=(6, 4), textcoords="offset points")
-    ax.annotate("DiSCO", (1, curve.releases[0][-1]), xytext=(-6, 4), textcoords="offset points", ha="right")
+    ax.set_title(
+        f"{_text(curve.target)}; keys: {_keys(curve.keys)}" + (f"; {len(curve.releases)} releases" if many else ""),
+        fontsize="medium",
+    )
+    for name, x, at, side in (("DCAPd", 0, 0, "left"), ("DiSCO", 1, -1, "right")):
+        top = max(values[at] for values in curve.releases)
+        ax.annotate(name, (x, top), xytext=(0, 4), textcoords="offset points", ha=side)
     return _plain(ax)
 
 
@@ -128,8 +141,10 @@ def plot_identity(risk: IdentityRisk, *, ax: Any = None) -> Any:
     for y, name in enumerate(names):
         values = [r[name] for r in risk.releases]
         ax.scatter(values, [y] * len(values), color=_RELEASE if name == "repU" else _OTHER, zorder=2)
-    ax.set_yticks(range(len(names)), ["repU: unique in both", "UiOiS: unique, and found", "UiS", "UiO"])
-    ax.set_xlim(0, 100)
+    words = ("repU: unique in both", "UiOiS: unique, and found", "UiS: unique in release", "UiO: unique in original")
+    ax.set_yticks(range(len(names)), words)
+    ax.set_ylim(-0.6, len(names) - 0.4)
+    ax.set_xlim(*_PERCENT)
     ax.set_xlabel("percent (UiS of synthetic records, the others of original records)")
     ax.set_title(f"keys: {_keys(risk.keys)}", fontsize="medium")
     return _plain(ax)
@@ -154,12 +169,17 @@ def plot_structure(structure: Structure, *, ax: Any = None) -> Any:
             label="synthetic novel" if y == 0 else None,
         )
     ax.set_yticks(range(len(structure.labels)), [_text(label) for label in structure.labels])
-    ax.invert_yaxis()
-    ax.set_xlim(0, 100)
+    ax.set_ylim(len(structure.labels) - 0.4, -1.2)
+    ax.set_xlim(*_PERCENT)
     ax.set_xlabel("percent of key combinations")
     ax.set_title(f"keys: {_keys(structure.keys)}", fontsize="medium")
-    ax.legend(frameon=False)
+    _legend_above(ax)
     return _plain(ax)
+
+
+def _legend_above(ax: Any) -> None:
+    """A legend in the strip above the uppermost row, where it covers nothing."""
+    ax.legend(loc="upper center", ncols=3, frameon=False, fontsize="small", columnspacing=1.2, borderpad=0)
 
 
 def _text(name: str) -> str:
