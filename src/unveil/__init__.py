@@ -20,6 +20,7 @@ from unveil.microdata import Pair, Schema, Variable, read, read_schema
 from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
+    from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
 
 __version__ = "0.1.0"
@@ -31,6 +32,7 @@ __all__ = [
     "FileError",
     "MissingPackageError",
     "Pair",
+    "Rapid",
     "Schema",
     "UnveilError",
     "UnveilWarning",
@@ -38,6 +40,8 @@ __all__ = [
     "attribute",
     "identity",
     "key_sets",
+    "rapid",
+    "rapid_synthesizer_cv",
     "read",
     "read_schema",
     "sdc",
@@ -47,7 +51,10 @@ __all__ = [
 ]
 
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
-_LATE = {"CartSynthesizer": "unveil.synthesis", "sdc": "unveil.synthesis", "synthesize": "unveil.synthesis"}
+_LATE = {
+    **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
+    **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
+}
 
 
 def __getattr__(name: str) -> Any:

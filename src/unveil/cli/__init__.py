@@ -11,6 +11,7 @@ from typing import Any
 from cyclopts import App, CycloptsError
 
 from unveil.cli.files import demo, schema
+from unveil.cli.rapid import rapid
 from unveil.cli.synthesize import synthesize
 from unveil.cli.tables import attribute, identity, keysets, structure
 from unveil.errors import CallError, UnveilError, UnveilWarning
@@ -24,7 +25,7 @@ app = App(
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
     help_format="plaintext",
 )
-for verb in (identity, attribute, structure, keysets, schema, synthesize, demo):
+for verb in (identity, attribute, structure, keysets, rapid, schema, synthesize, demo):
     app.command(verb)
 
 

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +27,9 @@ __all__ = [
     "groups_of",
     "names_of",
     "plain_value",
+    "progress_bar",
+    "record_files",
+    "save_records",
     "write_text",
 ]
 
@@ -234,3 +239,33 @@ def write_text(path: Path, text: str, overwrite: bool = False) -> None:
 
     with replacing(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+def record_files(records: Path | None, n_releases: int) -> list[Path]:
+    """Files for the records of each release: numbered where there are several."""
+    if records is None:
+        return []
+    return [records] if n_releases == 1 else [records.with_stem(f"{records.stem}_{i + 1}") for i in range(n_releases)]
+
+
+def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
+    """Write the figures of every original record, and say that they are confidential."""
+    from unveil.microdata.write import write_table
+
+    for i, path in enumerate(record_files(records, len(risk.labels if records else ()))):
+        write_table(risk.records(i, flavour="arrow"), str(path), overwrite=overwrite)
+        print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)
+
+
+@contextmanager
+def progress_bar(first: str) -> Iterator[Callable[[int, int, str], None] | None]:
+    """A bar on standard error, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task(first, total=None)
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import signal
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
-from unveil.cli.options import Listed, Reading, Whole, assignments
+from unveil.cli.options import Listed, Reading, Whole, assignments, progress_bar
 from unveil.errors import CallError
 
 __all__ = ["synthesize"]
@@ -82,26 +82,12 @@ def synthesize(
         "predictors": _predictors(predictors), "special_codes": reading.codes or None,
         "kinds": reading.stated or None, "smoothing": _smoothing(smoothing),
     }  # fmt: skip
-    with _tidy_when_terminated(), _progress() as progress:
+    with _tidy_when_terminated(), progress_bar("reading") as progress:
         files = synthesize_files(
             original, output, method=method, m=m, k=k, seed=seed, settings=settings, reading=reading.options,
             format=format, overwrite=overwrite, progress=progress,
         )  # fmt: skip
     print(files)
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar on standard error, where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("reading", total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)
 
 
 @contextmanager

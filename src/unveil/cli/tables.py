@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,8 @@ from unveil.cli.options import (
     assignments,
     groups_of,
     names_of,
+    record_files,
+    save_records,
 )
 from unveil.errors import CallError
 
@@ -49,7 +50,7 @@ def identity(
     """
     import unveil
 
-    output.check((original, *synthetic), *_record_files(records, len(synthetic)))
+    output.check((original, *synthetic), *record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
     risk = unveil.identity(
         pair,
@@ -58,7 +59,7 @@ def identity(
         ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
     )
     groups = _by(risk, by)
-    _save_records(risk, records, output.overwrite)
+    save_records(risk, records, output.overwrite)
     output.give(risk, {"intervals": as_lists(risk.intervals())} | groups)
     _print_groups(groups, silent=output.json == "-")
 
@@ -119,7 +120,7 @@ def attribute(
         raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
-    output.check((original, *synthetic), *_record_files(records, len(synthetic)))
+    output.check((original, *synthetic), *record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
     risk = unveil.attribute(
         pair, names_of(keys, pair.names), target=target,
@@ -135,7 +136,7 @@ def attribute(
         return
     each = [risk] if target is not None else risk
     groups = _by(risk, by)
-    _save_records(risk, records, output.overwrite)
+    save_records(risk, records, output.overwrite)
     output.give(risk, {"intervals": {one.target: as_lists(one.intervals()) for one in each}} | groups)
     _print_groups(groups, silent=output.json == "-")
 
@@ -237,17 +238,3 @@ def _print_groups(groups: dict[str, Any], *, silent: bool) -> None:
         if not silent:
             print(f"\n{label}, percent of the original records of each level\n")
             print(text_table(list(rows[0]), [list(row.values()) for row in rows]))
-
-
-def _record_files(records: Path | None, n_releases: int) -> list[Path]:
-    if records is None:
-        return []
-    return [records] if n_releases == 1 else [records.with_stem(f"{records.stem}_{i + 1}") for i in range(n_releases)]
-
-
-def _save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
-    from unveil.microdata.write import write_table
-
-    for i, path in enumerate(_record_files(records, len(risk.labels if records else ()))):
-        write_table(risk.records(i, flavour="arrow"), str(path), overwrite=overwrite)
-        print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)

@@ -1,0 +1,207 @@
+"""The verb `unveil rapid`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from unveil.cli.options import (
+    Keys,
+    Listed,
+    Original,
+    Output,
+    Reading,
+    names_of,
+    progress_bar,
+    record_files,
+    save_records,
+)
+from unveil.errors import CallError
+
+__all__ = ["Intruder", "Views", "measure", "rapid"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Intruder:
+    """What the intruder does, and what is taken as a risk.
+
+    Parameters
+    ----------
+    attacker
+        rf, cart, gbm, logit, logit_l1, lm, stack or suite (all of them); several separated by commas.
+    kind
+        categorical or continuous; default: as the column is.
+    scoring
+        Score of a categorical target: marginal, conditional or nce.
+    tau
+        A person is at risk above this score; default 0.3.
+    metric
+        Error of a continuous target: relative, symmetric, absolute, sd or range.
+    epsilon
+        A person is at risk below this error; default 0.10.
+    delta
+        Keeps relative errors defined at 0.
+    target_na
+        Gaps of a continuous target: exclude, median, or a number that replaces them.
+    permutations
+        Shuffles of the release's target for the null; 0 for none.
+    ceiling
+        Whether the attack is also trained on the original.
+    side_information
+        A file of real records that the intruder has besides.
+    side_weight
+        How many records of the release one of them counts for.
+    seed
+        The same seed gives the same figures.
+    n_jobs
+        Number of threads; default: all.
+    """
+
+    attacker: Listed = None
+    kind: Literal["categorical", "continuous"] | None = None
+    scoring: str = "marginal"
+    tau: float | None = None
+    metric: str = "relative"
+    epsilon: float | None = None
+    delta: float = 0.01
+    target_na: str = "exclude"
+    permutations: int = 19
+    ceiling: bool = True
+    side_information: Path | None = None
+    side_weight: float = 1.0
+    seed: int = 0
+    n_jobs: int | None = None
+
+    def options(self) -> dict[str, Any]:
+        """Options of :func:`unveil.inference.rapid`."""
+        names = [name for part in self.attacker or ["rf"] for name in part.split(",")]
+        side = None if self.side_information is None else str(self.side_information)
+        return {field.name: getattr(self, field.name) for field in fields(self)} | {
+            "attacker": names if len(names) > 1 else names[0],
+            "target_na": _filling(self.target_na),
+            "side_information": side,
+        }
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Views:
+    """What is shown of one target.
+
+    Parameters
+    ----------
+    curve
+        Show the rate over a grid of thresholds instead.
+    attribution
+        Show which keys put persons at risk instead.
+    by
+        Also show the rate for each level of this column.
+    worst_subgroups
+        Also show the groups with the highest rates.
+    """
+
+    curve: Annotated[bool, Parameter(negative=())] = False
+    attribution: Annotated[bool, Parameter(negative=())] = False
+    by: str | None = None
+    worst_subgroups: Annotated[bool, Parameter(negative=())] = False
+
+    def check(self, target: str | None) -> None:
+        """Refuse what needs one target."""
+        if target is None and self != Views():
+            raise CallError("--curve, --attribution, --by and --worst-subgroups need one target: name it with --target")
+
+
+def rapid(
+    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, targets: Listed = None,
+    records: Path | None = None, intruder: Intruder = Intruder(), views: Views = Views(),
+    reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """What a model trained on the release infers about real people.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    synthetic
+        The release, or several.
+    keys
+        Key variables, separated by commas.
+    target
+        One target variable.
+    targets
+        Several target variables, separated by commas; default: every other column.
+    records
+        Write the figures of every original record to this file; needs one target. They are confidential.
+    """
+    if records is not None and target is None:
+        raise CallError("--records needs one target: name it with --target")
+    output.check((original, *synthetic), *record_files(records, len(synthetic)))
+    pair = reading.pair(original, synthetic)
+    chosen = None if targets is None else names_of(targets, pair.names)
+    result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)
+    save_records(result, records, output.overwrite)
+
+
+def measure(
+    pair: Any, keys: list[str], target: str | None, targets: list[str] | None, intruder: Intruder, views: Views,
+    output: Output,
+) -> Any:  # fmt: skip
+    """Run :func:`unveil.inference.rapid` and show what was asked for.
+
+    Parameters
+    ----------
+    pair
+        The opened files.
+    keys, target, targets
+        Names of columns.
+    intruder, views, output
+        Options of the command line.
+
+    Returns
+    -------
+    Rapid or Rapids
+        The result.
+
+    Raises
+    ------
+    CallError
+        If a view needs one target and there are several.
+    """
+    from unveil import inference
+
+    views.check(target)
+    with progress_bar("models") as progress:
+        result = inference.rapid(pair, keys, target=target, targets=targets, progress=progress, **intruder.options())
+    if views.curve:
+        output.give(result.curve())
+    elif views.attribution:
+        output.give(result.attribution())
+    else:
+        output.give(result, {"curve": result.curve().to_dict()} if target is not None else None)
+    if output.json != "-":
+        if views.by is not None:
+            _show(f"by {views.by}", result, lambda release: result.by(views.by, release, flavour="arrow"))
+        if views.worst_subgroups:
+            _show("worst subgroups", result, lambda release: result.worst_subgroups(release, flavour="arrow"))
+    return result
+
+
+def _filling(text: str) -> Any:
+    try:
+        return float(text)
+    except ValueError:
+        return text
+
+
+def _show(title: str, result: Any, table_of: Callable[[int], Any]) -> None:
+    from unveil.result import text_table
+
+    for release, label in enumerate(result.labels):
+        table = table_of(release)
+        print(f"\n{label}, {title}, {result.attackers[0]}\n")
+        print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))

@@ -1,0 +1,164 @@
+"""Running attacks: on a release, on a release whose target is shuffled, and on the original by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.inference.attackers import Attacker, Predictor, Target, fit_attacker
+from unveil.inference.problem import Evidence, Inferred, Problem, infer
+from unveil.inference.scores import categorical_score, class_shares, prediction_error
+from unveil.inference.threshold import Distribution, Rule
+
+__all__ = ["Attack", "Runner"]
+
+Floats = NDArray[np.float64]
+_ATTACK, _SHUFFLE, _NULL, _CEILING = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """One attacker trained on one release, applied to all persons.
+
+    Attributes
+    ----------
+    attacker
+        Its name.
+    release
+        Number of the release, from 0.
+    inferred
+        Predictions, and probabilities of the true class.
+    score : (k,)
+        r (or another scoring) or the error, of every record that counts.
+    at_risk : (k,) bool
+        Whether the score is beyond the threshold.
+    null
+        Scores of the same attack after shuffling the release's target, per permutation.
+    ceiling
+        Scores of the same attack trained on the original, cross-fitted.
+    predict
+        The trained attacker.
+    """
+
+    attacker: str
+    release: int
+    inferred: Inferred
+    score: Floats
+    at_risk: NDArray[np.bool_]
+    null: tuple[Distribution, ...]
+    ceiling: Distribution | None
+    predict: Predictor = field(repr=False)
+
+    @property
+    def rate(self) -> float:
+        """Share of persons at risk."""
+        return int(self.at_risk.sum()) / len(self.at_risk)
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """A problem, and how it is scored.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    rule
+        Scoring and threshold.
+    delta
+        Of the relative errors.
+    seed
+        All random numbers derive from it and the place of their use.
+    threads
+        Number of threads; no figure depends on it.
+    """
+
+    problem: Problem
+    rule: Rule
+    delta: float
+    seed: int
+    threads: int
+
+    def score(self, inferred: Inferred) -> Floats:
+        """The scores of all persons."""
+        problem = self.problem
+        if problem.classes is None or inferred.probability is None:
+            return prediction_error(problem.truth, inferred.predicted, self.rule.scoring, delta=self.delta)
+        return categorical_score(inferred.probability, problem.truth, len(problem.classes), self.rule.scoring)
+
+    def margin(self) -> Inferred:
+        """What is inferred without the release and without keys: shares of classes, or the median."""
+        problem = self.problem
+        if problem.classes is None:
+            return Inferred(np.full(len(problem.truth), float(np.median(problem.truth))), None)
+        shares = class_shares(problem.truth, len(problem.classes))
+        return Inferred(np.full(len(problem.truth), int(shares.argmax()), dtype=np.int32), shares[problem.truth])
+
+    def attack(
+        self, attacker: Attacker, number: int, release: int, *, permutations: int, ceiling: Distribution | None,
+        tick: Callable[[str], None],
+    ) -> Attack:  # fmt: skip
+        """Train on a release, and on the release with its target shuffled."""
+        problem = self.problem
+        evidence = problem.releases[release]
+        predict = self._fit(attacker, evidence, _ATTACK, release, number)
+        inferred = problem.infer(predict)
+        tick(f"{attacker.name}, {problem.pair.labels[release]}")
+        score = self.score(inferred)
+        null = []
+        for b in range(permutations):
+            shuffled = self._shuffled(evidence, release, b)
+            found = problem.infer(self._fit(attacker, shuffled, _NULL, release, number, b))
+            null.append(Distribution.of(self.score(found)))
+            tick(f"{attacker.name}, {problem.pair.labels[release]}, null {b + 1} of {permutations}")
+        return Attack(attacker.name, release, inferred, score, self.rule.at_risk(score), tuple(null), ceiling, predict)
+
+    def ceiling(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Distribution:
+        """Scores of the attack trained on the original: every person is predicted by a model fitted without them."""
+        problem = self.problem
+        everybody = problem.original
+        n = len(everybody)
+        fold = fold_of(everybody.target, folds, self._stream(_CEILING, number))
+        predicted: NDArray[Any] = np.zeros(n, dtype=np.float64 if problem.classes is None else np.int32)
+        probability = None if problem.classes is None else np.zeros(n)
+        for f in range(folds):
+            inside, outside = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+            if not len(outside):
+                continue
+            # with a single record there is nobody else to learn from
+            train = everybody.take(inside) if len(inside) else everybody
+            predict = self._fit(attacker, train, _CEILING, number, f)
+            held_out = everybody.take(outside)
+            found = infer(predict, held_out, *held_out.table.distinct())
+            predicted[outside] = found.predicted
+            if probability is not None and found.probability is not None:
+                probability[outside] = found.probability
+            tick(f"{attacker.name}, original by itself, fold {f + 1} of {folds}")
+        return Distribution.of(self.score(Inferred(predicted, probability)))
+
+    def _fit(self, attacker: Attacker, evidence: Evidence, *place: int) -> Predictor:
+        train = evidence.joined(self.problem.side)
+        return fit_attacker(attacker, train.table, train.target, self._stream(*place), self.threads)
+
+    def _shuffled(self, evidence: Evidence, release: int, permutation: int) -> Evidence:
+        rng = np.random.default_rng(self._stream(_SHUFFLE, release, permutation))
+        ordered = evidence.take(evidence.table.ordering(evidence.target.y))
+        return Evidence(ordered.table, ordered.target.take(rng.permutation(len(ordered))))
+
+    def _stream(self, *place: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed, spawn_key=place)
+
+
+def fold_of(target: Target, folds: int, seed: np.random.SeedSequence) -> NDArray[np.intp]:
+    """The fold of every record: of equal size, and within each class as equal as can be."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(target.y))
+    if target.n_classes is not None:
+        order = order[np.argsort(target.y[order], kind="stable")]
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = np.arange(len(order)) % folds
+    return fold

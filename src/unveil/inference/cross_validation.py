@@ -1,0 +1,288 @@
+"""Cross-validation of a synthesizer: is a person safer whose record was not used?
+
+The original is cut into folds. From all folds but one a release is made; the attack on the fold that was left out says
+what anybody can be told from the release, the attack on the records that were used says what is added by having been
+in. The difference is what a membership argument is about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+from scipy.special import ndtri
+
+from unveil.errors import CallError, DataError
+from unveil.inference.attack import fold_of
+from unveil.inference.attackers import Target
+from unveil.inference.problem import TargetKind
+from unveil.inference.rapid import rapid
+from unveil.microdata.coding import distinct_values
+from unveil.microdata.files import open_source
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.pair import Pair
+from unveil.microdata.source import Flavour, Kind, Scalar, Source
+from unveil.result import frame, number, paragraph, text_table
+
+__all__ = ["RapidCV", "rapid_synthesizer_cv"]
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class RapidCV:
+    """RAPID of a synthesizer, of held-out persons and of those whose records were used.
+
+    Attributes
+    ----------
+    keys, target
+        The key variables and the target variable.
+    held_out, in_sample
+        Per fold (and repetition) the rate of persons left out, and of persons used for the synthesis.
+    mean, sd, se
+        Of the held-out rates; the standard error is ``sd / sqrt(number of folds)``.
+    interval
+        ``mean -+ 1.96 se``, cut at 0 and 1.
+    in_sample_mean, in_sample_sd
+        Of the in-sample rates.
+    inclusion
+        ``in_sample - held_out``, mean over the folds: what having been in the original adds.
+    inclusion_interval
+        Normal interval of that mean.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    kind: str
+    threshold: float
+    attackers: tuple[str, ...]
+    n: int
+    held_out: tuple[float, ...]
+    in_sample: tuple[float, ...]
+    mean: float
+    sd: float
+    se: float
+    interval: tuple[float, float]
+    in_sample_mean: float
+    in_sample_sd: float
+    inclusion: float
+    inclusion_interval: tuple[float, float]
+    flavour: Flavour
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if name != "flavour"
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per fold."""
+        return frame(
+            {"fold": list(range(1, len(self.held_out) + 1)), "held_out": self.held_out, "in_sample": self.in_sample},
+            flavour or self.flavour,
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Held-out and in-sample rate of every fold; needs matplotlib."""
+        from unveil.inference.plots import plot_cross_validation
+
+        return plot_cross_validation(self, ax=ax)
+
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = [
+            [str(i), number(a, 3), number(b, 3)]
+            for i, (a, b) in enumerate(zip(self.held_out, self.in_sample, strict=True), start=1)
+        ]
+        rows.append(["mean", number(self.mean, 3), number(self.in_sample_mean, 3)])
+        rows.append(["sd", number(self.sd, 3), number(self.in_sample_sd, 3)])
+        low, high = self.interval
+        inside = self.inclusion_interval
+        return "\n".join(
+            [
+                f"RAPID of a synthesizer: {self.target!r} from {', '.join(self.keys)}; {self.n} records, "
+                f"{len(self.held_out)} folds, {', '.join(self.attackers)}",
+                "",
+                text_table(["fold", "held out", "in sample"], rows),
+                "",
+                paragraph(
+                    f"Of 100 persons whose records were NOT used, {100 * self.mean:.1f} (95 % interval",
+                    f"{100 * low:.1f} to {100 * high:.1f}) have their target inferred;",
+                    f"of those whose records were used {100 * self.in_sample_mean:.1f}.",
+                    f"Inclusion adds {100 * self.inclusion:.1f}",
+                    f"({100 * inside[0]:.1f} to {100 * inside[1]:.1f}): folds share records, so intervals are rough.",
+                ),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def rapid_synthesizer_cv(
+    original: Any, synthesizer: Any, keys: str | Sequence[str], *, target: str, folds: int = 5, repeats: int = 1,
+    attacker: Any = "rf", seed: int = 0, kind: TargetKind | None = None, kinds: dict[str, Kind] | None = None,
+    special_codes: dict[str, Sequence[Scalar]] | None = None, schema: Any = None, **options: Any,
+) -> RapidCV:  # fmt: skip
+    """Assess a synthesizer by attacking persons whose records it has not seen.
+
+    Parameters
+    ----------
+    original
+        The file of real records: a path or a frame.
+    synthesizer
+        A function from a frame (of the flavour of the original) to a frame, or an object with ``fit`` and ``sample``;
+        arguments named ``seed`` and ``n`` are passed where ``sample``, or the function, has them.
+    keys, target
+        The key variables and the target variable.
+    folds
+        Number of folds; those of a categorical target hold each class in equal shares.
+    repeats
+        How often the folds are drawn.
+    attacker, kind
+        As of :func:`rapid`.
+    seed
+        Of folds, synthesis and attackers.
+    kinds, special_codes, schema
+        As of :class:`unveil.Pair`.
+    **options
+        Further options of :func:`rapid`: ``tau``, ``epsilon``, ``metric``, ...
+
+    Returns
+    -------
+    RapidCV
+        Rates per fold, their mean, sd and interval, held-out and in-sample.
+
+    Raises
+    ------
+    CallError
+        If there are fewer records than folds, or the synthesizer is none.
+    DataError
+        If the synthesizer does not return a frame with the keys and the target.
+
+    References
+    ----------
+    Templ, Thees & Müller (2026), arXiv:2602.09235.
+
+    Examples
+    --------
+    >>> import unveil
+    >>> people = unveil.simulate.rapid_population(200, kappa=10, seed=1)
+    >>> cv = rapid_synthesizer_cv(people, lambda frame: frame, ["age", "income"], target="disease_status",
+    ...                           attacker="cart", folds=2)
+    >>> len(cv.held_out), cv.inclusion > -0.2
+    (2, True)
+    """
+    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
+    if source.num_rows < folds:
+        raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
+    draw = _sampler(synthesizer)
+    options = {"permutations": 0, "ceiling": False} | options
+    if target not in source:
+        raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
+    found = distinct_values(source.column(target), label=source.label, name=target)
+    declared = (kinds or {}).get(target) or source.variable(target).kind
+    measured = (
+        declared in ("numeric", "date", "datetime") if declared else found.family in ("number", "date", "datetime")
+    )
+    continuous = kind == "continuous" or (kind is None and measured and len(found.values) > 2)
+    labels = Target(found.codes, None if continuous else len(found.values) + 1)
+    held_out: list[float] = []
+    in_sample: list[float] = []
+    last: Any = None
+    for repeat in range(repeats):
+        fold = fold_of(labels, folds, np.random.SeedSequence(seed, spawn_key=(repeat,)))
+        for f in range(folds):
+            used = _rows_of(source, np.flatnonzero(fold != f), "the records used")
+            left = _rows_of(source, np.flatnonzero(fold == f), "the records left out")
+            number_of_draw = seed + repeat * folds + f
+            made = open_source(draw(_as_frame(used), used.num_rows, number_of_draw), label="the synthesizer's release")
+            for attacked, rates in ((left, held_out), (used, in_sample)):
+                pair = Pair(attacked, made, kinds=kinds, special_codes=special_codes)
+                last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)
+                rates.append(last.rate)
+    return _summary(last, source, held_out, in_sample)
+
+
+def _summary(last: Any, source: Source, held_out: list[float], in_sample: list[float]) -> RapidCV:
+    mean, sd = float(np.mean(held_out)), float(np.std(held_out, ddof=1))
+    difference = np.array(in_sample) - np.array(held_out)
+    se = sd / math.sqrt(len(held_out))
+    z = float(ndtri((1 + _LEVEL) / 2))
+    spread = z * float(np.std(difference, ddof=1)) / math.sqrt(len(held_out))
+    return RapidCV(
+        keys=last.keys,
+        target=last.target,
+        kind=last.kind,
+        threshold=last.threshold,
+        attackers=last.attackers,
+        n=source.num_rows,
+        held_out=tuple(held_out),
+        in_sample=tuple(in_sample),
+        mean=mean,
+        sd=sd,
+        se=se,
+        interval=(max(mean - z * se, 0.0), min(mean + z * se, 1.0)),
+        in_sample_mean=float(np.mean(in_sample)),
+        in_sample_sd=float(np.std(in_sample, ddof=1)),
+        inclusion=float(difference.mean()),
+        inclusion_interval=(float(difference.mean() - spread), float(difference.mean() + spread)),
+        flavour=source.flavour,
+    )
+
+
+def _rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
+    indices = pa.array(rows)
+    return replace(source, label=label, num_rows=len(rows), fetch=lambda name: source.column(name).take(indices))
+
+
+def _as_frame(source: Source) -> Any:
+    """The source as a frame of its flavour."""
+    table = pa.table({name: source.column(name) for name in source.names})
+    if source.flavour == "arrow":
+        return table
+    import narwhals as nw
+
+    return nw.from_arrow(table, backend=source.flavour).to_native()
+
+
+def _sampler(synthesizer: Any) -> Callable[[Any, int, int], Any]:
+    """One way of calling functions and objects: (frame, number of records, seed) -> release."""
+    if callable(getattr(synthesizer, "fit", None)) and callable(getattr(synthesizer, "sample", None)):
+
+        def fit_and_sample(data: Any, n: int, seed: int) -> Any:
+            fitted = synthesizer.fit(data)
+            fitted = synthesizer if fitted is None else fitted
+            return _call(fitted.sample, (), {"n": n, "seed": seed})
+
+        return fit_and_sample
+    if not callable(synthesizer):
+        raise CallError(
+            "a synthesizer is a function of a frame, or an object with fit and sample, "
+            f"not {type(synthesizer).__name__}"
+        )
+    return lambda data, n, seed: _call(synthesizer, (data,), {"n": n, "seed": seed})
+
+
+def _call(function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, int]) -> Any:
+    """Call with those of the options that the function takes."""
+    import inspect
+
+    try:
+        known = set(inspect.signature(function).parameters)
+    except (TypeError, ValueError):
+        known = set()
+    made = function(*given, **{name: value for name, value in options.items() if name in known})
+    if isinstance(made, list | tuple):
+        if not made:
+            raise DataError("the synthesizer returned an empty list")
+        made = made[0]
+    return made

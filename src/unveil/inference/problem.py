@@ -1,0 +1,300 @@
+"""One inference problem: the keys, the target, and who counts, as arrays for every file."""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError
+from unveil.inference.attackers import Predictor, Target
+from unveil.inference.keys import KeyTable, amounts, key_of, stacked
+from unveil.microdata.column import CodedColumn
+from unveil.microdata.files import open_source
+from unveil.microdata.pair import Pair
+from unveil.tables.study import as_names
+
+__all__ = ["Evidence", "Inferred", "Problem", "TargetKind", "pose"]
+
+Floats = NDArray[np.float64]
+TargetKind = Literal["categorical", "continuous"]
+_CELLS_PER_BLOCK = 1 << 22
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence:
+    """Records that an attacker is trained on, or that are attacked."""
+
+    table: KeyTable
+    target: Target
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def take(self, records: NDArray[Any]) -> Evidence:
+        """Some of the records."""
+        return Evidence(self.table.take(records), self.target.take(records))
+
+    def joined(self, other: Evidence | None) -> Evidence:
+        """These records and then those."""
+        if other is None or not len(other):
+            return self
+        return Evidence(self.table.joined(other.table), self.target.joined(other.target))
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """What an attacker says of every person: a value, and for classes the probability of the true one."""
+
+    predicted: NDArray[Any]
+    probability: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Keys and target of an original and its releases.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    keys, target
+        Names of the columns.
+    classes
+        Labels of the classes of all files, or None where the target is continuous.
+    counted : (k,) intp
+        The original records that count: all, but for those without an amount where the target is continuous.
+    original, releases, side
+        What is known of each file; the side information is repeated by its weight.
+    notes
+        What the figures do not say by themselves.
+    """
+
+    pair: Pair
+    keys: tuple[str, ...]
+    target: str
+    classes: tuple[str, ...] | None
+    counted: NDArray[np.intp]
+    original: Evidence
+    releases: tuple[Evidence, ...]
+    side: Evidence | None
+    notes: tuple[str, ...]
+
+    @property
+    def kind(self) -> TargetKind:
+        """Whether classes or numbers are inferred."""
+        return "continuous" if self.classes is None else "categorical"
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """The true values of the records that count."""
+        return self.original.target.y
+
+    @cached_property
+    def _combinations(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return self.original.table.distinct()
+
+    def infer(self, predict: Predictor) -> Inferred:
+        """Apply a trained attacker to the keys of all persons, one block of key combinations at a time."""
+        first, position = self._combinations
+        return infer(predict, self.original, first, position)
+
+
+def infer(predict: Predictor, attacked: Evidence, first: NDArray[np.intp], position: NDArray[np.intp]) -> Inferred:
+    """Apply a trained attacker to records; each combination of keys is predicted once.
+
+    Parameters
+    ----------
+    predict
+        The attacker.
+    attacked
+        The records.
+    first, position
+        One record of each combination, and the combination of every record.
+    """
+    truth, n_classes = attacked.target.y, attacked.target.n_classes
+    if n_classes is None:
+        predicted = np.asarray(predict(attacked.table.take(first)), dtype=np.float64)
+        return Inferred(predicted[position], None)
+    size = max(_CELLS_PER_BLOCK // n_classes, 1)
+    by_combination = np.argsort(position, kind="stable")
+    ends = np.searchsorted(position[by_combination], np.arange(0, len(first) + size, size))
+    probability, best = np.empty(len(truth)), np.empty(len(truth), dtype=np.int32)
+    for block, start in enumerate(range(0, len(first), size)):
+        found = predict(attacked.table.take(first[start : start + size]))
+        records = by_combination[ends[block] : ends[block + 1]]
+        probability[records] = found[position[records] - start, truth[records]]
+        best[records] = found.argmax(axis=1)[position[records] - start]
+    # a mean of shares may exceed 1 by a rounding error
+    return Inferred(best, np.clip(probability, 0, 1))
+
+
+def pose(
+    pair: Pair,
+    keys: str | list[str] | tuple[str, ...],
+    target: str,
+    *,
+    kind: TargetKind | None = None,
+    target_na: Literal["exclude", "median"] | float = "exclude",
+    side_information: Any = None,
+    side_weight: float = 1.0,
+) -> Problem:
+    """Gather keys and target of all files; see :func:`unveil.inference.rapid`.
+
+    Raises
+    ------
+    CallError
+        If a column is unknown, the target is a key, or an option does not suit the target.
+    DataError
+        If there is nothing to train on or nobody to attack, or a continuous target is infinite.
+    """
+    names = as_names(keys, "key")
+    if target in names:
+        raise CallError(f"{target!r} is a key and the target; what is known need not be inferred")
+    if kind not in (None, "categorical", "continuous"):
+        raise CallError(f"kind is 'categorical' or 'continuous', not {kind!r}")
+    if not np.isfinite(side_weight) or side_weight < 0:
+        raise CallError(f"side_weight must be a number from 0, not {side_weight!r}")
+    pair.require([*names, target])
+    files = pair if side_information is None else _with_side(pair, side_information)
+    columns = [_coded(files, name) for name in names]
+    table_keys = [key_of(column) for column in columns]
+    column = _coded(files, target)
+    notes: list[str] = []
+    continuous = _continuous(column, kind, notes)
+    sources = [files.original, *files.releases]
+    codes = [column.original, *column.releases]
+    evidence, counted = [], np.arange(pair.n_original)
+    values = _amounts(files, column) if continuous else None
+    for i, (source, y) in enumerate(zip(sources, codes, strict=True)):
+        table = stacked(table_keys, [(c.original, *c.releases)[i] for c in columns])
+        if values is None:
+            evidence.append(Evidence(table, Target(y, column.n_levels)))
+            continue
+        numbers, records = _numbers(values[y], target_na)
+        evidence.append(Evidence(table.take(records), Target(numbers, None)))
+        if i == 0:
+            counted = records
+        if len(records) < len(y):
+            notes.append(
+                f"{len(y) - len(records)} record(s) of {source.label} without an amount in {target!r} are left out"
+            )
+    if not len(evidence[0]):
+        raise DataError(f"{files.original.label}: column {target!r} has no amounts; there is nothing to infer")
+    for source, one in zip(files.releases, evidence[1 : pair.n_releases + 1], strict=False):
+        if not len(one):
+            raise DataError(f"{source.label} has no records with {target!r}; an attacker has nothing to train on")
+    side = None if side_information is None else _repeated(evidence.pop(), side_weight)
+    if values is None:
+        notes.extend(_class_notes(column))
+    elif len(np.unique(evidence[0].target.y)) == 1:
+        notes.append(f"{target!r} has one value only in the original: nothing can be learnt from it")
+    return Problem(
+        pair, names, target, column.labels if values is None else None, counted, evidence[0], tuple(evidence[1:]),
+        side, tuple(notes),
+    )  # fmt: skip
+
+
+def _coded(files: Pair, name: str) -> CodedColumn:
+    """The column; that no number occurs in both files matters to who counts matches, not to a model."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        column = files.column(name)
+    measured = column.kind in ("numeric", "date", "datetime")
+    for one in caught:
+        if not (measured and str(one.message).endswith("nothing can match")):
+            warnings.warn(one.message, stacklevel=3)
+    return column
+
+
+def _with_side(pair: Pair, side_information: Any) -> Pair:
+    """The same files and one more, coded jointly."""
+    side = open_source(side_information, label="the side information")
+    # what was declared of the files is in their sources already; the side information may lack other columns
+    return Pair(
+        pair.original,
+        [*pair.releases, side],
+        special_codes=pair._special_codes,
+        kinds={name: kind for name, kind in pair._kinds.items() if name in side},
+    )
+
+
+def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) -> bool:
+    measured = column.kind in ("numeric", "date", "datetime")
+    if kind == "continuous" and amounts(column.levels) is None:
+        raise CallError(f"column {column.name!r} is {column.kind}; its values are no numbers to be inferred as such")
+    if kind is not None:
+        return kind == "continuous"
+    if measured and len(column.levels) <= 2:
+        if len(column.levels) == 2:
+            notes.append(
+                f"{column.name!r} has two values and is taken as categorical; kind='continuous' takes it as a number"
+            )
+        return False
+    return measured
+
+
+def _amounts(files: Pair, column: CodedColumn) -> Floats:
+    values = amounts(column.levels)
+    assert values is not None
+    if np.isinf(values).any():
+        code = int(np.flatnonzero(np.isinf(values))[0])
+        for source, codes in zip((files.original, *files.releases), (column.original, *column.releases), strict=True):
+            rows = np.flatnonzero(codes == code)
+            if len(rows):
+                raise DataError(
+                    f"{source.label}: column {column.name!r} is {column.label(code)} in row {rows[0] + 1}; an infinite "
+                    "target cannot be inferred as a number: recode it, or use kind='categorical'"
+                )
+    values = np.append(values, [np.nan] * column.has_gap)
+    values[list(column.special)] = np.nan
+    return values
+
+
+def _numbers(values: Floats, target_na: Literal["exclude", "median"] | float) -> tuple[Floats, NDArray[np.intp]]:
+    """The numbers and which records have one; gaps are left out, or filled."""
+    present = ~np.isnan(values)
+    if isinstance(target_na, str):
+        if target_na not in ("exclude", "median"):
+            raise CallError(f"target_na is 'exclude', 'median' or a number, not {target_na!r}")
+        if target_na == "exclude" or not present.any():
+            records = np.flatnonzero(present)
+            return values[records], records
+        fill = float(np.median(values[present]))
+    else:
+        fill = float(target_na)
+        if not np.isfinite(fill):
+            raise CallError(f"target_na is 'exclude', 'median' or a number, not {target_na!r}")
+    return np.where(present, values, fill), np.arange(len(values))
+
+
+def _repeated(side: Evidence, weight: float) -> Evidence:
+    """Each record as often as its weight; a fraction is spread evenly over the records."""
+    n = len(side)
+    times = np.diff(np.floor(np.arange(n + 1) * weight + 1e-9)).astype(np.intp)
+    return side.take(np.repeat(np.arange(n), times))
+
+
+def _class_notes(column: CodedColumn) -> list[str]:
+    notes = []
+    name = column.name
+    found = np.bincount(column.original, minlength=column.n_levels)
+    if (found > 0).sum() == 1:
+        notes.append(f"{name!r} has one class only in the original: nothing can be learnt (r = 0)")
+    elif (found > 0).sum() == len(column.original):
+        notes.append(f"{name!r} is different for every person, as an identifier is: its classes cannot be learnt")
+    for release, codes in enumerate(column.releases, start=1):
+        there = np.bincount(codes, minlength=column.n_levels)
+        lost = np.flatnonzero((found > 0) & (there == 0))
+        if len(lost) and (found > 0).sum() < len(column.original):
+            listed = ", ".join(column.label(int(c)) for c in lost[:5]) + (", ..." if len(lost) > 5 else "")
+            which = "the release" if len(column.releases) == 1 else f"release {release}"
+            notes.append(
+                f"{which} lacks {len(lost)} class(es) of {name!r} ({listed}): their {int(found[lost].sum())} "
+                "record(s) count with probability 0"
+            )
+    return notes
