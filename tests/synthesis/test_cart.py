@@ -101,7 +101,7 @@ def test_a_number_is_not_predicted_by_whether_it_is_there():
         ({"smoothing": "spline"}, "smoothing must be"),
         ({"bandwidth": "wide"}, "bandwidth must be"),
         ({"n_jobs": 0}, "n_jobs"),
-        ({"minbucket": 0}, "minbucket must be at least 1"),
+        ({"minbucket": 0}, "minbucket must be a whole number from 1"),
         ({"cp": -1}, "cp must be"),
         ({"rules": {"sex": [("age < 3", "FEMALE")]}}, "looks at 'age', which is not yet synthesised"),
         ({"rules": {"marital": [("age <", "SINGLE")]}}, "cannot be read"),

@@ -94,14 +94,16 @@ def synthesize(
 def _tidy_when_terminated() -> Iterator[None]:
     """Let a termination (as batch systems send) end the program through its clean-up, like an interruption."""
 
-    def stop(*_: object) -> None:
-        sys.exit(128 + signal.SIGTERM)
+    def stop(number: int, *_: object) -> None:
+        sys.exit(128 + number)
 
-    before = signal.signal(signal.SIGTERM, stop)
+    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [(number, signal.signal(number, stop)) for number in signals]
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before:
+            signal.signal(number, handler)
 
 
 def _split(given: list[str] | None) -> list[str] | None:

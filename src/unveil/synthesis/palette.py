@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from unveil.microdata.source import Flavour, Source
+from unveil.microdata.source import Flavour, Source, Variable
 from unveil.synthesis.encode import EncodedVariable, Levels
 
 __all__ = ["Palette", "make_palette"]
@@ -37,12 +37,15 @@ class Palette:
         By name, the values of the levels.
     flavour
         Kind of frame to give back where it is not the library's own: of a frame that was opened before.
+    declared
+        Whether the dictionaries of Arrow columns hold declared levels only.
     """
 
     library: Literal["pandas", "polars", "arrow"]
     frame: Any
     columns: Mapping[str, Any]
     flavour: Flavour = "arrow"
+    declared: bool = False
 
     def paint(self, levels: Mapping[str, Levels]) -> Any:
         """A frame of the records whose levels are given by column."""
@@ -89,14 +92,42 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
     columns = {}
     for variable in variables:
         column = source.column(variable.name) if table is None else table.column(variable.name)
-        columns[variable.name] = _one_chunk(column.take(_indices(variable.examples)))
+        values = _one_chunk(column.take(_indices(variable.examples)))
+        columns[variable.name] = values if table is not None else _declared(values, source.variable(variable.name))
     schema = table.schema if table is not None else pa.schema([(name, c.type) for name, c in columns.items()])
-    return Palette("arrow", schema, columns, source.flavour if isinstance(data, Source) else "arrow")
+    return Palette("arrow", schema, columns, source.flavour if isinstance(data, Source) else "arrow", table is None)
 
 
 def _indices(rows: Rows) -> pa.Array:
     """Row numbers as an Arrow array, without the detour over pandas."""
     return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows.astype(np.int64))])
+
+
+def _declared(values: pa.Array, variable: Variable) -> pa.Array:
+    """Text as text, and declared levels as a dictionary of just these.
+
+    The dictionary that a file is read into lists all its values in the order of the records. It must not reach a
+    release: it would hold values that no synthetic record has.
+    """
+    if not pa.types.is_dictionary(values.type):
+        return values
+    plain = values.cast(values.type.value_type)
+    levels = pa.array([str(level) for level in variable.levels or ()], pa.string())
+    if not len(levels) or not pa.types.is_string(plain.type) or not pc.all(pc.is_in(plain.drop_null(), levels)).as_py():
+        return plain
+    return pa.DictionaryArray.from_arrays(
+        pc.index_in(plain, levels).cast(values.type.index_type), levels, ordered=values.type.ordered
+    )
+
+
+def _only_drawn(values: pa.Array) -> pa.Array:
+    """A dictionary of the values that were drawn, in ascending order; one whose order is declared stays whole."""
+    if not pa.types.is_dictionary(values.type) or values.type.ordered:
+        return values
+    plain = values.cast(values.type.value_type)
+    drawn = plain.drop_null().unique()
+    drawn = drawn.take(pc.sort_indices(drawn))
+    return pa.DictionaryArray.from_arrays(pc.index_in(plain, drawn).cast(values.type.index_type), drawn)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -153,12 +184,15 @@ def _polars(palette: Palette, levels: Mapping[str, Levels]) -> Any:
             whole = values.dtype.is_integer()
             new = type(values)(name, np.rint(numbers) if whole else numbers).cast(values.dtype, strict=False)
             taken = taken.scatter(rows, new)
+        if str(values.dtype).startswith("Categorical"):
+            # Through text, because the values that were not drawn would go along.
+            taken = taken.cast(type(taken)(["text"]).dtype).cast(values.dtype)
         columns.append(taken)
     return type(palette.frame)(columns)
 
 
 def _arrow(palette: Palette, levels: Mapping[str, Levels]) -> pa.Table:
-    columns = []
+    columns: list[pa.Array] = []
     for name, chosen in levels.items():
         taken = palette.columns[name].take(_indices(chosen.codes))
         if chosen.new is not None:
@@ -167,5 +201,6 @@ def _arrow(palette: Palette, levels: Mapping[str, Levels]) -> pa.Table:
             mask[rows] = True
             numbers = np.rint(numbers) if pa.types.is_integer(taken.type) else numbers
             taken = pc.replace_with_mask(taken, pa.array(mask), pa.array(numbers).cast(taken.type, safe=False))
-        columns.append(taken)
+        given = palette.frame.field(len(columns)).type
+        columns.append(_only_drawn(taken) if pa.types.is_dictionary(given) and not palette.declared else taken)
     return pa.Table.from_arrays(columns, schema=palette.frame)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError
+from unveil.errors import CallError, UnveilWarning
 from unveil.microdata.nearest import near_matches
 from unveil.synthesis.cart import CartMethod
 from unveil.synthesis.encode import EncodedVariable, Levels
@@ -17,6 +18,9 @@ from unveil.synthesis.rules import Rule, rows_under_rules
 from unveil.trees import Column
 
 __all__ = ["Lookup", "Plan", "Step", "draw_plan", "restricted"]
+
+MOST_CELLS = 2_000_000
+"""Levels of a categorical predictor times classes, up to which a tree is grown in seconds."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,6 +132,8 @@ def draw_plan(
     _check_rules(rules, order)
     positions: dict[str, tuple[int, ...]] = {}
     plans, taken = [], 0
+    columns: list[Column] = []
+    too_many: list[tuple[str, str]] = []
     for name in order:
         variable, own_rules = by_name[name], tuple(rules.get(name, ()))
         before = tuple(p for other in chosen[name] for p in positions[other])
@@ -136,15 +142,34 @@ def draw_plan(
         steps = []
         for i, part in enumerate(variable.parts):
             rows = _rows(part.rows, excluded)
+            usable = tuple(p for p in before if _few_enough(columns[p], part.column))
+            too_many.extend((columns[p].name, name) for p in before if p not in usable)
             method = methods[name] if i == len(variable.parts) - 1 else parts[name]
-            if not before and not (isinstance(method, CartMethod) and method.smoothing):
+            if not usable and not (isinstance(method, CartMethod) and method.smoothing):
                 method = without_predictors
             fits = lookup is None and (rows is None or rows.size > 0)
-            steps.append(Step(part.name, taken + i, i, before, rows, method if fits else None))
+            steps.append(Step(part.name, taken + i, i, usable, rows, method if fits else None))
         positions[name] = tuple(range(taken, taken + len(steps))) if variable.n_levels > 1 else ()
         taken += len(steps)
+        columns.extend(part.column for part in variable.parts)
         plans.append(Plan(variable, tuple(steps), lookup, own_rules))
+    if too_many:
+        pairs = "; ".join(f"{response!r} by {predictor!r}" for predictor, response in too_many[:3])
+        more = f" and {len(too_many) - 3} more" if len(too_many) > 3 else ""
+        warnings.warn(
+            f"text of too many different values does not predict text of too many: {pairs}{more}; drop such columns, "
+            "or merge their rare levels",
+            UnveilWarning,
+            stacklevel=3,
+        )
     return tuple(plans)
+
+
+def _few_enough(predictor: Column, response: Column) -> bool:
+    """Whether the table of levels by classes that a split on a categorical predictor needs is of a size to work on."""
+    if predictor.kind != "categorical" or response.kind == "numeric":
+        return True
+    return predictor.n_levels * response.n_levels <= MOST_CELLS
 
 
 def unknown(name: object, names: Iterable[str], option: str) -> CallError:

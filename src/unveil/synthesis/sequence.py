@@ -166,6 +166,17 @@ class CartSynthesizer:
         DataError
             If the file has no records or no columns, or a column cannot be read as its kind.
         """
+        if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
+            raise CallError(f"seed must be a whole number from 0, not {seed!r}")
+        if not isinstance(self.proper, bool):
+            raise CallError(f"proper must be True or False, not {self.proper!r}")
+        for name, option in (
+            ("predictors", self.predictors),
+            ("special_codes", self.special_codes),
+            ("rules", self.rules),
+        ):
+            if option is not None and not isinstance(option, Mapping):
+                raise CallError(f"{name} are given by column, as a mapping, not as {option!r}")
         source = _opened(original, "the original")
         if source.num_rows == 0 or not source.names:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -110,10 +111,13 @@ def grow(
 def _check(response: Column, predictors: Sequence[Column], settings: Settings) -> None:
     """Complain about settings that make no sense."""
     for name, least in (("minbucket", 1), ("minsplit", 1), ("max_depth", 0), ("surrogates", 0)):
-        if getattr(settings, name) < least:
-            raise CallError(f"{name} must be at least {least}, got {getattr(settings, name)}")
-    if not 0 <= settings.cp < np.inf:
-        raise CallError(f"cp must be a number from 0, got {settings.cp}")
+        value = getattr(settings, name)
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
+            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    if isinstance(settings.cp, bool) or not isinstance(settings.cp, Real) or not 0 <= settings.cp < np.inf:
+        raise CallError(f"cp must be a number from 0, not {settings.cp!r}")
+    if not isinstance(settings.collapse, bool | np.bool_):
+        raise CallError(f"collapse must be True or False, not {settings.collapse!r}")
     for f, predictor in enumerate(predictors):
         if predictor.codes.size != response.codes.size:
             name = predictor.name or f"predictor {f}"

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unveil.errors import CallError, DataError
+import numpy as np
+
+from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.pair import Pair
 from unveil.synthesis.sdc.records import Records
 from unveil.synthesis.sdc.report import SdcReport
@@ -71,6 +74,8 @@ def drop_replicated_uniques(
     >>> kept.to_pylist(), report.n_changed
     ([{'sex': 'f', 'age': 30}], 1)
     """
+    if not isinstance(pair, Pair):
+        raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
     if isinstance(release, bool) or not isinstance(release, int) or not 0 <= release < pair.n_releases:
         raise CallError(f"there is no release {release!r}; they are numbered from 0 to {pair.n_releases - 1}")
     study = Study.of(pair, keys, use_keys_na=use_keys_na)
@@ -78,6 +83,8 @@ def drop_replicated_uniques(
     records = Records.of(source if data is None else data)
     if records.source.num_rows != source.num_rows or records.source.names != source.names:
         raise DataError(f"data is not {source.label}: it has other columns or another number of records")
+    if data is not None:
+        _check_keys(study, release, records)
     d, by_release = study.combinations.counts()
     replicated = (d == 1) & (by_release[release] == 1)
     if study.excluded is not None:
@@ -94,3 +101,19 @@ def drop_replicated_uniques(
     return records.kept(~flags), SdcReport(
         "drop_replicated_uniques", source.label, study.keys, n, n_removed, figures, tuple(sentences)
     )
+
+
+def _check_keys(study: Study, release: int, records: Records) -> None:
+    """The records are removed by their position, so the frame must hold them in the pair's order."""
+    for name in study.keys:
+        column = study.pair.column(name)
+        with warnings.catch_warnings():
+            # Whatever can be said of the column was said when the pair was coded.
+            warnings.simplefilter("ignore", UnveilWarning)
+            again = Pair(study.pair.releases[release], records.source, kinds={name: column.kind}).column(name)
+        differing = np.flatnonzero(again.original != again.releases[0])
+        if len(differing):
+            raise DataError(
+                f"data is not {study.pair.labels[release]}: column {name!r} differs in record {int(differing[0]) + 1}; "
+                "give the frame that the pair was made of, in its order"
+            )

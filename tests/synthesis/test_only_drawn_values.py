@@ -1,0 +1,85 @@
+"""A release holds the values that were drawn, and no others, in whatever form it is given."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.errors import DataError, UnveilWarning
+from unveil.microdata.write import write_table
+from unveil.synthesis import sdc
+
+N, K = 120, 4
+NAMES = [f"PERSON-{i:04d}" for i in np.random.default_rng(1).permutation(N)]
+AGES = [20 + i % 50 for i in range(N)]
+ORIGINAL = pa.table({"name": NAMES, "age": AGES})
+
+
+def synthesised(data: Any) -> Any:
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        return unveil.synthesize(data, m=1, k=K, seed=1)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> str:
+    write_table(ORIGINAL, tmp_path / "original.csv")
+    return str(tmp_path / "original.csv")
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".feather", ".arrow"])
+def test_files_hold_drawn_values_only(path: str, tmp_path: Path, ending: str):
+    release = synthesised(path)
+    drawn = set(release.column("name").to_pylist())
+    write_table(release, tmp_path / f"release{ending}")
+    content = (tmp_path / f"release{ending}").read_bytes()
+    assert 0 < len(drawn) <= K
+    assert {name for name in NAMES if name.encode() in content} == drawn
+
+
+def test_text_of_a_file_comes_back_as_text(path: str):
+    assert synthesised(path).schema.field("name").type == pa.string()
+
+
+def test_dictionary_of_an_arrow_table_holds_drawn_values_in_order():
+    coded = ORIGINAL.set_column(0, "name", ORIGINAL.column("name").dictionary_encode())
+    release = synthesised(coded)
+    assert release.schema == coded.schema
+    dictionary = release.column("name").chunk(0).dictionary.to_pylist()
+    assert dictionary == sorted(set(release.column("name").to_pylist()))
+
+
+def test_ordered_levels_stay_as_declared():
+    levels = pa.array(["low", "mid", "high"])
+    ordered = pa.DictionaryArray.from_arrays(pa.array([0, 1, 2] * 10, pa.int8()), levels, ordered=True)
+    release = synthesised(pa.table({"x": ordered}))
+    assert release.column("x").type == ordered.type
+    assert release.column("x").chunk(0).dictionary.to_pylist() == ["low", "mid", "high"]
+
+
+def test_uniques_are_dropped_from_the_release_itself_only():
+    original = pa.table({"age": [1, 2, 3, 3, 4], "t": list("abcde")})
+    release = pa.table({"age": [1, 2, 3, 3], "t": list("abcd")})
+    pair = unveil.Pair(original, release)
+    kept, _ = sdc.drop_replicated_uniques(pair, ["age"], data=release)
+    assert kept.column("age").to_pylist() == [3, 3]
+    with pytest.raises(DataError, match=r"column 'age' differs in record 1; give the frame"):
+        sdc.drop_replicated_uniques(pair, ["age"], data=release.take(pa.array([3, 2, 1, 0])))
+
+
+def test_text_of_many_values_does_not_predict_text_of_many_values():
+    n = 4000
+    rng = np.random.default_rng(3)
+    many = pa.table(
+        {name: pa.array([f"{name}{v}" for v in rng.integers(n // 2, size=n)]) for name in ("street", "surname")}
+        | {"age": rng.integers(20, 60, n)}
+    )
+    with pytest.warns(UnveilWarning, match="'surname' by 'street'; drop such columns, or merge"):
+        release = unveil.synthesize(many, m=1, seed=1)
+    assert release.num_rows == n
