@@ -265,7 +265,7 @@ def test_five_hundred_levels_on_both_sides():
         ({"max_depth": -1}, "max_depth must be a whole number from 0"),
         ({"cp": -0.1}, "cp must be a number from 0"),
         ({"cp": np.nan}, "cp must be a number from 0"),
-        ({"surrogates": -1}, "surrogates must be at least 0"),
+        ({"surrogates": -1}, "surrogates must be a whole number from 0"),
         ({"rows": np.array([4])}, "rows must be record numbers between 0 and 3"),
     ],
 )

@@ -45,7 +45,7 @@ def synthesize(
     k
         Number of records of each copy; default: as many as the original.
     seed
-        The same seed gives the same files.
+        The same seed gives the same files, except where noise for differential privacy is drawn.
     minbucket
         Smallest number of real records in a leaf; default: 5.
     cp

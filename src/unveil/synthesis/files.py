@@ -32,6 +32,8 @@ from unveil.synthesis.sequence import CartSynthesizer
 
 __all__ = ["SyntheticFiles", "Targets", "choose_targets", "synthesize_files"]
 
+UNWRITABLE = (".xlsx", ".xls", ".ods", ".rds", ".rda", ".rdata", ".sas7bdat", ".por", ".json", ".zip", ".tar.gz")
+"""Endings that mean a file, so that no folder of that name is made."""
 WRITABLE = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".sav", ".zsav", ".dta", ".xpt")
 ZIPPED = (".csv", ".tsv", ".txt")
 RUNNING = ("n_jobs", "progress")
@@ -255,6 +257,8 @@ def choose_targets(original: Path, output: Path, m: int, *, format: str | None =
         if format is not None and _ending(format) != ending:
             raise CallError(f"format {format!r} contradicts the name {output.name}; leave one of them out")
         return Targets((output,), output.with_name(f"{stem}.provenance.json"), False)
+    if ending in UNWRITABLE and not output.is_dir():
+        raise CallError(f"{output.name}: files like this cannot be written; choose from {', '.join(_endings())}")
     stem, own = _split(original)
     ending = own if format is None else _ending(format)
     if ending not in _endings():
