@@ -21,6 +21,7 @@ from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
+    from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
 
 __version__ = "0.1.0"
@@ -32,6 +33,7 @@ __all__ = [
     "FileError",
     "MissingPackageError",
     "Pair",
+    "PosteriorRisk",
     "Rapid",
     "Schema",
     "UnveilError",
@@ -40,6 +42,7 @@ __all__ = [
     "attribute",
     "identity",
     "key_sets",
+    "posterior",
     "rapid",
     "rapid_synthesizer_cv",
     "read",
@@ -53,6 +56,7 @@ __all__ = [
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
+    **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
 }
 

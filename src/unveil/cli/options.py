@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -22,6 +23,7 @@ __all__ = [
     "Output",
     "Reading",
     "Whole",
+    "announce_compiling",
     "as_lists",
     "assignments",
     "groups_of",
@@ -255,6 +257,15 @@ def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
     for i, path in enumerate(record_files(records, len(risk.labels if records else ()))):
         write_table(risk.records(i, flavour="arrow"), str(path), overwrite=overwrite)
         print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)
+
+
+def announce_compiling() -> None:
+    """Say that the loops are compiled now, where that has not been done on this machine."""
+    import unveil.trees
+
+    kept = Path(unveil.trees.__file__).parent / "__pycache__"
+    if sys.stderr.isatty() and "NUMBA_CACHE_DIR" not in os.environ and not any(kept.glob("*.nbi")):
+        print("compiling, once: this takes a minute or two", file=sys.stderr)
 
 
 @contextmanager

@@ -15,6 +15,7 @@ from unveil.cli.options import (
     Original,
     Output,
     Reading,
+    announce_compiling,
     names_of,
     progress_bar,
     record_files,
@@ -141,6 +142,7 @@ def rapid(
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
     output.check((original, *synthetic), *record_files(records, len(synthetic)))
+    announce_compiling()
     pair = reading.pair(original, synthetic)
     chosen = None if targets is None else names_of(targets, pair.names)
     result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)

@@ -11,7 +11,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from unveil.cli.options import Listed, Reading, Whole, assignments, progress_bar
+from unveil.cli.options import Listed, Reading, Whole, announce_compiling, assignments, progress_bar
 from unveil.errors import CallError
 
 __all__ = ["synthesize"]
@@ -75,6 +75,7 @@ def synthesize(
     """
     from unveil.synthesis.files import synthesize_files
 
+    announce_compiling()
     settings = {
         "minbucket": minbucket, "cp": cp, "collapse": collapse, "max_depth": max_depth, "proper": proper,
         "epsilon": epsilon, "degree": degree,

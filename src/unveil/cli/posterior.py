@@ -1,0 +1,194 @@
+"""The verb `unveil posterior`."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from unveil.cli.options import Listed, Original, Output, Reading, Whole, announce_compiling, names_of, plain_value
+from unveil.errors import CallError
+
+__all__ = ["posterior"]
+
+
+def posterior(
+    original: Original, *synthetic: Path, target: Annotated[list[str], Parameter(negative=())],
+    known: Listed = None, candidates: Listed = None, prior: str = "uniform", structure: str = "both",
+    releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
+    provenance: Path | None = None, method: str = "cart", minbucket: Whole = 5, cp: float = 1e-8, collapse: bool = True,
+    max_depth: Whole = 30, visit_order: Listed = None, epsilon: float | None = None, seed: Whole = 0,
+    checkpoint: Path | None = None, advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None,
+    records: Path | None = None, reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """What an intruder learns of a record who knows all others and the synthesizer.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    synthetic
+        The release, or several.
+    target
+        The variable whose value is asked for, or several, separated by commas.
+    known
+        What the intruder knows of the record, separated by commas; default: everything else.
+    candidates
+        Values in question, separated by commas; intervals of a numeric target as 0:5. Default: all values.
+    prior
+        uniform, marginal or conditional.
+    structure
+        fixed (donor counts), exact (and the shape of the trees) or both.
+    releases
+        pooled, or each by itself.
+    intruder_errors
+        Number of the intruder's other records that are wrong.
+    withheld
+        Variables whose released values do not count.
+    rows
+        Record numbers from 0, separated by commas; 0:500 for a stretch. Default: all.
+    provenance
+        The file that unveil synthesize wrote beside the release: takes the place of the settings below.
+    method
+        cart, or catall for the saturated multinomial.
+    minbucket
+        Smallest number of real records in a leaf.
+    cp
+        Splits that lower the risk by less than this share are removed.
+    collapse
+        Whether splits that do not change the majority are removed.
+    max_depth
+        Largest depth of a tree.
+    visit_order
+        Order of synthesis, separated by commas; default: the file's.
+    epsilon
+        Privacy budget of catall.
+    seed
+        Of simulations, and of the intruder's errors.
+    checkpoint
+        A file that keeps finished records: an interrupted run goes on where it stopped.
+    advice
+        Also work out what other settings or fewer releases would do for the records at risk.
+    by
+        Also show the measures for each level of this column.
+    records
+        Write the figures of every record to this file. They are confidential.
+    """
+    from unveil.posterior.study import posterior as compute
+
+    files = () if records is None else (records,)
+    output.check((original, *synthetic), *files)
+    announce_compiling()
+    pair = reading.pair(original, synthetic)
+    synthesizer = _synthesizer(
+        provenance, original, reading, method, epsilon,
+        {"minbucket": minbucket, "cp": cp, "collapse": collapse, "max_depth": max_depth,
+         "visit_order": None if visit_order is None else names_of(visit_order, pair.original.names)},
+    )  # fmt: skip
+    with _progress() as progress:
+        risk = compute(
+            pair, synthesizer, target=names_of(target, pair.original.names),
+            known="all" if known is None else names_of(known, pair.original.names), candidates=_candidates(candidates),
+            prior=prior, structure=structure, records=_rows(rows, pair.n_original),  # type: ignore[arg-type]
+            releases=releases, intruder_errors=intruder_errors,  # type: ignore[arg-type]
+            withheld=[] if withheld is None else names_of(withheld, pair.original.names), seed=seed, progress=progress,
+            checkpoint=checkpoint,
+        )  # fmt: skip
+    found = risk.advice() if advice else None
+    output.give(risk, None if found is None else {"advice": found.to_dict()})
+    if found is not None and output.json != "-":
+        print(f"\n{found}")
+    _details(risk, by, records, silent=output.json == "-", overwrite=output.overwrite)
+
+
+def _details(risk: Any, by: str | None, records: Path | None, *, silent: bool, overwrite: bool) -> None:
+    """Figures by group, and of every record."""
+    if by is not None and not silent:
+        from unveil.result import text_table
+
+        for release, label in enumerate(risk.labels):
+            table = risk.by(by, release, flavour="arrow")
+            print(f"\n{label}, by {by}\n")
+            print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
+    if records is not None:
+        from unveil.microdata.write import write_table
+
+        for release, label in enumerate(risk.labels):
+            path = records if len(risk.labels) == 1 else records.with_stem(f"{records.stem}_{release + 1}")
+            write_table(risk.records(release, flavour="arrow"), str(path), overwrite=overwrite)
+            print(f"notice: {path} holds figures of every single person ({label}): keep it in the building",
+                  file=sys.stderr)  # fmt: skip
+
+
+def _synthesizer(
+    provenance: Path | None,
+    original: Path,
+    reading: Reading,
+    method: str,
+    epsilon: float | None,
+    settings: dict[str, Any],
+) -> Any:
+    """The synthesizer with the settings that the release was made with."""
+    from unveil.synthesis import CartSynthesizer
+    from unveil.synthesis.methods.catall import CatallSynthesizer
+
+    if provenance is not None:
+        from unveil.synthesis.provenance import read_provenance
+
+        found = read_provenance(provenance)
+        found.check_original(original)
+        method, settings = found.method, dict(found.settings)
+        if method not in ("cart", "catall"):
+            settings["methods"], method = method, "cart"
+    else:
+        settings |= {"special_codes": reading.codes or None, "kinds": reading.stated or None}
+    if method == "catall":
+        return CatallSynthesizer(epsilon=settings.get("epsilon", epsilon), prior=settings.get("prior", 1.0))
+    if method != "cart":
+        raise CallError(f"unknown method {method!r}; choose from cart, catall, or give a provenance file")
+    return CartSynthesizer(**settings)
+
+
+def _candidates(given: list[str] | None) -> list[Any] | None:
+    if given is None:
+        return None
+    values: list[Any] = []
+    for part in (p for text in given for p in text.split(",")):
+        low, colon, high = part.partition(":")
+        ends = (plain_value(low), plain_value(high))
+        interval = colon and not any(isinstance(end, str) for end in ends)
+        values.append(ends if interval else plain_value(part))
+    return values
+
+
+def _rows(given: list[str] | None, n: int) -> Any:
+    if given is None:
+        return "all"
+    numbers: list[int] = []
+    for part in (p for text in given for p in text.split(",")):
+        first, colon, end = part.partition(":")
+        try:
+            numbers += range(int(first or 0), int(end or n)) if colon else [int(first)]
+        except ValueError:
+            raise CallError(f"--rows takes record numbers such as 3,17 or 0:500, not {part!r}") from None
+    return numbers
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[int, int, str], None] | None]:
+    """A bar with the time left on standard error, where that is a terminal."""
+    if not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} records"),
+               TimeRemainingColumn())  # fmt: skip
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("fitting", total=None)
+        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)

@@ -1,0 +1,246 @@
+"""What other settings, or fewer releases, would do: made and measured, not guessed."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata import Pair
+from unveil.microdata.source import Flavour
+from unveil.posterior.priors import PriorChoice
+from unveil.posterior.risk import PosteriorRisk
+from unveil.result import frame, paragraph, text_table
+from unveil.synthesis import CartSynthesizer
+
+__all__ = ["Advice", "AdviceRow", "advise"]
+
+
+@dataclass(frozen=True)
+class AdviceRow:
+    """One setting.
+
+    Attributes
+    ----------
+    setting, value
+        What is changed, and to what; "as released" for the releases at hand.
+    mean_posterior
+        Mean posterior of the truth over the records at risk, by structure.
+    mean_prior
+        Their mean prior.
+    still_at_risk
+        Share of them whose normalised gain stays above the threshold, by the strongest structure.
+    share_certain
+        Share of them whose value stays certain, by the strongest structure.
+    """
+
+    setting: str
+    value: str
+    mean_posterior: Mapping[str, float]
+    mean_prior: float
+    still_at_risk: float
+    share_certain: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Settings side by side, for the records at risk.
+
+    Attributes
+    ----------
+    n_at_risk, n_looked_at
+        Records at risk, and how many of them were worked out anew.
+    threshold
+        Normalised gain above which a record is at risk.
+    rows
+        One per setting and value; the first is the file at hand.
+    """
+
+    n_at_risk: int
+    n_looked_at: int
+    threshold: float
+    rows: tuple[AdviceRow, ...]
+    _flavour: Flavour = field(repr=False, compare=False, default="arrow")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows as plain values."""
+        return {
+            "n_at_risk": self.n_at_risk,
+            "n_looked_at": self.n_looked_at,
+            "threshold": self.threshold,
+            "rows": [{**vars(row), "mean_posterior": dict(row.mean_posterior)} for row in self.rows],
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per setting and value."""
+        structures = tuple(self.rows[0].mean_posterior)
+        return frame(
+            {"setting": [row.setting for row in self.rows], "value": [row.value for row in self.rows]}
+            | {f"mean_posterior_{name}": [row.mean_posterior[name] for row in self.rows] for name in structures}
+            | {
+                "mean_prior": [row.mean_prior for row in self.rows],
+                "still_at_risk": [row.still_at_risk for row in self.rows],
+                "share_certain": [row.share_certain for row in self.rows],
+            },
+            flavour or self._flavour,
+        )
+
+    def plot(self, setting: str = "minbucket", ax: Any = None) -> Any:
+        """Mean posterior against one setting ("m", "minbucket", "cp"); needs matplotlib.
+
+        Raises
+        ------
+        CallError
+            If the setting was not tried.
+        """
+        from unveil.posterior.plots import plot_advice
+
+        if setting not in {row.setting for row in self.rows}:
+            raise CallError(f"{setting!r} was not tried; there is {', '.join(sorted({r.setting for r in self.rows}))}")
+        return plot_advice(self, setting, ax=ax)
+
+    def __str__(self) -> str:
+        structures = tuple(self.rows[0].mean_posterior)
+        rows: list[list[float | str | None]] = [
+            [f"{row.setting} {row.value}".strip(), *(row.mean_posterior[name] for name in structures),
+             100 * row.still_at_risk, 100 * row.share_certain]
+            for row in self.rows
+        ]  # fmt: skip
+        looked = "all" if self.n_looked_at == self.n_at_risk else f"{self.n_looked_at}"
+        return "\n".join(
+            [
+                f"{self.n_at_risk} records at risk (normalised gain above {self.threshold}), {looked} worked out anew",
+                "",
+                text_table(
+                    ["setting", *(f"posterior, {name}" for name in structures), "% still at risk", "% certain"],
+                    rows,
+                    digits=3,
+                ),
+                "",
+                paragraph(
+                    f"Mean probability of the true value over the records at risk; beforehand "
+                    f"{self.rows[0].mean_prior:.3f}. New settings: fitted, released and weighed once; the release "
+                    "drawn is one of many. Not shown: what a setting costs in utility."
+                ),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def advise(
+    pair: Pair,
+    synthesizer: CartSynthesizer,
+    risk: PosteriorRisk,
+    *,
+    minbucket: Sequence[int] = (10, 25, 50, 100),
+    cp: Sequence[float] = (1e-4, 1e-3, 5e-3),
+    m: Sequence[int] | None = None,
+    threshold: float = 0.3,
+    most_records: int = 500,
+    seed: int = 1,
+    prior: PriorChoice = "uniform",
+) -> Advice:
+    """Work out what other settings or fewer releases do for the records at risk.
+
+    Every setting is fitted to the original, as many releases as there are now are drawn, and the posterior is computed
+    as before. Fewer releases: the first ones of those at hand.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    synthesizer
+        What made them.
+    risk
+        The result whose records at risk are looked at.
+    minbucket, cp
+        Settings to try.
+    m
+        Numbers of releases to try; by default 1 and all numbers by doubling below the number at hand.
+    threshold
+        Records with a larger normalised gain are at risk.
+    most_records
+        Most records that are worked out; a random choice where more are at risk.
+    seed
+        Seed of choice and releases.
+    prior
+        As of :func:`unveil.posterior.posterior`.
+
+    Returns
+    -------
+    Advice
+        Settings side by side.
+
+    Raises
+    ------
+    CallError
+        If no record is at risk, or a number is out of range.
+    """
+    found = risk.weighed()
+    exposed = found.members[found.normalised_gain > threshold]
+    if exposed.size == 0:
+        raise CallError(f"no record has a normalised gain above {threshold}; there is nothing to advise on")
+    rng = np.random.default_rng([seed, 3])
+    chosen = np.sort(rng.permutation(exposed)[:most_records])
+    wanted = (1 << np.arange(pair.n_releases.bit_length() - 1)).tolist() if m is None else list(m)
+    wanted = sorted({value for value in wanted if value < pair.n_releases or m is not None})
+    for value in wanted:
+        if not 1 <= value <= pair.n_releases:
+            raise CallError(f"m: there are {pair.n_releases} releases, not {value}")
+    ask = _asker(risk, chosen, prior, threshold)
+    rows = [ask("as released", "", pair, synthesizer)]
+    for value in wanted:
+        rows.append(ask("m", str(value), _fewer(pair, value), synthesizer))
+    if wanted and max(wanted) < pair.n_releases:
+        rows.append(replace(rows[0], setting="m", value=str(pair.n_releases)))
+    for option, values in (("minbucket", minbucket), ("cp", cp)):
+        for setting in values:
+            other = copy.copy(synthesizer)
+            # minsplit follows minbucket unless it was set.
+            changed: dict[str, Any] = {option: setting}
+            other.cart = replace(synthesizer.cart, **changed)
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnveilWarning)
+                other.fit(pair.original)
+                releases = [other.sample(n, seed=seed + r) for r, n in enumerate(pair.n_synthetic)]
+            rows.append(ask(option, f"{setting:g}", Pair(pair.original, releases), other))
+    return Advice(int(exposed.size), int(chosen.size), threshold, tuple(rows), pair.flavour)
+
+
+def _fewer(pair: Pair, m: int) -> Pair:
+    return Pair(pair.original, list(pair.releases[:m]))
+
+
+def _asker(
+    risk: PosteriorRisk, chosen: NDArray[np.int64], prior: PriorChoice, threshold: float
+) -> Callable[[str, str, Pair, CartSynthesizer], AdviceRow]:
+    from unveil.posterior.study import posterior
+
+    names = set(risk.structures)
+    structure: Any = "both" if names == {"fixed", "exact"} else risk.structures[-1]
+
+    def ask(setting: str, value: str, pair: Pair, synthesizer: CartSynthesizer) -> AdviceRow:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnveilWarning)
+            again = posterior(
+                pair, synthesizer, target=risk.target, known=risk.known, prior=prior, structure=structure,
+                records=chosen, withheld=risk.withheld,
+            )  # fmt: skip
+        found = again.weighed()
+        return AdviceRow(
+            setting,
+            value,
+            {name: again.releases[0][name]["mean_posterior"] for name in again.structures},
+            float(found.prior.mean()),
+            float((found.normalised_gain > threshold).mean()),
+            float((found.posterior >= 1 - 1e-9).mean()),
+        )
+
+    return ask

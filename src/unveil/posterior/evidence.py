@@ -1,0 +1,176 @@
+"""What a release says about the worlds of a record: impossible values and log-likelihoods, block by block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.posterior.chain import Chain, Link
+from unveil.posterior.exact import ExactTree, exact_likelihood, fit_exact
+from unveil.posterior.fixed import FixedTree, fit_fixed, fixed_changes
+from unveil.posterior.worlds import Worlds
+
+__all__ = ["CartEvidence", "Evidence", "Step", "fit_fixed_trees", "links_concerned"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+HOPELESS = 200.0
+"""Difference of log-likelihoods that later trees are not expected to make good."""
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """What one part of a synthesizer says.
+
+    Parameters
+    ----------
+    name
+        Of the part.
+    impossible : (r, c) int64
+        Released values that it cannot produce, by record and world.
+    log : (r, c) float64
+        Log-likelihood of the others, up to a constant per record.
+    """
+
+    name: str
+    impossible: Ints
+    log: Floats
+
+
+class Evidence(Protocol):
+    """Likelihood of a release by record and world."""
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float) -> Sequence[Step]:
+        """What each part says about worlds ``start`` to ``stop`` of some records.
+
+        Parameters
+        ----------
+        members : (r,) int64
+            The records.
+        start, stop : int
+            The worlds.
+        log_wrong : float
+            Logarithm of what an impossible value counts for. Worlds that earlier parts have ruled out need not be
+            worked out to the end.
+
+        Returns
+        -------
+        sequence of Step
+            The parts in the order of visit.
+        """
+        ...
+
+    def must_fill(self, members: Ints) -> Flags:
+        """(r,) whether some released value can have come from the record alone."""
+        ...
+
+
+def links_concerned(chain: Chain, unknown: Sequence[str]) -> list[Link]:
+    """The trees whose fit depends on the unknown variables."""
+    positions = {p for name in unknown for p in chain.positions[name]}
+    return [link for link in chain.links if link.position in positions or positions & set(link.predictors)]
+
+
+def fit_fixed_trees(chain: Chain, links: Sequence[Link], releases: Sequence[int]) -> list[FixedTree]:
+    """Fit trees, and count donors and released records."""
+    return [fit_fixed(chain, link, releases) for link in links]
+
+
+class CartEvidence:
+    """Likelihood of a CART sequence.
+
+    Parameters
+    ----------
+    chain
+        Codes of the files.
+    worlds
+        What is unknown.
+    trees
+        The trees concerned, fitted to all records.
+    releases
+        The releases that are pooled.
+    exact
+        Whether trees are fitted anew for every world, or held.
+    """
+
+    def __init__(
+        self, chain: Chain, worlds: Worlds, trees: Sequence[FixedTree], releases: Sequence[int], *, exact: bool
+    ):
+        self.chain, self.worlds, self.trees = chain, worlds, trees
+        self.exact: list[ExactTree] | None = None
+        if exact:
+            self.exact = [fit_exact(chain, tree.link, releases, tree.possible) for tree in trees]
+        sizes = [len(levels) for levels in worlds.choices]
+        self._rest = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+        self._sizes = sizes
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[Step]:
+        """See :class:`Evidence`."""
+        found: list[Step] = []
+        alive = np.ones((members.size, stop - start), dtype=np.bool_)
+        score = np.zeros(alive.shape)
+        for i, tree in enumerate(self.trees):
+            last = self._last(tree.link)
+            rest = self._rest[last]
+            low, high = start // rest, (stop - 1) // rest + 1
+            codes, included = self._codes(tree.link, last, np.arange(low, high))
+            spread = np.arange(start, stop) // rest - low if rest > 1 else None
+            if self.exact is None:
+                impossible, log = fixed_changes(tree, self.chain, members, codes, included)
+            else:
+                wanted = alive if spread is None else _any_of(alive, spread, high - low)
+                impossible, log = exact_likelihood(self.exact[i], members, codes, included, wanted)
+            if spread is not None:
+                impossible, log = impossible[:, spread], log[:, spread]
+            if np.isneginf(log_wrong):
+                alive &= impossible == 0
+            else:
+                score += log + impossible * log_wrong
+                alive &= score > np.where(alive, score, -np.inf).max(axis=1, keepdims=True) - HOPELESS
+            found.append(Step(tree.link.name, impossible, log))
+        if self.exact is not None and np.isfinite(log_wrong):
+            # What was not worked out to the end must not look better than the rest.
+            found[-1].impossible[~alive] += int(1e6)
+        return found
+
+    def must_fill(self, members: Ints) -> Flags:
+        """See :class:`Evidence`."""
+        result = np.zeros(members.size, dtype=np.bool_)
+        for tree in self.trees:
+            result |= tree.must_fill(members)
+        return result
+
+    def _last(self, link: Link) -> int:
+        """The last unknown variable that the tree depends on."""
+        concerned = {*link.predictors, link.position}
+        return max(i for i, name in enumerate(self.worlds.unknown) if concerned & set(self.chain.positions[name]))
+
+    def _codes(self, link: Link, last: int, prefix: Ints) -> tuple[dict[int, Codes], Flags | None]:
+        """Codes by prefix of the unknown parts that the tree depends on, and whether the record is fitted."""
+        codes: dict[int, Codes] = {}
+        included: Flags | None = None
+        for i in range(last, -1, -1):
+            prefix, place = np.divmod(prefix, self._sizes[i])
+            name = self.worlds.unknown[i]
+            levels = self.worlds.choices[i][place]
+            concerned = {*link.predictors, link.position}
+            parts = self.chain.part_codes(name, levels)
+            codes |= {p: np.ascontiguousarray(c) for p, c in parts.items() if p in concerned}
+            if link.variable == name:
+                included = self.chain.observed(link.position, name, levels)
+        return codes, included
+
+
+def _any_of(alive: Flags, spread: Ints, size: int) -> Flags:
+    """Whether any world with the same beginning is left."""
+    first = np.searchsorted(spread, np.arange(size))
+    result: Flags = np.logical_or.reduceat(alive, first, axis=1)
+    return result

@@ -1,0 +1,341 @@
+"""What the donor counts alone give away: the trees are held as they were fitted to all records.
+
+Moving a record from cell ``(l0, v0)`` to ``(l1, v1)`` of a tree changes the log-likelihood by
+
+``S[l0,v0] log((N[l0,v0] - 1) / N[l0,v0]) + S[l1,v1] log((N[l1,v1] + 1) / N[l1,v1])``
+
+and, if ``l0`` and ``l1`` differ, by ``- S[l0] log((M[l0] - 1) / M[l0]) - S[l1] log((M[l1] + 1) / M[l1])``, where N
+counts donors by leaf and value, M donors by leaf, S synthetic records likewise. ``N[l0,v0] = 1`` with ``S[l0,v0] > 0``
+is a cell that only this record can have filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.posterior.chain import Chain, Link
+from unveil.trees import Column, Tree, grow
+from unveil.trees._compiled import compiled
+
+__all__ = ["FixedTree", "add_fixed", "fit_fixed", "fixed_changes"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+class Routing(NamedTuple):
+    """Where a tree sends a record; as in :class:`unveil.trees.Tree`."""
+
+    feature: Codes
+    right: Codes
+    cut: Codes
+    side_start: Ints
+    sides: NDArray[np.uint8]
+    leaf: Codes
+
+
+class Cells(NamedTuple):
+    """Donors and released records by leaf and value; ``q`` cells that have donors, ``l`` leaves.
+
+    Parameters
+    ----------
+    start : (l + 1,) int64
+        First cell of each leaf.
+    code : (q,) int32
+        Value, ascending within a leaf.
+    donors, released : (q,) int64
+        Donors and released records.
+    leaf_donors, leaf_released : (l,) int64
+        The same by leaf; released records that cannot come from the leaf are left out.
+    """
+
+    start: Ints
+    code: Codes
+    donors: Ints
+    released: Ints
+    leaf_donors: Ints
+    leaf_released: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class FixedTree:
+    """One tree, and what is released of it.
+
+    Parameters
+    ----------
+    link
+        Which tree it is.
+    routing, cells
+        The tree; empty where nothing is fitted.
+    codes : (p, n) int32
+        Predictors of the original.
+    response : (n,) int32
+        Response of the original.
+    leaf : (n,) int32
+        Leaf of every original record, fitted or not.
+    logs : (n + 2,) float64
+        Logarithms of the whole numbers; 0 at 0.
+    possible : tuple of (n_r,) bool
+        Per release, the records whose value the tree can produce; others are left out.
+    log : float
+        Log-likelihood of the possible ones.
+    """
+
+    link: Link
+    routing: Routing
+    cells: Cells
+    codes: Codes
+    response: Codes
+    leaf: Codes
+    logs: Floats
+    possible: tuple[Flags, ...]
+    log: float
+
+    @property
+    def n_impossible(self) -> int:
+        """Number of released values that the tree cannot produce."""
+        return sum(int((drawn & ~ok).sum()) for drawn, ok in zip(self.link.released, self.possible, strict=True))
+
+    def must_fill(self, members: Ints) -> Flags:
+        """(r,) whether a released value can have come from the record alone."""
+        if self.cells.start.size <= 1:
+            return np.zeros(members.size, dtype=np.bool_)
+        cell = self.cell_of(self.leaf[members], self.response[members])
+        alone: Flags = (self.cells.donors[cell] == 1) & (self.cells.released[cell] > 0) & self.link.fitted[members]
+        return alone & (cell >= 0)
+
+    def cell_of(self, leaf: Codes, code: Codes) -> Ints:
+        """(r,) cell of a leaf and a value; -1 where the leaf has no such donor."""
+        return _cells_of(self.cells, self.routing, leaf, code)
+
+
+def _cells_of(cells: Cells, routing: Routing, leaf: Codes, code: Codes) -> Ints:
+    width = np.int64(max(int(cells.code.max(initial=0)), int(code.max(initial=0))) + 1)
+    owner = np.repeat(np.arange(cells.start.size - 1), np.diff(cells.start))
+    keys = owner * width + cells.code
+    wanted = leaf.astype(np.int64) * width + code
+    place = np.searchsorted(keys, wanted).clip(max=max(keys.size - 1, 0))
+    if keys.size == 0:
+        return np.full(leaf.size, -1, dtype=np.int64)
+    return np.where(keys[place] == wanted, place, -1).astype(np.int64)
+
+
+def fit_fixed(chain: Chain, link: Link, releases: Sequence[int]) -> FixedTree:
+    """Fit one tree, and count donors and released records.
+
+    Parameters
+    ----------
+    chain
+        Original and releases.
+    link
+        Which tree.
+    releases
+        The releases that are pooled.
+
+    Returns
+    -------
+    FixedTree
+        The tree.
+    """
+    predictors = [chain.columns[p] for p in link.predictors]
+    response = chain.columns[link.position]
+    n = chain.n
+    codes = np.stack([column.codes for column in predictors]) if predictors else np.zeros((0, n), dtype=np.int32)
+    logs = np.zeros(n + 2)
+    logs[1:] = np.log(np.arange(1, n + 2))
+    drawn = {r: np.flatnonzero(link.released[r]) for r in releases}
+    nothing = tuple(np.zeros(link.released[r].size, dtype=np.bool_) for r in range(len(chain.z)))
+    if not link.fitted.any():
+        return FixedTree(
+            link, _no_routing(), _no_cells(), codes, response.codes, np.zeros(n, dtype=np.int32), logs, nothing, 0.0
+        )
+    tree = _grown(response, predictors, link)
+    leaf = _leaves(tree, predictors, n)
+    cells = _count(leaf[link.fitted], response.codes[link.fitted], tree.n_leaves)
+    log = 0.0
+    possible = list(nothing)
+    routing = Routing(tree.feature, tree.right, tree.cut, tree.side_start, tree.sides, tree.leaf)
+    for r, rows in drawn.items():
+        z = [Column(chain.z[r][p][rows], c.kind, c.n_levels, c.values) for p, c in
+             zip(link.predictors, predictors, strict=True)]  # fmt: skip
+        cell = _cells_of(cells, routing, _leaves(tree, z, rows.size), chain.z[r][link.position][rows])
+        ok = cell >= 0
+        possible[r] = possible[r].copy()
+        possible[r][rows[ok]] = True
+        np.add.at(cells.released, cell[ok], 1)
+    owner = np.repeat(np.arange(tree.n_leaves), np.diff(cells.start))
+    np.add.at(cells.leaf_released, owner, cells.released)
+    log = float((cells.released * logs[cells.donors]).sum() - (cells.leaf_released * logs[cells.leaf_donors]).sum())
+    return FixedTree(link, routing, cells, codes, response.codes, leaf, logs, tuple(possible), log)
+
+
+def _grown(response: Column, predictors: Sequence[Column], link: Link) -> Tree:
+    s = link.settings
+    rows = None if link.fitted.all() else np.flatnonzero(link.fitted)
+    return grow(
+        response, predictors, rows=rows, minbucket=s.minbucket, minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp,
+        collapse=s.collapse,
+    )  # fmt: skip
+
+
+def _leaves(tree: Tree, columns: Sequence[Column], n: int) -> Codes:
+    return tree.apply([column.codes for column in columns]) if columns else np.zeros(n, dtype=np.int32)
+
+
+def _no_routing() -> Routing:
+    none = np.zeros(0, dtype=np.int32)
+    return Routing(none, none, none, np.zeros(0, np.int64), np.zeros(0, np.uint8), none)
+
+
+def _no_cells() -> Cells:
+    none = np.zeros(0, dtype=np.int64)
+    return Cells(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), none, none, none, none)
+
+
+def _count(leaf: Codes, code: Codes, n_leaves: int) -> Cells:
+    width = np.int64(int(code.max()) + 1)
+    keys, donors = np.unique(leaf.astype(np.int64) * width + code, return_counts=True)
+    owner = keys // width
+    return Cells(
+        np.searchsorted(owner, np.arange(n_leaves + 1)).astype(np.int64),
+        (keys - owner * width).astype(np.int32),
+        donors.astype(np.int64),
+        np.zeros(keys.size, dtype=np.int64),
+        np.bincount(leaf, minlength=n_leaves).astype(np.int64),
+        np.zeros(n_leaves, dtype=np.int64),
+    )
+
+
+def fixed_changes(
+    tree: FixedTree, chain: Chain, members: Ints, codes: dict[int, Codes], included: Flags | None
+) -> tuple[Ints, Floats]:
+    """Change of the likelihood by record and world.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    chain
+        Original and releases.
+    members : (r,) int64
+        The records.
+    codes : mapping of int to (c,) int32
+        Code by world of the unknown variables' parts, by position.
+    included : (c,) bool or None
+        Whether a record is fitted by world, where the response is unknown.
+
+    Returns
+    -------
+    impossible : (r, c) int64
+        Released values that become impossible.
+    change : (r, c) float64
+        Change of the log-likelihood of those that stay possible.
+    """
+    link = tree.link
+    n_worlds = len(next(iter(codes.values())))
+    impossible = np.zeros((members.size, n_worlds), dtype=np.int64)
+    change = np.zeros((members.size, n_worlds))
+    if tree.cells.start.size <= 1:
+        return impossible, change
+    features = np.array([f for f, p in enumerate(link.predictors) if p in codes], dtype=np.int64)
+    feature_codes = [codes[p] for p in link.predictors if p in codes]
+    own = link.position in codes
+    add_fixed(
+        tree.routing, tree.cells, tree.codes, tree.response, tree.leaf, link.fitted, tree.logs, members, features,
+        np.stack(feature_codes) if feature_codes else np.zeros((0, n_worlds), dtype=np.int32), own,
+        codes[link.position] if own else np.zeros(n_worlds, dtype=np.int32),
+        np.ones(n_worlds, dtype=np.bool_) if included is None else included, impossible, change,
+    )  # fmt: skip
+    return impossible, change
+
+
+@compiled
+def _cell(cells: Cells, leaf: int, code: int) -> int:
+    """Cell of a leaf and a value, -1: no donor."""
+    low, high = cells.start[leaf], cells.start[leaf + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if cells.code[middle] < code:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < cells.start[leaf + 1] and cells.code[low] == code else -1
+
+
+@compiled
+def add_fixed(
+    routing: Routing,
+    cells: Cells,
+    codes: Codes,
+    response: Codes,
+    leaf_of: Codes,
+    fitted: Flags,
+    logs: Floats,
+    members: Ints,
+    features: Ints,
+    feature_codes: Codes,
+    own: bool,
+    response_codes: Codes,
+    included: Flags,
+    impossible: Ints,
+    change: Floats,
+) -> None:
+    """Changes for all records and worlds; see :func:`fixed_changes`."""
+    for i in range(members.size):
+        record = members[i]
+        leaves = fitted[record]
+        first = np.int64(leaf_of[record])
+        old = response[record]
+        old_cell = _cell(cells, first, old) if leaves else -1
+        for c in range(impossible.shape[1]):
+            new = response_codes[c] if own else old
+            comes = included[c] if own else leaves
+            second = first
+            moved = False
+            for j in range(features.size):
+                moved = moved or feature_codes[j, c] != codes[features[j], record]
+            if moved:
+                node = np.int64(0)
+                while routing.leaf[node] < 0:
+                    f = routing.feature[node]
+                    code = codes[f, record]
+                    for j in range(features.size):
+                        if features[j] == f:
+                            code = feature_codes[j, c]
+                    if routing.side_start[node] < 0:
+                        to_right = code >= routing.cut[node]
+                    else:
+                        to_right = routing.sides[routing.side_start[node] + code] & 1 == 1
+                    node = np.int64(routing.right[node]) if to_right else node + 1
+                second = np.int64(routing.leaf[node])
+            stays = leaves and comes and first == second
+            if (not leaves and not comes) or (stays and new == old):
+                continue
+            lost = 0
+            if leaves:
+                count, released = cells.donors[old_cell], cells.released[old_cell]
+                size, total = cells.leaf_donors[first], cells.leaf_released[first]
+                if count == 1:
+                    lost = released
+                else:
+                    change[i, c] += released * (logs[count - 1] - logs[count])
+                if stays:
+                    change[i, c] += lost * logs[size]
+                else:
+                    change[i, c] += total * logs[size] - (total - lost) * logs[size - 1]
+                impossible[i, c] += lost
+            if comes:
+                cell = _cell(cells, second, new)
+                if cell >= 0:
+                    count = cells.donors[cell]
+                    change[i, c] += cells.released[cell] * (logs[count + 1] - logs[count])
+                if not stays:
+                    size = cells.leaf_donors[second]
+                    change[i, c] += cells.leaf_released[second] * (logs[size] - logs[size + 1])

@@ -1,0 +1,158 @@
+"""The likelihood of any synthesizer that knows its own probability: fitted anew for every record and world."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata import Pair, Source
+from unveil.posterior.chain import Chain
+from unveil.posterior.evidence import Step
+from unveil.posterior.worlds import Worlds
+
+__all__ = ["Altered", "DeltaEvidence", "RefitEvidence", "as_figures", "quietly"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+ALL = "all variables"
+
+
+class Altered:
+    """The original with the unknown values of one record replaced.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    chain
+        Their codes.
+    worlds
+        What is unknown.
+    """
+
+    def __init__(self, pair: Pair, chain: Chain, worlds: Worlds):
+        self.pair, self.chain, self.worlds = pair, chain, worlds
+        self.levels = worlds.levels()
+
+    def source(self, record: int, world: int) -> Source:
+        """The original with a record moved to a world."""
+        original = self.pair.original
+        changed: dict[str, pa.ChunkedArray] = {}
+        for name, by_world in self.levels.items():
+            codes = self.chain.original[name].copy()
+            codes[record] = by_world[world]
+            values = self.chain.variables[name].values
+            taken = values.take(pa.array(codes, mask=codes == len(values)))
+            changed[name] = pa.chunked_array([taken])
+
+        def fetch(name: str) -> pa.ChunkedArray:
+            return changed[name] if name in changed else original.fetch(name)
+
+        return Source(original.label, original.names, original.num_rows, fetch, original.variables, "arrow")
+
+
+def quietly(synthesizer: Any, original: Any) -> Any:
+    """A copy of a synthesizer, fitted without repeating its warnings."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        return copy.copy(synthesizer).fit(original)
+
+
+def as_figures(found: Any) -> tuple[int, float]:
+    """Impossible values and log-likelihood, however a synthesizer gives them."""
+    if hasattr(found, "n_impossible"):
+        return int(found.n_impossible), float(found.finite)
+    if isinstance(found, tuple):
+        return int(found[0]), float(found[1])
+    if hasattr(found, "total"):
+        found = found.total
+    total = float(np.sum(found))
+    if np.isnan(total):
+        raise CallError("the synthesizer's log_prob is not a number")
+    return (1, 0.0) if np.isneginf(total) else (0, total)
+
+
+class RefitEvidence:
+    """Likelihood by ``fit(D).log_prob(Z)``.
+
+    Parameters
+    ----------
+    altered
+        The worlds as files.
+    synthesizer
+        What is fitted.
+    releases
+        Released files, pooled.
+    """
+
+    def __init__(self, altered: Altered, synthesizer: Any, releases: Sequence[Any]):
+        self.altered, self.synthesizer, self.releases = altered, synthesizer, list(releases)
+
+    def figures(self, source: Any) -> tuple[int, float]:
+        """Impossible values and log-likelihood of the releases under a fit."""
+        fitted = quietly(self.synthesizer, source)
+        both = [as_figures(fitted.log_prob(release)) for release in self.releases]
+        return sum(one[0] for one in both), sum(one[1] for one in both)
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[Step]:
+        """See :class:`unveil.posterior.evidence.Evidence`."""
+        impossible = np.zeros((members.size, stop - start), dtype=np.int64)
+        log = np.zeros((members.size, stop - start))
+        for i, record in enumerate(members):
+            for w in range(start, stop):
+                source = self.altered.source(int(record), w)
+                impossible[i, w - start], log[i, w - start] = self.figures(source)
+        return [Step(ALL, impossible, log)]
+
+    def must_fill(self, members: Ints) -> Flags:
+        """See :class:`unveil.posterior.evidence.Evidence`; not known here."""
+        return np.zeros(members.size, dtype=np.bool_)
+
+
+class DeltaEvidence:
+    """Likelihood by the synthesizer's own ``delta_log_prob(record, candidates) -> (impossible, log)``."""
+
+    def __init__(self, synthesizer: Any, labels: Sequence[object]):
+        self.synthesizer, self.labels = synthesizer, list(labels)
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[Step]:
+        """See :class:`unveil.posterior.evidence.Evidence`."""
+        impossible = np.zeros((members.size, stop - start), dtype=np.int64)
+        log = np.zeros((members.size, stop - start))
+        for i, record in enumerate(members):
+            impossible[i], log[i] = self.synthesizer.delta_log_prob(int(record), self.labels[start:stop])
+        return [Step(ALL, impossible, log)]
+
+    def must_fill(self, members: Ints) -> Flags:
+        """See :class:`unveil.posterior.evidence.Evidence`; not known here."""
+        return np.zeros(members.size, dtype=np.bool_)
+
+
+def candidates_by_name(candidates: Any, targets: Sequence[str]) -> Mapping[str, Sequence[Any]]:
+    """Candidates of each target.
+
+    Raises
+    ------
+    CallError
+        If they cannot be told apart.
+    """
+    if candidates is None:
+        return {}
+    if isinstance(candidates, Mapping):
+        for name in candidates:
+            if name not in targets:
+                raise CallError(f"candidates are given for {name!r}, which is not a target")
+        return {name: list(values) for name, values in candidates.items()}
+    if len(targets) > 1:
+        raise CallError("with several targets give candidates by target: {target: values}")
+    return {targets[0]: list(candidates)}

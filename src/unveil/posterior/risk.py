@@ -1,0 +1,411 @@
+"""The result: posterior of every record's true value, in all, by group, and beside other measures."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata import Pair
+from unveil.microdata.coding import level_text
+from unveil.microdata.column import MISSING
+from unveil.microdata.source import Flavour
+from unveil.posterior.weigh import Weighed
+from unveil.result import frame, paragraph, text_table
+
+__all__ = ["POSTERIOR_MEASURES", "CrossTable", "PosteriorRisk", "measures"]
+
+Structure = Literal["fixed", "exact", "simulated"]
+Flags = NDArray[np.bool_]
+
+CERTAIN = 1 - 1e-9
+POSTERIOR_MEASURES = (
+    "mean_posterior", "mean_prior", "share_above_half", "share_above_90", "share_certain", "expected_gain_bits",
+    "mean_normalised_gain", "share_must_fill",
+)  # fmt: skip
+_PRINTED = ("mean_prior", "mean_posterior", "share_above_half", "share_certain", "expected_gain_bits")
+_MEANING: Mapping[str, str] = {
+    "fixed": "donor counts alone, the trees held as they are",
+    "exact": "donor counts and the shape of the trees",
+    "simulated": "the count of the record's own combination in simulated files; a weak lower bound",
+}
+
+
+def measures(weighed: Weighed) -> dict[str, float]:
+    """Figures in all: probabilities and shares from 0 to 1, gain in bits."""
+    posterior = weighed.posterior
+    return {
+        "mean_posterior": float(posterior.mean()),
+        "mean_prior": float(weighed.prior.mean()),
+        "share_above_half": float((posterior > 0.5).mean()),
+        "share_above_90": float((posterior > 0.9).mean()),
+        "share_certain": float((posterior >= CERTAIN).mean()),
+        "expected_gain_bits": float(weighed.gain_bits.mean()),
+        "mean_normalised_gain": float(weighed.normalised_gain.mean()),
+        "share_must_fill": float(weighed.must_fill.mean()),
+    }
+
+
+@dataclass(frozen=True)
+class CrossTable:
+    """Records at risk against the flags of another measure.
+
+    Attributes
+    ----------
+    name
+        The other measure.
+    threshold
+        Records with a larger normalised gain are at risk.
+    both, only_posterior, only_flag, neither
+        Numbers of records.
+    """
+
+    name: str
+    threshold: float
+    both: int
+    only_posterior: int
+    only_flag: int
+    neither: int
+
+    @property
+    def missed(self) -> float:
+        """Share of the records at risk that the other measure does not flag; NaN where none is at risk."""
+        at_risk = self.both + self.only_posterior
+        return self.only_posterior / at_risk if at_risk else float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by name."""
+        return {
+            "name": self.name, "threshold": self.threshold, "both": self.both, "only_posterior": self.only_posterior,
+            "only_flag": self.only_flag, "neither": self.neither, "missed": self.missed,
+        }  # fmt: skip
+
+    def __str__(self) -> str:
+        table = text_table(
+            ["records", f"{self.name} yes", f"{self.name} no"],
+            [["at risk", self.both, self.only_posterior], ["not at risk", self.only_flag, self.neither]],
+        )
+        return f"{table}\n" + paragraph(
+            f"Of the records with normalised gain above {self.threshold}, {100 * self.missed:.0f} % are missed by "
+            f"{self.name}."
+        )
+
+    __repr__ = __str__
+
+
+@dataclass(frozen=True)
+class PosteriorRisk:
+    """Bayesian disclosure risk of a target: what an intruder believes who knows all but some values of one record.
+
+    Attributes
+    ----------
+    target
+        The unknown variables whose values are asked for.
+    known
+        The variables that the intruder knows of the record.
+    structures
+        What the intruder uses: "fixed" (donor counts), "exact" (and the shape of the trees), or "simulated".
+    labels
+        The releases, or one name for all of them pooled.
+    releases
+        Per entry of ``labels``, measures by structure; see :data:`POSTERIOR_MEASURES`.
+    n_original, n_records, n_values
+        Records of the original, records looked at, and values in question.
+    prior
+        What is believed beforehand.
+    intruder_errors
+        Number of the intruder's other records that are wrong.
+    left_out
+        By variable, released values that no record of the original can have given, and that are left out.
+    withheld
+        Variables that the releases do not show.
+    likelihood
+        How the likelihood was found.
+    monte_carlo_error
+        Per record looked at, standard error of the posterior where it was simulated.
+    warnings
+        What deserves a look.
+    """
+
+    target: tuple[str, ...]
+    known: tuple[str, ...]
+    structures: tuple[str, ...]
+    labels: tuple[str, ...]
+    releases: tuple[Mapping[str, Mapping[str, float]], ...]
+    n_original: int
+    n_records: int
+    n_values: int
+    prior: str
+    intruder_errors: int
+    left_out: Mapping[str, int]
+    withheld: tuple[str, ...]
+    likelihood: str
+    monte_carlo_error: NDArray[np.float64] | None
+    warnings: tuple[str, ...]
+    _weighed: tuple[Mapping[str, Weighed], ...] = field(repr=False, compare=False)
+    _pair: Pair = field(repr=False, compare=False)
+    _label_of: Callable[[int], object] = field(repr=False, compare=False)
+    _again: Callable[..., Any] | None = field(repr=False, compare=False, default=None)
+
+    @property
+    def mean_posterior(self) -> float:
+        """Mean posterior of the truth: by the stronger structure, averaged over the entries of ``labels``."""
+        return float(np.mean([release[self.structures[-1]]["mean_posterior"] for release in self.releases]))
+
+    @property
+    def values(self) -> list[object]:
+        """Values in question, in the order of prior probabilities; None for the gap."""
+        return [self._label_of(value) for value in range(self.n_values)]
+
+    def weighed(self, release: int = 0, structure: Structure | None = None) -> Weighed:
+        """Figures of the records as arrays.
+
+        Raises
+        ------
+        CallError
+            If the structure was not asked for.
+        """
+        name = structure or self.structures[-1]
+        if name not in self.structures:
+            raise CallError(f"structure {name!r} was not computed; there is {', '.join(self.structures)}")
+        return self._weighed[release][name]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values, without records."""
+        return {
+            "target": list(self.target),
+            "known": list(self.known),
+            "structures": list(self.structures),
+            "labels": list(self.labels),
+            "releases": [{name: dict(one) for name, one in release.items()} for release in self.releases],
+            "n_original": self.n_original,
+            "n_records": self.n_records,
+            "n_values": self.n_values,
+            "prior": self.prior,
+            "intruder_errors": self.intruder_errors,
+            "left_out": dict(self.left_out),
+            "withheld": list(self.withheld),
+            "likelihood": self.likelihood,
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release and structure."""
+        rows = [(label, name, one) for label, release in zip(self.labels, self.releases, strict=True)
+                for name, one in release.items()]  # fmt: skip
+        return frame(
+            {"release": [row[0] for row in rows], "structure": [row[1] for row in rows]}
+            | {measure: [row[2][measure] for row in rows] for measure in POSTERIOR_MEASURES},
+            flavour or self._pair.flavour,
+        )
+
+    def records(self, release: int = 0, structure: Structure | None = None, *, flavour: Flavour | None = None) -> Any:
+        """Per record looked at, what the intruder believes. This is confidential.
+
+        Columns: record (from 0), truth, prior and posterior of the truth, gain_bits = log2(posterior / prior),
+        normalised_gain = (posterior - prior) / (1 - prior), likeliest value and its probability, possible_worlds,
+        must_fill (some released value can have come from this record alone), and tree: the part of the synthesizer
+        at which the probability of the truth rises most.
+        """
+        found = self.weighed(release, structure)
+        names = np.array([*found.parts, ""], dtype=object)
+        return frame(
+            {
+                "record": found.members,
+                "truth": self._texts(found.truth),
+                "prior": found.prior,
+                "posterior": found.posterior,
+                "gain_bits": found.gain_bits,
+                "normalised_gain": found.normalised_gain,
+                "likeliest": self._texts(found.likeliest),
+                "likeliest_probability": found.likeliest_probability,
+                "possible_worlds": found.possible_worlds,
+                "must_fill": found.must_fill,
+                "tree": [str(name) for name in names[found.part]],
+            },
+            flavour or self._pair.flavour,
+        )
+
+    def distribution(self, record: int, release: int = 0, structure: Structure | None = None) -> dict[object, float]:
+        """Posterior of every value for one record.
+
+        Raises
+        ------
+        CallError
+            If the record was not looked at, or there are too many values to be kept.
+        """
+        found = self.weighed(release, structure)
+        at = np.flatnonzero(found.members == record)
+        if at.size == 0:
+            raise CallError(f"record {record} was not looked at; name it in records")
+        if found.probabilities is None:
+            raise CallError("the probabilities of all values were not kept; ask for fewer records or candidates")
+        return dict(zip(self.values, found.probabilities[at[0]].tolist(), strict=True))
+
+    def by(
+        self,
+        column: str,
+        release: int = 0,
+        structure: Structure | None = None,
+        *,
+        flavour: Flavour | None = None,
+    ) -> Any:
+        """Number of records and measures for each level of a column."""
+        found = self.weighed(release, structure)
+        groups = self._pair.column(column)
+        own = groups.original[found.members]
+        n = np.bincount(own, minlength=groups.n_levels)
+        present = np.flatnonzero(n)
+
+        def mean(values: NDArray[Any]) -> NDArray[np.float64]:
+            return np.bincount(own, weights=values, minlength=n.size)[present] / n[present]
+
+        return frame(
+            {
+                column: [groups.labels[i] for i in present],
+                "n": n[present],
+                "mean_prior": mean(found.prior),
+                "mean_posterior": mean(found.posterior),
+                "share_above_half": mean(found.posterior > 0.5),
+                "share_certain": mean(found.posterior >= CERTAIN),
+                "expected_gain_bits": mean(found.gain_bits),
+            },
+            flavour or self._pair.flavour,
+        )
+
+    def cross(
+        self,
+        flags: Any,
+        *,
+        name: str | None = None,
+        threshold: float = 0.3,
+        release: int = 0,
+        structure: Structure | None = None,
+    ) -> CrossTable:
+        """Set the records at risk beside those that another measure flags.
+
+        Parameters
+        ----------
+        flags
+            Result of :func:`unveil.attribute` (its DiSCO records), any result whose ``records()`` have a column
+            "disco" or "at_risk", or one truth value per original record.
+        name
+            What the other measure is called.
+        threshold
+            Records with a larger normalised gain are at risk.
+        release, structure
+            Which of the results.
+
+        Returns
+        -------
+        CrossTable
+            Numbers of records.
+
+        Raises
+        ------
+        CallError
+            If the flags do not fit.
+        """
+        found = self.weighed(release, structure)
+        flagged, called = _flags(flags, release, self.n_original)
+        own = flagged[found.members]
+        at_risk = found.normalised_gain > threshold
+        return CrossTable(
+            name or called,
+            threshold,
+            int((at_risk & own).sum()),
+            int((at_risk & ~own).sum()),
+            int((~at_risk & own).sum()),
+            int((~at_risk & ~own).sum()),
+        )
+
+    def advice(self, **settings: Any) -> Any:
+        """What other settings or fewer releases would do for the records at risk; see :func:`unveil.posterior.advise`.
+
+        Raises
+        ------
+        CallError
+            If the synthesizer's settings cannot be changed.
+        """
+        if self._again is None:
+            raise CallError("advice needs a CartSynthesizer: other synthesizers have no settings that are known here")
+        return self._again(self, **settings)
+
+    def plot(self, kind: Literal["records", "gain"] = "records", ax: Any = None) -> Any:
+        """Posterior against prior per record, or a histogram of the gain; needs matplotlib."""
+        from unveil.posterior.plots import plot_gain, plot_records
+
+        if kind not in ("records", "gain"):
+            raise CallError(f"kind must be 'records' or 'gain', not {kind!r}")
+        return (plot_records if kind == "records" else plot_gain)(self, ax=ax)
+
+    def _texts(self, values: NDArray[np.int64]) -> list[str]:
+        known: dict[int, str] = {}
+        for value in np.unique(values):
+            known[int(value)] = _text(self._label_of(int(value)))
+        return [known[int(value)] for value in values]
+
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = []
+        for label, release in zip(self.labels, self.releases, strict=True):
+            rows.extend([label, name, *(one[m] for m in _PRINTED)] for name, one in release.items())
+        strongest = self.structures[-1]
+        figures = self.releases[0][strongest]
+        lines = [
+            f"Posterior of {', '.join(self.target)}: {self.n_records} of {self.n_original} records, "
+            f"{self.n_values} values, prior {self.prior}",
+            "",
+            text_table(["release", "structure", *_PRINTED], rows, digits=3),
+            "",
+            paragraph(
+                f"An intruder who knows {self._knowledge()}",
+                f"gives its true value a probability of {figures['mean_posterior']:.3f} on average, beforehand"
+                f" {figures['mean_prior']:.3f}; for {100 * figures['share_certain']:.1f} of 100 records it is certain.",
+                *(f"{name}: {_MEANING[name]}." for name in self.structures),
+                "Not shown: what intruders learn who know fewer records; all other records are taken as known.",
+            ),
+        ]
+        if self.intruder_errors:
+            lines.append(paragraph(f"{self.intruder_errors} of the intruder's other records are wrong."))
+        if self.monte_carlo_error is not None:
+            lines.append(paragraph(f"Largest Monte-Carlo error: {self.monte_carlo_error.max():.3f}."))
+        lines.extend(paragraph(f"Warning: {text}.") for text in self.warnings)
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+    def _knowledge(self) -> str:
+        """What the intruder knows, in words."""
+        if len(self.known) + len(self.target) == len(self._pair.original.names):
+            return f"everything but {', '.join(self.target)} of one record"
+        return f"all other records, and of one record {', '.join(self.known) or 'nothing'},"
+
+
+def _text(value: object) -> str:
+    if isinstance(value, tuple):
+        return " | ".join(_text(one) for one in value)
+    return MISSING if value is None else level_text(value)
+
+
+def _flags(flags: Any, release: int, n: int) -> tuple[Flags, str]:
+    called = "the flag"
+    if hasattr(flags, "records"):
+        table = flags.records(release, flavour="arrow")
+        column = next((name for name in ("disco", "at_risk") if name in table.column_names), None)
+        if column is None:
+            raise CallError("flags: the records of this result have no column 'disco' or 'at_risk'; give truth values")
+        called = "DiSCO" if column == "disco" else "RAPID"
+        flags = table.column(column).to_pylist()
+    array = np.asarray(flags)
+    if array.shape != (n,) or array.dtype.kind not in "bui":
+        raise CallError(f"flags: give one truth value for each of the {n} original records")
+    return array.astype(np.bool_), called
+
+
+def pooled_label(labels: Sequence[str]) -> str:
+    """How releases are called together."""
+    return labels[0] if len(labels) == 1 else f"{len(labels)} releases pooled"

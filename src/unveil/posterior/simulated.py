@@ -1,0 +1,143 @@
+"""The likelihood of any synthesizer by simulation: a weak lower bound of the risk.
+
+For record i the count ``z_c`` of the combination that i would have in world c is taken as Poisson: with rate ``own_c``
+in world c, and ``other_c`` in all other worlds. Both are means over synthetic files drawn from the synthesizer fitted
+to each world; the second is pooled over the worlds. All that other combinations say is lost.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata import read
+from unveil.posterior.chain import Chain
+from unveil.posterior.evidence import Step
+from unveil.posterior.refit import Altered, quietly
+
+__all__ = ["SimulatedEvidence"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+RESAMPLES = 200
+ALL = "all variables"
+
+
+class SimulatedEvidence:
+    """Likelihood from simulated counts.
+
+    Parameters
+    ----------
+    altered
+        The worlds as files.
+    synthesizer
+        What is fitted and sampled.
+    chain
+        Codes of the files.
+    names
+        Released variables.
+    releases : sequence of int
+        The releases that are pooled.
+    replicates
+        Synthetic files per world.
+    seed
+        Seed of the draws.
+    progress
+        Called with the number of worlds done, and their number.
+    """
+
+    def __init__(
+        self,
+        altered: Altered,
+        synthesizer: Any,
+        chain: Chain,
+        names: Sequence[str],
+        releases: Sequence[int],
+        replicates: int,
+        seed: int,
+        progress: Callable[[int, int], None] | None = None,
+    ):
+        self.altered, self.synthesizer, self.chain, self.names = altered, synthesizer, chain, list(names)
+        self.releases, self.replicates, self.seed = list(releases), replicates, seed
+        self.progress = progress
+        self.errors: dict[int, Floats] = {}
+        self.n_worlds = altered.worlds.size
+
+    def must_fill(self, members: Ints) -> Flags:
+        """See :class:`unveil.posterior.evidence.Evidence`; not known here."""
+        return np.zeros(members.size, dtype=np.bool_)
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[Step]:
+        """See :class:`unveil.posterior.evidence.Evidence`."""
+        if start != 0 or stop != self.n_worlds:
+            raise CallError("there are too many worlds to simulate; name fewer candidates")
+        log = np.zeros((members.size, self.n_worlds))
+        rng = np.random.default_rng([self.seed, 7])
+        for i, record in enumerate(members):
+            counts = self._simulate(int(record))
+            seen = sum(self._counts(int(record), self._released(r)) for r in self.releases)
+            assert isinstance(seen, np.ndarray)
+            sizes = len(self.releases)
+            log[i] = _log_ratio(counts, seen, sizes)
+            resampled = []
+            for _ in range(RESAMPLES):
+                chosen = rng.integers(self.replicates, size=(self.n_worlds, self.replicates))
+                resampled.append(_log_ratio(np.take_along_axis(counts, chosen[:, :, None], axis=1), seen, sizes))
+            self.errors[int(record)] = np.array(resampled)
+        return [Step(ALL, np.zeros(log.shape, dtype=np.int64), log)]
+
+    def _simulate(self, record: int) -> Floats:
+        """(w, r, w) counts of every world's combination, by world that the file is drawn from, and file."""
+        counts = np.zeros((self.n_worlds, self.replicates, self.n_worlds))
+        size = self.altered.pair.n_synthetic[self.releases[0]]
+        for world in range(self.n_worlds):
+            fitted = quietly(self.synthesizer, self.altered.source(record, world))
+            for r in range(self.replicates):
+                frame = fitted.sample(size, seed=self.seed + world * self.replicates + r)
+                source = read(frame, label="a simulated file")
+                levels = {}
+                for name in self.names:
+                    found, unknown = self.chain.variables[name].read(source)
+                    levels[name] = np.where(unknown, -1, found.codes)
+                counts[world, r] = self._counts(record, levels)
+            if self.progress:
+                self.progress(world + 1, self.n_worlds)
+        return counts
+
+    def _released(self, release: int) -> dict[str, Any]:
+        ends = np.cumsum([self.chain.n, *self.altered.pair.n_synthetic])
+        return {name: self.chain.variables[name].codes[ends[release] : ends[release + 1]] for name in self.names}
+
+    def _counts(self, record: int, levels: dict[str, Any]) -> Floats:
+        """(w,) records with the combination that the record has in each world."""
+        worlds = self.altered.worlds
+        same = np.ones(next(iter(levels.values())).size, dtype=np.bool_)
+        for name in self.names:
+            if name not in worlds.unknown:
+                same &= levels[name] == self.chain.original[name][record]
+        world = np.zeros(int(same.sum()), dtype=np.int64)
+        inside = np.ones(world.size, dtype=np.bool_)
+        for name, choices in zip(worlds.unknown, worlds.choices, strict=True):
+            own = levels[name][same] if name in levels else np.full(world.size, choices[0])
+            place = np.searchsorted(choices, own).clip(max=choices.size - 1)
+            inside &= choices[place] == own
+            world = world * choices.size + place
+        return np.bincount(world[inside], minlength=self.n_worlds).astype(np.float64)
+
+
+def _log_ratio(counts: Floats, seen: Floats, n_releases: int) -> Floats:
+    """Log-likelihood of each world up to a constant, from simulated and from released counts."""
+    worlds, replicates, _ = counts.shape
+    mean = counts.mean(axis=1)
+    # Half a record in all replicates: the smallest rate that they can tell from none.
+    own = np.maximum(np.diag(mean), 0.5 / replicates)
+    other = (mean.sum(axis=0) - np.diag(mean)) / max(worlds - 1, 1)
+    other = np.maximum(other, 0.5 / (replicates * max(worlds - 1, 1)))
+    result: Floats = seen * np.log(own / other) - n_releases * (own - other)
+    return result if worlds > 1 else np.zeros(1)

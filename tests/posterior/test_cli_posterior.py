@@ -1,0 +1,57 @@
+"""The verb, called as the command line calls it."""
+
+from __future__ import annotations
+
+import json
+
+import pyarrow.csv
+import pytest
+from cyclopts import App
+
+from unveil.cli.posterior import posterior
+from unveil.errors import CallError
+from unveil.simulate import latner_population
+from unveil.synthesis import CartSynthesizer
+
+
+@pytest.fixture
+def files(tmp_path):
+    original = latner_population(200, seed=1)
+    release = CartSynthesizer().fit(original).sample(seed=3)
+    paths = [tmp_path / "original.csv", tmp_path / "release.csv"]
+    for table, path in zip((original, release), paths, strict=True):
+        pyarrow.csv.write_csv(table, path)
+    return [str(path) for path in paths]
+
+
+def run(*arguments):
+    app = App(name="posterior")
+    app.default(posterior)
+    app(list(arguments), exit_on_error=False, print_error=False, result_action="return_value")
+
+
+def test_json(files, capsys):
+    run(*files, "--target", "var3,var4", "--rows", "0:3,199", "--json", "-")
+    found = json.loads(capsys.readouterr().out)
+    assert found["target"] == ["var3", "var4"]
+    assert (found["n_records"], found["n_values"]) == (4, 4)
+    assert set(found["releases"][0]) == {"fixed", "exact"}
+
+
+def test_groups_records_and_advice(files, capsys, tmp_path):
+    records = tmp_path / "records.csv"
+    run(*files, "--target", "var4", "--by", "var1", "--records", str(records), "--structure", "fixed", "--advice")
+    said = capsys.readouterr()
+    assert "by var1" in said.out
+    assert "records at risk" in said.out
+    assert "keep it in the building" in said.err
+    assert pyarrow.csv.read_csv(records).num_rows == 200
+
+
+def test_settings(files, capsys):
+    with pytest.raises(CallError, match="unknown method"):
+        run(*files, "--target", "var4", "--method", "magic")
+    with pytest.raises(CallError, match="takes record numbers"):
+        run(*files, "--target", "var4", "--rows", "first")
+    run(*files, "--target", "var4", "--minbucket", "40", "--candidates", "0,1", "--prior", "marginal")
+    assert "prior marginal" in capsys.readouterr().out
