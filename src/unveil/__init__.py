@@ -14,12 +14,12 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from unveil import simulate
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilError, UnveilWarning
 from unveil.microdata import Pair, Schema, Variable, read, read_schema
 from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
+    from unveil import simulate
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -62,6 +62,8 @@ _LATE = {
 
 
 def __getattr__(name: str) -> Any:
+    if name == "simulate":
+        return importlib.import_module("unveil.simulate")
     if name not in _LATE:
         raise AttributeError(f"module 'unveil' has no attribute {name!r}")
     return getattr(importlib.import_module(_LATE[name]), name)

@@ -128,13 +128,20 @@ def two_way(study: Study, disco: DiscoCells, target: CodedColumn, n: float, pct:
     return sorted(flagged, key=lambda pair: -pair["records"])
 
 
+def _count_of(codes: Counts, wanted: Counts, size: int) -> Counts:
+    """How often each of the wanted codes occurs; ``wanted`` ascending, all codes below ``size``."""
+    if size <= 4 * len(codes):
+        return np.bincount(codes, minlength=size)[wanted]
+    nearest = np.minimum(np.searchsorted(wanted, codes), len(wanted) - 1)
+    return np.bincount(nearest[wanted[nearest] == codes], minlength=len(wanted))
+
+
 def _pairs(key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: Counts, disco: Counts) -> list[TwoWay]:
     code = levels.astype(np.int64) * target.n_levels + t
     pairs, position = np.unique(code, return_inverse=True)
     records = np.bincount(position, weights=disco).astype(np.int64)
     every = key.original.astype(np.int64) * target.n_levels + target.original
-    nearest = np.minimum(np.searchsorted(pairs, every), len(pairs) - 1)
-    in_original = np.bincount(nearest[pairs[nearest] == every], minlength=len(pairs))
+    in_original = _count_of(every, pairs, key.n_levels * target.n_levels)
     with_level = np.bincount(key.original, minlength=key.n_levels)
     result = []
     for pair, n_records, n_with_pair in zip(pairs, records, in_original, strict=True):

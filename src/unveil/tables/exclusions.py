@@ -111,7 +111,7 @@ def tabulate(cells: Cells, rules: CellRules) -> Tables:
 def _tables(cells: Cells) -> dict[str, Counts]:
     in_original = (cells.d == cells.d_q) & (cells.d > 0)
     in_release = (cells.s == cells.s_q) & (cells.s > 0)
-    disclosive = (cells.over_keys(cells.s, np.maximum) == cells.s_q) & (cells.s_q > 0)
+    disclosive = cells.over_keys(in_release) > 0
     return {
         "original": cells.d,
         "synthetic": cells.s,

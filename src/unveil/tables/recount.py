@@ -131,4 +131,4 @@ def _mode_records(cells: Cells, rules: CellRules, mode: int) -> int:
         found &= ~mask
     if rules.denom_limit is not None:
         found &= cells.d <= rules.denom_limit
-    return int(cells.d[found].sum())
+    return int((cells.d * found).sum())

@@ -138,14 +138,14 @@ def sum_cells(cells: Cells, tables: Tables) -> AttributeSums:
         **{name: remaining[name] for name in ("Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO")},
         disco_cells=int(np.count_nonzero(disco)),
         max_denom=int(disco.max(initial=0)),
-        in_both=int(s[d_q > 0].sum()),
+        in_both=int((s * (d_q > 0)).sum()),
         CAPd=Shares.of(d * d, d_q),
         CAPs=Shares.of(s * s, s_q),
         DCAP=Shares.of(s * d, s_q),
-        unique_original=int(alone_original.sum()),
-        unique_synthetic=int(alone_synthetic.sum()),
-        unique_found=int((alone_original & (cells.s_q > 0)).sum()),
-        unique_both=int((alone_original & (s_q == 1)).sum()),
+        unique_original=int(np.count_nonzero(alone_original)),
+        unique_synthetic=int(np.count_nonzero(alone_synthetic)),
+        unique_found=int(np.count_nonzero(alone_original & (cells.s_q > 0))),
+        unique_both=int(np.count_nonzero(alone_original & (s_q == 1))),
     )
 
 
