@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from unveil.cli.options import Listed, Original, Output, Reading, Whole, announce_compiling, names_of, plain_value
+from unveil.cli.options import (
+    Listed,
+    Original,
+    Output,
+    Reading,
+    Whole,
+    announce_compiling,
+    names_of,
+    plain_value,
+    progress_bar,
+)
 from unveil.errors import CallError
 
 __all__ = ["posterior"]
@@ -89,7 +97,7 @@ def posterior(
         {"minbucket": minbucket, "cp": cp, "collapse": collapse, "max_depth": max_depth,
          "visit_order": None if visit_order is None else names_of(visit_order, pair.original.names)},
     )  # fmt: skip
-    with _progress() as progress:
+    with progress_bar("fitting") as progress:
         risk = compute(
             pair, synthesizer, target=names_of(target, pair.original.names),
             known="all" if known is None else names_of(known, pair.original.names), candidates=_candidates(candidates),
@@ -176,19 +184,3 @@ def _rows(given: list[str] | None, n: int) -> Any:
         except ValueError:
             raise CallError(f"--rows takes record numbers such as 3,17 or 0:500, not {part!r}") from None
     return numbers
-
-
-@contextmanager
-def _progress() -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar with the time left on standard error, where that is a terminal."""
-    if not sys.stderr.isatty():
-        yield None
-        return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed} of {task.total} records"),
-               TimeRemainingColumn())  # fmt: skip
-    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("fitting", total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)

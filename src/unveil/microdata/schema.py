@@ -19,7 +19,6 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -30,6 +29,7 @@ import pyarrow.compute as pc
 from unveil.errors import CallError, FileError
 from unveil.microdata.arrays import dictionary_levels, quoted_list
 from unveil.microdata.atomic import replacing
+from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
 
 __all__ = ["Schema", "as_schema", "read_schema", "schema_text", "suspected_special_codes", "write_schema"]
@@ -86,8 +86,7 @@ class Schema(Mapping[str, Variable]):
         """Every declared column must be among the names."""
         unknown = [name for name in self if name not in names]
         if unknown:
-            near = get_close_matches(unknown[0], names, n=3)
-            hint = f"; did you mean {quoted_list(near)}?" if near else ""
+            hint = near_matches(unknown[0], names)
             raise CallError(f"{self.label}: {label} has no column {quoted_list(unknown)}{hint}")
 
 
