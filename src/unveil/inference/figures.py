@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unveil.inference.attack import Attack, Runner
 from unveil.inference.intervals import bootstrap_rates, clopper_pearson, percentile_band, wilson
 
 __all__ = ["attack_figures", "attack_intervals", "excess", "suggested_threshold"]
 
+Floats = NDArray[np.float64]
 NAN = float("nan")
 
 
@@ -23,7 +25,12 @@ def excess(attack: float, baseline: float) -> float:
     return (attack - baseline) / (1 - baseline) if baseline < 1 else NAN
 
 
-def _null_rates(attack: Attack, runner: Runner) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+def _mean(values: Floats) -> float:
+    """The mean, of the values in ascending order: rounding is not to depend on the order of the records."""
+    return float(np.sort(values).mean())
+
+
+def _null_rates(attack: Attack, runner: Runner) -> Floats:
     rule = runner.rule
     return np.array([null.rates((rule.threshold,), rule.above)[0] for null in attack.null])
 
@@ -53,17 +60,17 @@ def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
             "accuracy": float(right.mean()),
             "accuracy_margin": float(guessed.mean()),
             "accuracy_excess": excess(float(right.mean()), float(guessed.mean())),
-            "mean_probability": float(attack.inferred.probability.mean()),
-            "mean_probability_margin": float(margin.probability.mean()),
-            "mean_score": float(attack.score.mean()),
+            "mean_probability": _mean(attack.inferred.probability),
+            "mean_probability_margin": _mean(margin.probability),
+            "mean_score": _mean(attack.score),
         }
     else:
         error, reference = problem.truth - attack.inferred.predicted, problem.truth - margin.predicted
         figures |= {
-            "mae": float(np.abs(error).mean()),
-            "mae_margin": float(np.abs(reference).mean()),
-            "rmse": float(np.sqrt((error**2).mean())),
-            "mean_score": float(attack.score.mean()),
+            "mae": _mean(np.abs(error)),
+            "mae_margin": _mean(np.abs(reference)),
+            "rmse": float(np.sqrt(_mean(error**2))),
+            "mean_score": _mean(attack.score),
         }
     return figures
 

@@ -96,7 +96,7 @@ class Rapid:
             baseline = {"median": float(np.median(problem.truth))}
         else:
             shares = np.bincount(problem.truth, minlength=len(problem.classes)) / len(problem.truth)
-            baseline = dict(zip(problem.classes, shares.tolist(), strict=True))
+            baseline = {problem.classes[code]: float(shares[code]) for code in problem.listed}
         return cls(
             keys=problem.keys,
             target=problem.target,
@@ -236,7 +236,8 @@ class Rapid:
         codes = groups.original[problem.counted]
         n = np.bincount(codes, minlength=groups.n_levels)
         k = np.bincount(codes, weights=run.at_risk, minlength=groups.n_levels)
-        score = np.bincount(codes, weights=run.score, minlength=groups.n_levels)
+        order = np.lexsort((run.score, codes))
+        score = np.bincount(codes[order], weights=run.score[order], minlength=groups.n_levels)
         present = np.flatnonzero(n)
         ends = [wilson(int(k[i]), int(n[i])) for i in present]
         rates = k[present] / n[present]
