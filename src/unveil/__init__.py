@@ -20,6 +20,7 @@ from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
     from unveil import simulate
+    from unveil.assessment import Assessment, Comparison, assess, compare
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -28,8 +29,10 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assessment",
     "CallError",
     "CartSynthesizer",
+    "Comparison",
     "DataError",
     "FileError",
     "MissingPackageError",
@@ -41,7 +44,9 @@ __all__ = [
     "UnveilWarning",
     "Utility",
     "Variable",
+    "assess",
     "attribute",
+    "compare",
     "identity",
     "key_sets",
     "posterior",
@@ -58,6 +63,7 @@ __all__ = [
 
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
+    **dict.fromkeys(("Assessment", "Comparison", "assess", "compare"), "unveil.assessment"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),

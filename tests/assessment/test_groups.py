@@ -5,9 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 import pytest
-import unveil
 from hypothesis import given
 from hypothesis import strategies as st
+
+import unveil
 from unveil.assessment.groups import OTHERS, group_rows, person_groups
 
 

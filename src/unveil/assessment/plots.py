@@ -10,7 +10,7 @@ from unveil.errors import CallError
 from unveil.tables.plots import _axes
 
 if TYPE_CHECKING:
-    from unveil.assessment.compare import Comparison
+    from unveil.assessment.comparison import Comparison
 
 __all__ = ["plot_figures", "plot_map"]
 
@@ -28,7 +28,7 @@ def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
         if figure["low"] is not None and figure["high"] is not None:
             ax.plot([figure["low"] / scale, figure["high"] / scale], [place, place], color="tab:blue", linewidth=2)
         ax.plot(figure["value"] / scale, place, "o", color="tab:blue", label="value" if place == 0 else None)
-        for name, label, mark in _MARKS:
+        for name, _, mark in _MARKS:
             if figure[name] is not None:
                 ax.plot(figure[name] / scale, place, mark, color="0.35", markersize=7, zorder=3)
         names = [f"{f['measure']} {f['target'] or ''}".strip() for f in reversed(shown)]

@@ -115,11 +115,16 @@ class Synthesis:
 
     def made(self, original: Path, special_codes: Any, kinds: Any) -> Any:
         """The synthesizer, or None where nothing is said of it."""
-        settings = {name: v for name, v in (("minbucket", self.minbucket), ("cp", self.cp)) if v is not None}
+        settings: dict[str, Any] = {
+            name: v for name, v in (("minbucket", self.minbucket), ("cp", self.cp)) if v is not None
+        }
         if self.provenance is not None:
             if settings or self.synthesizer is not None:
-                raise CallError("the provenance file says how the releases were made; leave out --synthesizer and settings")
-            from unveil.synthesis.provenance import read_provenance, synthesizer_of
+                raise CallError(
+                    "the provenance file says how the releases were made; leave out --synthesizer and settings"
+                )
+            from unveil.synthesis.provenance import read_provenance
+            from unveil.synthesis.rebuild import synthesizer_of
 
             found = read_provenance(self.provenance)
             found.check_original(original)
@@ -177,7 +182,7 @@ def assess(
     holdout
         A file of real records that the synthesizer never saw.
     """
-    from unveil.assessment.assess import assess as compute
+    from unveil.assessment.call import assess as compute
 
     given = _scenario(scenario)
     original, releases = _files(files, given)
@@ -227,7 +232,7 @@ def compare(
     csv
         Write the points to this file.
     """
-    from unveil.assessment.compare import compare as compute
+    from unveil.assessment.comparison import compare as compute
     from unveil.microdata.files import open_source
     from unveil.microdata.write import write_table
 

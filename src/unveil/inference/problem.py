@@ -265,8 +265,8 @@ def _with_side(pair: Pair, side_information: Any) -> Pair:
     return Pair(
         pair.original,
         [*pair.releases, side],
-        special_codes=pair._special_codes,
-        kinds={name: kind for name, kind in pair._kinds.items() if name in side},
+        special_codes=pair.special_codes,
+        kinds={name: kind for name, kind in pair.kinds.items() if name in side},
     )
 
 

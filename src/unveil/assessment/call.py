@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unveil.assessment.advice_part import advice_part
+from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.document import document
 from unveil.assessment.inference_part import inference_part
 from unveil.assessment.keeping import Kept, fingerprint
@@ -146,13 +146,15 @@ def _parts(scenario: Scenario) -> list[Part]:
         "key sets": key_sets_part,
         "utility": utility_part,
         "membership": membership_part,
-        "advice": advice_part,
     }
     by_target = {"inference": inference_part, "posterior": posterior_part}
     parts = []
     for measure in scenario.measures:
         if measure in whole:
             parts.append(Part(measure, measure, whole[measure]))
+        elif measure == "advice":
+            parts.append(Part("advice: keys", measure, key_advice_part))
+            parts.append(Part("advice: synthesizer", measure, settings_advice_part))
         else:
             parts.extend(Part(f"{measure}: {t}", measure, by_target[measure](t)) for t in scenario.targets)
     return parts
