@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
+    from unveil.utility import Utility, utility
 
 __version__ = "0.1.0"
 
@@ -38,6 +39,7 @@ __all__ = [
     "Schema",
     "UnveilError",
     "UnveilWarning",
+    "Utility",
     "Variable",
     "attribute",
     "identity",
@@ -51,6 +53,7 @@ __all__ = [
     "simulate",
     "structure",
     "synthesize",
+    "utility",
 ]
 
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
@@ -58,6 +61,7 @@ _LATE = {
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
+    **dict.fromkeys(("Utility", "utility"), "unveil.utility"),
 }
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import math
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
@@ -161,6 +160,7 @@ class Output:
     def give(self, result: Any, extra: dict[str, Any] | None = None) -> None:
         """Write the result where asked, then print it."""
         from unveil import __version__
+        from unveil.result import without_nan
 
         if self.plot is not None:
             _save_plot(result, self.plot, self.overwrite)
@@ -217,15 +217,6 @@ def groups_of(given: list[str] | None, option: str) -> int | dict[str, int | Non
 
 def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, list[float]]]:
     return [{name: list(ends) for name, ends in one.items()} for one in intervals]
-
-
-def without_nan(value: Any) -> Any:
-    """JSON has no NaN: what is not defined is null."""
-    if isinstance(value, dict):
-        return {key: without_nan(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(v) for v in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
 
 
 def _save_plot(result: Any, path: Path, overwrite: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -100,15 +101,13 @@ class Pair:
         self._kinds = dict(kinds or {})
         declared = self._declared(schema)
 
-        def opened(data: Any, label: str) -> Source:
-            return open_source(
-                data, label=None if isinstance(data, str | os.PathLike | Source) else label, schema=declared,
-                missing=missing, encoding=encoding, delimiter=delimiter, decimal=decimal,
-            )  # fmt: skip
+        self._reading: dict[str, Any] = {
+            "schema": declared, "missing": missing, "encoding": encoding, "delimiter": delimiter, "decimal": decimal,
+        }  # fmt: skip
 
-        self.original = opened(original, "the original")
+        self.original = self._opened(original, "the original")
         names = ["the release"] if len(releases) == 1 else [f"release {i}" for i in range(1, len(releases) + 1)]
-        self.releases = tuple(opened(data, label) for data, label in zip(releases, names, strict=True))
+        self.releases = tuple(self._opened(data, label) for data, label in zip(releases, names, strict=True))
         self._tell_apart()
         for release in self.releases:
             if release is self.original or (self.original.path and _same_file(self.original.path, release.path)):
@@ -124,6 +123,7 @@ class Pair:
             for name, codes in (special_codes or {}).items()
         }
         self._check_declarations()
+        self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
 
@@ -205,6 +205,26 @@ class Pair:
                         f"{self.original.label} has it: measure other columns or correct the file"
                     )
 
+    def with_file(self, data: Any, label: str) -> Pair:
+        """The same files and one more, which is read alike and coded jointly with them, as the last release.
+
+        Parameters
+        ----------
+        data
+            A path or a frame, as for the original.
+        label
+            How messages call it where it has no name.
+        """
+        more = copy.copy(self)
+        more.releases = (*self.releases, self._opened(data, label))
+        more._tell_apart()
+        more._columns, more._grouped = {}, {}
+        return more
+
+    def _opened(self, data: Any, label: str) -> Source:
+        named = isinstance(data, str | os.PathLike | Source)
+        return open_source(data, label=None if named else label, **self._reading)
+
     def _tell_apart(self) -> None:
         sources = (self.original, *self.releases)
         labels = [s.label for s in sources]
@@ -238,7 +258,9 @@ class Pair:
         found = [as_kind(distinct_values(s.column(name), label=s.label, name=name), kind) for s in sources]
         found, notes = harmonise(found, [v.labels for v in declared], kind)
         for note in notes:
-            warnings.warn(note, UnveilWarning, stacklevel=2)
+            if note not in self._told:
+                self._told.add(note)
+                warnings.warn(note, UnveilWarning, stacklevel=2)
         order = next((v.levels for v in declared if v.levels), ())
         levels = _ordered_levels([f.values for f in found], order)
         codes = [_joint(f, levels) for f in found]

@@ -16,6 +16,7 @@ from unveil.microdata import Pair
 from unveil.microdata.source import Flavour
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.risk import PosteriorRisk
+from unveil.posterior.summary import CERTAIN
 from unveil.result import frame, paragraph, text_table
 from unveil.synthesis import CartSynthesizer
 
@@ -221,7 +222,7 @@ def _fewer(pair: Pair, m: int) -> Pair:
 def _asker(
     risk: PosteriorRisk, chosen: NDArray[np.int64], prior: PriorChoice, threshold: float
 ) -> Callable[[str, str, Pair, CartSynthesizer], AdviceRow]:
-    from unveil.posterior.study import posterior
+    from unveil.posterior.call import posterior
 
     names = set(risk.structures)
     structure: Any = "both" if names == {"fixed", "exact"} else risk.structures[-1]
@@ -240,7 +241,7 @@ def _asker(
             {name: again.releases[0][name]["mean_posterior"] for name in again.structures},
             float(found.prior.mean()),
             float((found.normalised_gain > threshold).mean()),
-            float((found.posterior >= 1 - 1e-9).mean()),
+            float((found.posterior >= CERTAIN).mean()),
         )
 
     return ask

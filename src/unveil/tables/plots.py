@@ -12,9 +12,10 @@ if TYPE_CHECKING:
     from unveil.tables.curve import CapCurve
     from unveil.tables.identity import IdentityRisk
     from unveil.tables.key_sets import KeySets
+    from unveil.tables.ladder import Ladder
     from unveil.tables.structure import Structure
 
-__all__ = ["plot_cap_curve", "plot_identity", "plot_key_sets", "plot_structure", "plot_targets"]
+__all__ = ["plot_cap_curve", "plot_identity", "plot_key_sets", "plot_ladder", "plot_structure", "plot_targets"]
 
 # Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
 _ORIGINAL, _RELEASE, _OTHER = "#0072B2", "#D55E00", "#999999"
@@ -173,6 +174,32 @@ def plot_structure(structure: Structure, *, ax: Any = None) -> Any:
     ax.set_xlim(*_PERCENT)
     ax.set_xlabel("percent of key combinations")
     ax.set_title(f"keys: {_keys(structure.keys)}", fontsize="medium")
+    _legend_above(ax)
+    return _plain(ax)
+
+
+def plot_ladder(ladder: Ladder, *, ax: Any = None) -> Any:
+    """Per measure the mean of the releases with its interval, and a mark for each baseline."""
+    ax = _axes(ax, height=3.0)
+    names = ("repU", "DCAPd", "DiSCO")
+    for y, name in enumerate(names):
+        rung = ladder.mean[name]
+        first = name == "DiSCO"
+        ax.plot(rung.interval, [y, y], color=_RELEASE, linewidth=6, alpha=0.35, solid_capstyle="butt",
+                label=f"{100 * ladder.level:g} % interval" if first else None)  # fmt: skip
+        ax.plot([rung.null_mean, rung.null_95], [y - 0.18] * 2, color=_OTHER, linewidth=5, solid_capstyle="butt",
+                label="shuffled (mean to 95 %)" if first else None)  # fmt: skip
+        for value, marker, colour, label in (
+            (rung.value, "D", _RELEASE, "release"), (rung.margin, "v", _OTHER, "margin"),
+            (rung.held_out, "s", "#009E73", "held out"), (rung.ceiling, "o", _ORIGINAL, "original itself"),
+        ):  # fmt: skip
+            if value == value:
+                ax.scatter([value], [y], marker=marker, color=colour, zorder=3, s=30, label=label if first else None)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_xlim(*_PERCENT)
+    ax.set_ylim(-0.6, len(names) + 0.4)
+    ax.set_xlabel("percent of persons")
+    ax.set_title(f"{_text(ladder.target)}; keys: {_keys(ladder.keys)}", fontsize="medium")
     _legend_above(ax)
     return _plain(ax)
 
