@@ -15,7 +15,6 @@ from unveil.inference.attackers import Predictor, Target
 from unveil.inference.canonical import canonical_orders
 from unveil.inference.keys import Key, KeyTable, amounts, key_of
 from unveil.microdata.column import CodedColumn
-from unveil.microdata.files import open_source
 from unveil.microdata.pair import Pair
 from unveil.tables.study import as_names
 
@@ -173,7 +172,7 @@ def pose(
     if not np.isfinite(side_weight) or side_weight < 0:
         raise CallError(f"side_weight must be a number from 0, not {side_weight!r}")
     pair.require([*names, target])
-    files = pair if side_information is None else _with_side(pair, side_information)
+    files = pair if side_information is None else pair.with_file(side_information, "the side information")
     columns = [_coded(files, name) for name in names]
     column = _coded(files, target)
     notes: list[str] = []
@@ -256,18 +255,6 @@ def _coded(files: Pair, name: str) -> CodedColumn:
         if not (measured and str(one.message).endswith("nothing can match")):
             warnings.warn(one.message, stacklevel=3)
     return column
-
-
-def _with_side(pair: Pair, side_information: Any) -> Pair:
-    """The same files and one more, coded jointly."""
-    side = open_source(side_information, label="the side information")
-    # what was declared of the files is in their sources already; the side information may lack other columns
-    return Pair(
-        pair.original,
-        [*pair.releases, side],
-        special_codes=pair.special_codes,
-        kinds={name: kind for name, kind in pair.kinds.items() if name in side},
-    )
 
 
 def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) -> bool:

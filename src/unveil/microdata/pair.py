@@ -215,6 +215,8 @@ class Pair:
     def with_file(self, data: Any, label: str) -> Pair:
         """The same files and one more, which is read alike and coded jointly with them, as the last release.
 
+        It need not have every column.
+
         Parameters
         ----------
         data
@@ -223,14 +225,19 @@ class Pair:
             How messages call it where it has no name.
         """
         more = copy.copy(self)
-        more.releases = (*self.releases, self._opened(data, label))
+        reading = self._reading
+        if reading["schema"] is not None:
+            held = self._opened(data, label, reading | {"schema": None})
+            declared = {name: variable for name, variable in as_schema(reading["schema"]).items() if name in held}
+            reading = reading | {"schema": declared}
+        more.releases = (*self.releases, self._opened(data, label, reading))
         more._tell_apart()
         more._columns, more._grouped = {}, {}
         return more
 
-    def _opened(self, data: Any, label: str) -> Source:
+    def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
         named = isinstance(data, str | os.PathLike | Source)
-        return open_source(data, label=None if named else label, **self._reading)
+        return open_source(data, label=None if named else label, **(self._reading if reading is None else reading))
 
     def _tell_apart(self) -> None:
         sources = (self.original, *self.releases)

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from unveil.errors import CallError, MissingPackageError
+from unveil.drawing import as_written as _text
+from unveil.drawing import axes_for as _axes
+from unveil.drawing import without_frame as _plain
+from unveil.errors import CallError
 
 if TYPE_CHECKING:
     from unveil.tables.attribute_risk import AttributeRisk
@@ -24,16 +27,6 @@ _SIZES = ("#56B4E9", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00", "#00
 
 _PERCENT = (-2, 102)
 """Limits that leave room for marks at 0 and 100."""
-
-
-def _axes(ax: Any, height: float = 4.0) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingPackageError("plots need matplotlib: pip install 'unveil[plot]'") from None
-    return plt.subplots(figsize=(7.0, height), layout="constrained")[1]
 
 
 def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
@@ -209,15 +202,5 @@ def _legend_above(ax: Any) -> None:
     ax.legend(loc="upper center", ncols=3, frameon=False, fontsize="small", columnspacing=1.2, borderpad=0)
 
 
-def _text(name: str) -> str:
-    """A name as it is written: matplotlib would set what stands between two dollar signs as mathematics."""
-    return name.replace("$", r"\$")
-
-
 def _keys(keys: Sequence[str]) -> str:
     return _text(", ".join(keys))
-
-
-def _plain(ax: Any) -> Any:
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
