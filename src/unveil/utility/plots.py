@@ -31,8 +31,10 @@ _HEAT = {
 }
 
 
-def plot(utility: Utility, kind: str, measure: str | None, ax: Any) -> Any:
+def plot(utility: Utility, kind: str | None, measure: str | None, ax: Any) -> Any:
     """Draw one view, if what it shows was computed."""
+    if kind is None:
+        kind = next((name for name, (needed, _) in _VIEWS.items() if getattr(utility, needed)), "heatmap")
     if kind not in _VIEWS:
         raise CallError(f"unknown plot {kind!r}{near_matches(kind, _VIEWS)}; choose from {', '.join(_VIEWS)}")
     needed, draw = _VIEWS[kind]
