@@ -51,7 +51,7 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
                         f"{', '.join(_HEAT)}")  # fmt: skip
     grid = _grid(utility, measure)
     n = len(utility.columns)
-    size = min(3.0 + 0.42 * n, 16.0)
+    size = 3.0 + 0.42 * n if n <= _WRITTEN else min(3.0 + 0.21 * n, 16.0)
     ax = _square(ax, size)
     signed = measure.endswith("difference")
     held = np.abs(grid[np.isfinite(grid)])
@@ -63,7 +63,7 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     if not measure.startswith(("TVD", "S_pMSE")):
         missing[np.arange(n), np.arange(n)] = np.ma.masked
     ax.imshow(missing, cmap="Greys", vmin=0, vmax=6)
-    small = "small" if n <= _WRITTEN else "x-small"
+    small = "small" if n <= 40 else "xx-small"
     names = [_text(name) for name in utility.columns]
     ax.set_xticks(range(n), names, rotation=90, fontsize=small)
     ax.set_yticks(range(n), names, fontsize=small)
