@@ -15,6 +15,7 @@ from unveil.cli.posterior import posterior
 from unveil.cli.rapid import rapid
 from unveil.cli.synthesize import synthesize
 from unveil.cli.tables import attribute, identity, keysets, structure
+from unveil.cli.utility import utility
 from unveil.errors import CallError, UnveilError, UnveilWarning
 
 __all__ = ["app", "main"]
@@ -26,7 +27,7 @@ app = App(
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
     help_format="plaintext",
 )
-for verb in (identity, attribute, structure, keysets, rapid, posterior, schema, synthesize, demo):
+for verb in (identity, attribute, structure, keysets, rapid, posterior, utility, schema, synthesize, demo):
     app.command(verb)
 
 

@@ -157,13 +157,13 @@ class Output:
         if self.plot is not None and self.plot.suffix.lower() not in PLOT_ENDINGS:
             raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")
 
-    def give(self, result: Any, extra: dict[str, Any] | None = None) -> None:
-        """Write the result where asked, then print it."""
+    def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> None:
+        """Write the result where asked, and one view of it as a plot; then print it."""
         from unveil import __version__
         from unveil.result import without_nan
 
         if self.plot is not None:
-            _save_plot(result, self.plot, self.overwrite)
+            _save_plot(result, self.plot, self.overwrite, view or {})
         if self.json is not None:
             document = {"unveil": __version__, "measure": type(result).__name__} | result.to_dict() | (extra or {})
             text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
@@ -219,10 +219,10 @@ def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, 
     return [{name: list(ends) for name, ends in one.items()} for one in intervals]
 
 
-def _save_plot(result: Any, path: Path, overwrite: bool) -> None:
+def _save_plot(result: Any, path: Path, overwrite: bool, view: dict[str, Any]) -> None:
     from unveil.microdata.atomic import replacing
 
-    axes = result.plot()
+    axes = result.plot(**view)
     with replacing(path, overwrite=overwrite) as temporary:
         axes.figure.savefig(temporary, format=path.suffix.lower().lstrip("."))
 

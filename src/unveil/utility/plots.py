@@ -31,8 +31,10 @@ _HEAT = {
 }
 
 
-def plot(utility: Utility, kind: str, measure: str | None, ax: Any) -> Any:
+def plot(utility: Utility, kind: str | None, measure: str | None, ax: Any) -> Any:
     """Draw one view, if what it shows was computed."""
+    if kind is None:
+        kind = next((name for name, (needed, _) in _VIEWS.items() if getattr(utility, needed)), "heatmap")
     if kind not in _VIEWS:
         raise CallError(f"unknown plot {kind!r}{near_matches(kind, _VIEWS)}; choose from {', '.join(_VIEWS)}")
     needed, draw = _VIEWS[kind]
@@ -49,7 +51,7 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
                         f"{', '.join(_HEAT)}")  # fmt: skip
     grid = _grid(utility, measure)
     n = len(utility.columns)
-    size = min(3.0 + 0.42 * n, 16.0)
+    size = 3.0 + 0.42 * n if n <= _WRITTEN else min(3.0 + 0.21 * n, 16.0)
     ax = _square(ax, size)
     signed = measure.endswith("difference")
     held = np.abs(grid[np.isfinite(grid)])
@@ -61,7 +63,7 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     if not measure.startswith(("TVD", "S_pMSE")):
         missing[np.arange(n), np.arange(n)] = np.ma.masked
     ax.imshow(missing, cmap="Greys", vmin=0, vmax=6)
-    small = "small" if n <= _WRITTEN else "x-small"
+    small = "small" if n <= 40 else "xx-small"
     names = [_text(name) for name in utility.columns]
     ax.set_xticks(range(n), names, rotation=90, fontsize=small)
     ax.set_yticks(range(n), names, fontsize=small)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.errors import CallError
 from unveil.inference.attack import fold_of
 from unveil.inference.attackers import Attacker, Target, fit_attacker, resolve
 from unveil.inference.keys import KeyTable, stacked
@@ -16,7 +17,7 @@ from unveil.utility.compared import Compared
 from unveil.utility.comparison import Comparison
 from unveil.utility.scores import ERROR_OF, class_scores, number_scores, record_scores
 
-__all__ = ["compare_prediction"]
+__all__ = ["compare_prediction", "learner_for"]
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +37,7 @@ def compare_prediction(
     targets
         Variables to be predicted, each from all others.
     learner
-        The model; see :func:`unveil.inference.attackers.resolve`.
+        The model; see :func:`learner_for`.
     folds
         Number of folds.
     seed
@@ -58,12 +59,29 @@ def compare_prediction(
     return tuple(found)
 
 
+def learner_for(learner: Any, continuous: bool) -> Attacker:
+    """What learns to predict numbers, or classes: "linear" is lm or logit, for others see
+    :func:`unveil.inference.attackers.resolve`.
+
+    Raises
+    ------
+    CallError
+        If there is no such learner, there are several, or it does not suit the kind of target.
+    """
+    if isinstance(learner, str) and learner == "linear":
+        learner = "lm" if continuous else "logit"
+    found = resolve(learner, continuous)
+    if len(found) != 1:
+        raise CallError("name one learner; for several, call once for each")
+    return found[0]
+
+
 def _one(
     target: Compared, others: Sequence[Compared], learner: Any, folds: int, seed: np.random.SeedSequence, threads: int
 ) -> list[Comparison]:
     continuous = target.is_amount and int(target.key.has_amounts.sum()) > 2
     kind = "continuous" if continuous else "categorical"
-    attacker = resolve(learner, continuous)[0]
+    attacker = learner_for(learner, continuous)
     stream = iter(seed.spawn(folds + len(target.column.releases) + 1))
     table, y = _training(target, others, None, continuous)
     reason = _reason(y, folds)
