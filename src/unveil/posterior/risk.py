@@ -15,6 +15,7 @@ from unveil.microdata.coding import level_text
 from unveil.microdata.column import MISSING
 from unveil.microdata.source import Flavour
 from unveil.posterior.cross import CrossTable, flags_of
+from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_table, plain, summary
 from unveil.posterior.weigh import Weighed
 from unveil.result import frame, paragraph, text_table
@@ -103,6 +104,8 @@ class PosteriorRisk:
         How the likelihood was found.
     monte_carlo_error
         Per record looked at, standard error of the posterior where it was simulated.
+    settings_check
+        Whether the counts of the releases fit the assumed settings; None where that was not asked.
     warnings
         What deserves a look.
     """
@@ -123,6 +126,7 @@ class PosteriorRisk:
     withheld: tuple[str, ...]
     likelihood: str
     monte_carlo_error: NDArray[np.float64] | None
+    settings_check: SettingsCheck | None
     warnings: tuple[str, ...]
     _weighed: tuple[Mapping[str, Weighed], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
@@ -198,6 +202,7 @@ class PosteriorRisk:
             "largest_monte_carlo_error": (
                 None if self.monte_carlo_error is None else plain(float(np.max(self.monte_carlo_error)))
             ),
+            "settings_check": None if self.settings_check is None else self.settings_check.to_dict(),
             "warnings": list(self.warnings),
             "subgroups": {column: [self._group_rows(column, r, smallest_group) for r in entries] for column in by},
             "cross": [

@@ -21,6 +21,7 @@ from unveil.posterior.plausible import check_truth, checked_chain
 from unveil.posterior.question import make_question
 from unveil.posterior.refit import Altered, DeltaEvidence, RefitEvidence
 from unveil.posterior.setting import Setting
+from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.simulated import SimulatedEvidence
 from unveil.posterior.worlds import make_worlds
 from unveil.synthesis import CartSynthesizer
@@ -55,6 +56,8 @@ class Study:
         Warnings.
     trees
         The trees of a sequence, with all releases pooled.
+    check
+        Whether the counts of the releases fit the assumed settings, where that was asked.
     """
 
     def __init__(
@@ -65,10 +68,11 @@ class Study:
         left_out: Mapping[str, int],
         texts: list[str],
         trees: Sequence[FixedTree] = (),
+        check: SettingsCheck | None = None,
     ):
         self.setting, self.chain, self.kind = setting, chain, kind
         self.trees = {tree.link.position: tree for tree in trees}
-        self.left_out, self.warnings = left_out, texts
+        self.left_out, self.warnings, self.check = left_out, texts, check
         only = {name: _among(chain, setting, name) for name in setting.candidates}
         self.worlds = make_worlds(chain, setting.unknown, only)
         self.structures = (
@@ -179,7 +183,7 @@ def _among(chain: Chain, setting: Setting, name: str) -> NDArray[np.int32]:
     return np.concatenate([chain.further[name], chain.original[name][setting.members]])
 
 
-def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: float) -> Study:
+def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: float, *, thorough: bool) -> Study:
     """Find out how the likelihood can be had, and whether the synthesizer can have made the releases."""
     pair, synthesizer = setting.pair, setting.synthesizer
     hidden = list(withheld)
@@ -191,9 +195,9 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
     if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
         reason = refusal(synthesizer, setting.unknown)
         if reason is None:
-            chain, trees = checked_chain(setting, hidden, largest_impossible, texts)
+            chain, trees, check = checked_chain(setting, hidden, largest_impossible, texts, thorough=thorough)
             left_out = {tree.link.name: tree.n_impossible for tree in trees if tree.n_impossible}
-            return Study(setting, chain, "cart", left_out, texts, trees)
+            return Study(setting, chain, "cart", left_out, texts, trees, check)
         texts.append(f"{reason}: the synthesizer is fitted anew for every record and value, which takes long")
     chain = _plain(setting, hidden)
     kind = _kind(synthesizer)
