@@ -166,6 +166,7 @@ def posterior(
         withheld=study.chain.withheld,
         likelihood=study.likelihood,
         monte_carlo_error=study.monte_carlo_error(outcomes[0][study.structures[-1]].members),
+        largest_mean_gain=study.largest_mean_gain(setting.groups[0]),
         settings_check=study.check,
         warnings=tuple(study.warnings),
         _weighed=tuple(outcomes),

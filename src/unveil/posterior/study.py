@@ -121,6 +121,18 @@ class Study:
         self._simulated[tuple(releases)] = found
         return [(found, s.members)]
 
+    def largest_mean_gain(self, releases: Sequence[int]) -> float | None:
+        """Upper bound of the mean normalised gain, where releases come from bootstrap samples of the original.
+
+        A record is in none of the samples of m releases with a probability of ``q = (1 - 1/n)^(n m)``, whatever its
+        values are. The posterior is a mixture over the samples, and equals the prior for those that the record is not
+        in; averaged over releases, ``E[(posterior - prior) / (1 - prior)] <= 1 - q``.
+        """
+        if not _is_proper(self.setting.synthesizer):
+            return None
+        n = self.setting.pair.n_original
+        return 1 - (1 - 1 / n) ** (n * len(releases))
+
     def monte_carlo_error(self, members: Ints) -> Floats | None:
         """Standard error of the posterior of the truth by record, where it was simulated now; NaN elsewhere."""
         if self.kind != "simulated":
@@ -206,12 +218,23 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
             "the synthesizer has no likelihood: the posterior is simulated from the count of the record's own "
             "combination, a weak lower bound"
         )
+        if _is_proper(synthesizer):
+            texts.append(
+                "proper synthesis: a record is left out of the fit of a release with a probability of "
+                f"{(1 - 1 / pair.n_original) ** pair.n_original:.2f}, and nothing is learnt of it then; on average the "
+                "normalised gain lies between what was simulated and largest_mean_gain"
+            )
     if setting.intruder_errors:
         raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
     study = Study(setting, chain, kind, {}, texts)
     if kind in ("refit", "catall"):
         check_truth(setting)
     return study
+
+
+def _is_proper(synthesizer: Any) -> bool:
+    """Whether every release is drawn from a fit to a bootstrap sample."""
+    return isinstance(synthesizer, CartSynthesizer) and synthesizer.proper
 
 
 def _kind(synthesizer: Any) -> str:
