@@ -232,7 +232,7 @@ def _asker(
             warnings.simplefilter("ignore", UnveilWarning)
             again = posterior(
                 pair, synthesizer, target=risk.target, known=risk.known, prior=prior, structure=structure,
-                records=chosen, withheld=risk.withheld,
+                records=chosen, withheld=risk.withheld, check_settings=False,
             )  # fmt: skip
         found = again.weighed()
         return AdviceRow(
