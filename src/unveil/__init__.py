@@ -20,6 +20,7 @@ from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
     from unveil import simulate
+    from unveil.conformance import Conformance, conformance
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -29,6 +30,7 @@ __version__ = "0.1.0"
 __all__ = [
     "CallError",
     "CartSynthesizer",
+    "Conformance",
     "DataError",
     "FileError",
     "MissingPackageError",
@@ -40,6 +42,7 @@ __all__ = [
     "UnveilWarning",
     "Variable",
     "attribute",
+    "conformance",
     "identity",
     "key_sets",
     "posterior",
@@ -55,6 +58,7 @@ __all__ = [
 
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
+    **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
