@@ -21,6 +21,7 @@ from unveil.tables import attribute, identity, key_sets, structure
 if TYPE_CHECKING:
     from unveil import simulate
     from unveil.assessment import Assessment, Comparison, assess, compare
+    from unveil.conformance import Conformance, conformance
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -33,6 +34,7 @@ __all__ = [
     "CallError",
     "CartSynthesizer",
     "Comparison",
+    "Conformance",
     "DataError",
     "FileError",
     "MissingPackageError",
@@ -47,6 +49,7 @@ __all__ = [
     "assess",
     "attribute",
     "compare",
+    "conformance",
     "identity",
     "key_sets",
     "posterior",
@@ -64,6 +67,7 @@ __all__ = [
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
     **dict.fromkeys(("Assessment", "Comparison", "assess", "compare"), "unveil.assessment"),
+    **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
