@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from unveil.errors import CallError
 from unveil.drawing import as_written, axes_for, without_frame
+from unveil.errors import CallError
 
 if TYPE_CHECKING:
     from unveil.assessment.comparison import Comparison
