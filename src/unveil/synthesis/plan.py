@@ -264,4 +264,4 @@ def restricted(column: Column, rows: NDArray[np.int64] | None) -> Column:
     """Some records of a column."""
     if rows is None:
         return column
-    return Column(column.codes[rows], column.kind, column.n_levels, column.values, column.name)
+    return column.with_codes(column.codes[rows])

@@ -230,8 +230,7 @@ class CartSynthesizer:
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
 
-        def draw(copy: int) -> Any:
-            plans = self._bootstrapped(seed, copy) if self.proper else self._plans
+        def draw(copy: int, plans: Sequence[Plan] = self._plans) -> Any:
             levels = draw_copy(plans, n, seed, (1, copy))
             return palette.paint({variable.name: levels[variable.name] for variable in self._variables})
 
@@ -239,7 +238,11 @@ class CartSynthesizer:
             if self.progress:
                 self.progress(count, m, f"copy {copy + 1}")
 
-        copies = in_threads(draw, range(m), self.threads, done)
+        if self.proper:
+            # One after the other, each fitted in threads: the trees of only one copy are held at a time.
+            copies = [draw(copy, self._bootstrapped(seed, copy, m)) for copy in range(m)]
+        else:
+            copies = in_threads(draw, range(m), self.threads, done)
         return copies if m > 1 else copies[0]
 
     def log_prob(self, release: Any) -> LogProbability:
@@ -331,10 +334,16 @@ class CartSynthesizer:
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._palette
 
-    def _bootstrapped(self, seed: int, copy: int) -> tuple[Plan, ...]:
+    def _bootstrapped(self, seed: int, copy: int, m: int) -> tuple[Plan, ...]:
+        """The variables fitted to the bootstrap sample of a copy, one of ``m``."""
         n = self._variables[0].codes.size
         records = generator(seed, 2, copy).integers(n, size=n)
-        return fit_plans(self._plans, seed, (3, copy), records=records)
+
+        def done(count: int, total: int, name: str) -> None:
+            if self.progress:
+                self.progress(copy * total + count, m * total, f"{name} of copy {copy + 1}")
+
+        return fit_plans(self._plans, seed, (3, copy), records=records, threads=self.threads, progress=done)
 
 
 def _opened(data: Any, label: str) -> Source:

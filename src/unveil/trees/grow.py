@@ -12,9 +12,9 @@ from unveil.errors import CallError, DataError
 from unveil.trees.collapse import collapse_nodes
 from unveil.trees.column import Column
 from unveil.trees.nodes import Grown, Limits, grow_nodes
-from unveil.trees.records import Data, columns_needed
+from unveil.trees.records import Data, columns_needed, sort_by_code
 from unveil.trees.risk import GINI, MISCLASSIFIED, SQUARES
-from unveil.trees.route import fill_donors
+from unveil.trees.route import fill_cuts, fill_donors
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
 from unveil.trees.target import Target, integer_target
 from unveil.trees.tree import Settings, Tree
@@ -143,7 +143,7 @@ def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32])
         np.take(predictor.codes, rows, out=codes[f, :m])
         if predictor.kind != "categorical" and predictor.n_levels > WIDE:
             wide[f] = len(ordered)
-            ordered.append(np.argsort(codes[f, :m], kind="stable").astype(np.int32))
+            ordered.append(sort_by_code(codes[f, :m], predictor.n_levels))
     y = np.empty(columns, dtype=np.int64)
     np.take(target.y, rows, out=y[:m])
     origin = np.empty(columns, dtype=np.int32)
@@ -193,7 +193,9 @@ def _tree(
     fill_donors(grown.order, leaf_start, rows, leaf_of, leaf_start.copy(), donors)
     cut, threshold = _cuts(predictors, feature, low, high)
     found = _surrogates(predictors, grown, leaf, settings.surrogates)
-    surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
+    surrogate_cut, surrogate_threshold = cut[:0], threshold[:0]
+    if found.feature.size:
+        surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
     return Tree(
         response=response,
         predictors=tuple(predictor.without_records() for predictor in predictors),
@@ -248,19 +250,10 @@ def _cuts(
     """Cut and threshold halfway between the codes next to the cut; (-1, nan) for sets of levels."""
     cut = np.full(feature.size, -1, dtype=np.int32)
     threshold = np.full(feature.size, np.nan)
-    for f in np.unique(feature[low >= 0]):
-        predictor = predictors[f]
-        own = np.flatnonzero((feature == f) & (low >= 0))
-        if predictor.values is None:
-            threshold[own] = (low[own] + high[own]) / 2
-            cut[own] = np.ceil(threshold[own])
-            continue
-        below, above = predictor.values[low[own]], predictor.values[high[own]]
-        with np.errstate(invalid="ignore"):
-            middle = 0.5 * below + 0.5 * above
-        # neighbouring floating-point numbers and infinities have no middle of their own
-        threshold[own] = np.where(middle > below, middle, above)
-        cut[own] = np.searchsorted(predictor.values, threshold[own])
+    scales = [np.arange(p.n_levels, dtype=np.float64) if p.values is None else p.values for p in predictors]
+    first = np.zeros(len(scales) + 1, dtype=np.int64)
+    np.cumsum([scale.size for scale in scales], out=first[1:])
+    fill_cuts(feature, low, high, first, np.concatenate([*scales, np.zeros(0)]), cut, threshold)
     return cut, threshold
 
 

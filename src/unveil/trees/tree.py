@@ -18,6 +18,9 @@ from unveil.trees.surrogates import Surrogates
 
 __all__ = ["Settings", "Tree"]
 
+BLOCK = 1 << 16
+"""Records that go down the tree together: few enough to stay near the processor."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -159,24 +162,24 @@ class Tree:
         >>> tree.apply([np.array([-7.0, 1.49, 1.5])]).tolist()
         [0, 0, 1]
         """
-        codes, cut = self._routing(columns)
-        result = np.empty(codes.shape[1], dtype=np.int32)
+        given = self._given(columns)
         surrogates = self.surrogates
-        t = self.feature.size
-        none = np.zeros(t, dtype=np.bool_)
+        feature = np.concatenate([self.feature, surrogates.feature.astype(np.int32)])
+        cut, known = self._scales(given, feature)
         beyond = np.where(surrogates.side_start < 0, -1, surrogates.side_start + self.sides.size)
-        route(
-            codes,
-            np.concatenate([self.feature, surrogates.feature.astype(np.int32)]),
-            self.right,
-            cut,
-            np.concatenate([self.side_start, beyond]),
-            np.concatenate([self.sides, surrogates.sides]),
-            self.leaf,
-            np.concatenate([none, surrogates.flip]),
-            surrogates.start + t,
-            result,
-        )
+        side_start = np.concatenate([self.side_start, beyond])
+        sides = np.concatenate([self.sides, surrogates.sides])
+        flip = np.concatenate([np.zeros(self.feature.size, dtype=np.bool_), surrogates.flip])
+        first = surrogates.start + self.feature.size
+        result = np.empty(given[0].size if given else 0, dtype=np.int32)
+        used = np.unique(feature[feature >= 0])
+        codes = np.empty((len(given), min(BLOCK, result.size)), dtype=np.int32)
+        for start in range(0, result.size, BLOCK):
+            part = result[start : start + BLOCK]
+            for f in used:
+                own = given[f][start : start + BLOCK]
+                codes[f, : part.size] = own if known[f] is None else np.searchsorted(known[f], own, side="right")
+            route(codes, feature, self.right, cut, side_start, sides, self.leaf, flip, first, part)
         return result
 
     def complexity(self) -> NDArray[np.float64]:
@@ -247,31 +250,40 @@ class Tree:
         leaves = f"{self.n_leaves} leaves ({self.n_leaves_full} grown)"
         return f"<Tree of {name}: {leaves}, {self.order.size} records>"
 
-    def _routing(self, columns: Sequence[ArrayLike | Column]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Codes of the records, and the cuts that belong to them.
-
-        Values are replaced by the number of the tree's thresholds at or below them.
-        """
+    def _given(self, columns: Sequence[ArrayLike | Column]) -> list[NDArray[np.generic]]:
+        """The arrays of the columns, checked."""
         if len(columns) != len(self.predictors):
             raise CallError(f"the tree has {len(self.predictors)} predictors, got {len(columns)} columns")
-        feature = np.concatenate([self.feature, self.surrogates.feature])
-        threshold = np.concatenate([self.threshold, self.surrogate_threshold])
-        cut = np.concatenate([self.cut, self.surrogate_cut])
         given = [np.asarray(column.codes if isinstance(column, Column) else column) for column in columns]
         if len({len(array) for array in given}) > 1:
             raise CallError("columns differ in length: " + ", ".join(str(len(array)) for array in given))
-        codes = np.empty((len(given), len(given[0]) if given else 0), dtype=np.int32)
-        for f, (array, predictor) in enumerate(zip(given, self.predictors, strict=True)):
+        for f, (column, array, predictor) in enumerate(zip(columns, given, self.predictors, strict=True)):
             name = predictor.name or f"predictor {f}"
             if array.dtype.kind == "f":
                 if predictor.kind != "numeric":
                     raise CallError(f"{name}: codes of a {predictor.kind} predictor must be integers")
+                continue
+            # a column has looked at its codes already
+            if isinstance(column, Column) and column.n_levels <= predictor.n_levels:
+                continue
+            if array.size and (array.min() < 0 or array.max() >= predictor.n_levels):
+                raise CallError(f"{name}: codes must lie between 0 and {predictor.n_levels - 1}")
+        return given
+
+    def _scales(
+        self, given: Sequence[NDArray[np.generic]], feature: NDArray[np.int32]
+    ) -> tuple[NDArray[np.int32], list[NDArray[np.float64] | None]]:
+        """Cuts of all splits; and by predictor the tree's thresholds, where values come in the place of codes.
+
+        The code of a value is then the number of thresholds at or below it.
+        """
+        cut = np.concatenate([self.cut, self.surrogate_cut])
+        known: list[NDArray[np.float64] | None] = [None] * len(given)
+        for f, array in enumerate(given):
+            if array.dtype.kind == "f":
+                threshold = np.concatenate([self.threshold, self.surrogate_threshold])
                 own = feature == f
-                known = np.unique(threshold[own])
-                codes[f] = np.searchsorted(known, array, side="right")
-                cut[own] = np.searchsorted(known, threshold[own]) + 1
-            else:
-                if array.size and (array.min() < 0 or array.max() >= predictor.n_levels):
-                    raise CallError(f"{name}: codes must lie between 0 and {predictor.n_levels - 1}")
-                codes[f] = array
-        return codes, cut
+                thresholds = np.unique(threshold[own])
+                cut[own] = np.searchsorted(thresholds, threshold[own]) + 1
+                known[f] = thresholds
+        return cut, known
