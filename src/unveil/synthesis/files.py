@@ -20,7 +20,7 @@ from unveil.microdata import read
 from unveil.microdata.arrays import quoted_list
 from unveil.microdata.source import Source
 from unveil.microdata.statistical import FORMATS, load_pyreadstat
-from unveil.microdata.write import write_table
+from unveil.microdata.write import check_writable, write_table
 from unveil.result import paragraph, text_table
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
@@ -197,6 +197,7 @@ def synthesize_files(
         targets = choose_targets(original, output, m, format=format)
         inputs = [original, *([Path(reading["schema"])] if "schema" in reading else [])]
         _check_free(targets, inputs, overwrite)
+        check_writable(source, targets.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
         synthesizer = _fitted(method, settings, source, seed, progress)
@@ -212,7 +213,7 @@ def synthesize_files(
     def write(folder: Path) -> Provenance:
         with _collected() as losses:
             for path, release in zip(targets.releases, releases, strict=True):
-                write_table(release, folder / path.name, source.variables)
+                write_table(release, folder / path.name, source.variables, source.form)
         written = replace(
             provenance,
             releases=tuple(FileFacts.of(folder / path.name, k) for path in targets.releases),
