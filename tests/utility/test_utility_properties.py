@@ -69,7 +69,7 @@ def test_names_of_levels_do_not_matter() -> None:
     found = [
         unveil.utility(
             unveil.Pair(pa.table(a), pa.table(b)), measures=["propensity", "marginals", "pairs"], propensity="logistic"
-        )  # fmt: skip
+        )
         for a, b in ((original, release), renamed)
     ]
     assert_same(found[1].to_dict(), found[0].to_dict(), tolerance=1e-7)
