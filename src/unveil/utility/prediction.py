@@ -123,7 +123,10 @@ def _training(
         return table, Target(codes[0], target.column.n_levels)
     amounts = target.amounts_of(codes[0])
     held = np.flatnonzero(~np.isnan(amounts))
-    return table.take(held), Target(amounts[held], None)
+    # scores have no unit, and squares of very large amounts are out of range; a power of 2 changes no digit
+    assert target.key.values is not None
+    exponent = int(np.frexp(np.nanmax(np.abs(target.key.values)))[1])
+    return table.take(held), Target(np.ldexp(amounts[held], -exponent), None)
 
 
 def _reason(y: Target, folds: int) -> str:
