@@ -21,6 +21,7 @@ from unveil.tables import attribute, identity, key_sets, structure
 if TYPE_CHECKING:
     from unveil import simulate
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
+    from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
 
@@ -31,6 +32,7 @@ __all__ = [
     "CartSynthesizer",
     "DataError",
     "FileError",
+    "Membership",
     "MissingPackageError",
     "Pair",
     "PosteriorRisk",
@@ -42,6 +44,8 @@ __all__ = [
     "attribute",
     "identity",
     "key_sets",
+    "membership",
+    "membership_synthesizer",
     "posterior",
     "rapid",
     "rapid_synthesizer_cv",
@@ -56,6 +60,7 @@ __all__ = [
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
+    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
 }

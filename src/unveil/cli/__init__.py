@@ -11,6 +11,7 @@ from typing import Any
 from cyclopts import App, CycloptsError
 
 from unveil.cli.files import demo, schema
+from unveil.cli.membership import membership
 from unveil.cli.posterior import posterior
 from unveil.cli.rapid import rapid
 from unveil.cli.synthesize import synthesize
@@ -26,7 +27,7 @@ app = App(
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
     help_format="plaintext",
 )
-for verb in (identity, attribute, structure, keysets, rapid, posterior, schema, synthesize, demo):
+for verb in (identity, attribute, structure, keysets, rapid, posterior, membership, schema, synthesize, demo):
     app.command(verb)
 
 
