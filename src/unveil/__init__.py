@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from unveil.assessment import Assessment, Comparison, assess, compare
     from unveil.conformance import Conformance, conformance
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
+    from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
     from unveil.utility import Utility, utility
@@ -37,6 +38,7 @@ __all__ = [
     "Conformance",
     "DataError",
     "FileError",
+    "Membership",
     "MissingPackageError",
     "Pair",
     "PosteriorRisk",
@@ -52,6 +54,8 @@ __all__ = [
     "conformance",
     "identity",
     "key_sets",
+    "membership",
+    "membership_synthesizer",
     "posterior",
     "rapid",
     "rapid_synthesizer_cv",
@@ -69,6 +73,7 @@ _LATE = {
     **dict.fromkeys(("Assessment", "Comparison", "assess", "compare"), "unveil.assessment"),
     **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
+    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
     **dict.fromkeys(("Utility", "utility"), "unveil.utility"),

@@ -10,7 +10,9 @@ from typing import Any
 
 from cyclopts import App, CycloptsError
 
+from unveil.cli.assess import assess, compare
 from unveil.cli.files import demo, schema
+from unveil.cli.membership import membership
 from unveil.cli.posterior import posterior
 from unveil.cli.rapid import rapid
 from unveil.cli.synthesize import synthesize
@@ -27,7 +29,21 @@ app = App(
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
     help_format="plaintext",
 )
-for verb in (identity, attribute, structure, keysets, rapid, posterior, utility, schema, synthesize, demo):
+for verb in (
+    assess,
+    identity,
+    attribute,
+    structure,
+    keysets,
+    rapid,
+    posterior,
+    membership,
+    utility,
+    compare,
+    schema,
+    synthesize,
+    demo,
+):
     app.command(verb)
 
 
