@@ -13,6 +13,7 @@ from cyclopts import App, CycloptsError
 from unveil.cli.files import demo, schema
 from unveil.cli.posterior import posterior
 from unveil.cli.rapid import rapid
+from unveil.cli.report import report
 from unveil.cli.synthesize import synthesize
 from unveil.cli.tables import attribute, identity, keysets, structure
 from unveil.errors import CallError, UnveilError, UnveilWarning
@@ -26,7 +27,7 @@ app = App(
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
     help_format="plaintext",
 )
-for verb in (identity, attribute, structure, keysets, rapid, posterior, schema, synthesize, demo):
+for verb in (identity, attribute, structure, keysets, rapid, posterior, report, schema, synthesize, demo):
     app.command(verb)
 
 
