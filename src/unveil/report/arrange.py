@@ -10,7 +10,7 @@ from typing import Any
 
 __all__ = ["Page", "arrange", "first_columns", "policy_rows", "suppressed"]
 
-MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 60, "heat": 40, "terms": 60, "variables": 300}
+MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 40, "heat": 40, "terms": 60, "variables": 300}
 
 
 # Table measures are percentages wherever they stand.

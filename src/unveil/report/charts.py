@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 from markupsafe import Markup
 
+from unveil.errors import DataError
 from unveil.report.numbers import percentage, quantity, shown
 from unveil.report.svg import Frame, area, line, mark, percent, tag, ticks
 
@@ -40,11 +42,14 @@ def threshold_curve(curve: dict[str, Any], name: str, chosen: int, target: str) 
     cursor = [line(at, 0, at, 100, "cursor")]
     if rate is not None:
         cursor.append(mark("value", at, frame.up(rate)))
-    x_ticks = [(v, f"{v:g}") for v in ticks(*frame.x)]
     return frame.drawing(
         name, f"Persons at risk of inference of {target}, by threshold {symbol}", _in_words(points, symbol),
-        frame.axes(x_ticks, _PERCENT_TICKS), curves, tag("g", *cursor, class_="chosen"),
+        frame.axes(_labelled(*frame.x), _PERCENT_TICKS), curves, tag("g", *cursor, class_="chosen"),
     )  # fmt: skip
+
+
+def _labelled(low: float, high: float) -> list[tuple[float, str]]:
+    return [(v, f"{v:g}".replace("-", "−")) for v in ticks(low, high)]
 
 
 def _curve_frame(curve: dict[str, Any]) -> Frame:
@@ -81,7 +86,7 @@ def risk_utility_map(found: dict[str, Any]) -> Markup:
         _reach([p for _, p in points], "risk"), _reach([p for _, p in points], "utility"),
         f"risk: {found['risk']}", f"utility: {found['utility']}",
     )  # fmt: skip
-    content = [frame.axes([(v, f"{v:g}") for v in ticks(*frame.x)], [(v, f"{v:g}") for v in ticks(*frame.y)])]
+    content = [frame.axes(_labelled(*frame.x), _labelled(*frame.y))]
     for number, point in points:
         x, y = frame.across(point["risk"]), frame.up(point["utility"])
         if point["risk_low"] is not None and point["risk_high"] is not None:
@@ -109,10 +114,12 @@ def _reach(points: Sequence[dict[str, Any]], name: str) -> tuple[float, float]:
 def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:
     """How many persons have which gain; groups below the minimum count are left out and hatched."""
     edges, counts = histogram["edges"], histogram["counts"]
+    if len(edges) != len(counts) + 1 or any(low >= high for low, high in pairwise(edges)):
+        raise DataError(f"gain_histogram of {target} needs rising edges, one more than counts")
     top = max([c for c in counts if c is not None], default=0) or 1
     frame = Frame((edges[0], edges[-1]), (0, top * 1.05), "normalised gain of the intruder", "persons")
     bars = []
-    for low, high, persons in zip(edges[:-1], edges[1:], counts, strict=True):
+    for low, high, persons in zip(edges, edges[1:], counts, strict=False):
         height = top * 0.04 if persons is None else persons
         left, right = frame.across(low), frame.across(high)
         bars.append(
@@ -121,9 +128,9 @@ def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:
         )  # fmt: skip
     words = "; ".join(
         f"{low:g} to {high:g}: " + ("too few to be shown" if persons is None else f"{persons} persons")
-        for low, high, persons in zip(edges[:-1], edges[1:], counts, strict=True)
+        for low, high, persons in zip(edges, edges[1:], counts, strict=False)
     )
-    axes = frame.axes([(v, f"{v:g}") for v in ticks(*frame.x)], [(v, quantity(v)) for v in ticks(0, top, 4)])
+    axes = frame.axes(_labelled(*frame.x), [(v, quantity(v)) for v in ticks(0, top, 4)])
     return frame.drawing(name, f"Gain of an intruder who knows all but {target}", words, axes, *bars, height=220)
 
 

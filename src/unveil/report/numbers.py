@@ -74,6 +74,8 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
     if low is None or high is None:
         return ""
     left = shown(low, unit)
+    if left == shown(high, unit):
+        return left
     return f"{left.removesuffix(_SPACE + '%')} to {shown(high, unit)}"
 
 

@@ -54,6 +54,7 @@ assess --json makes one
             verdicts=partial(arrange.policy_rows, page.a),
             suppressed=partial(arrange.suppressed, page.a),
             unit_of=partial(arrange.unit_of, page.a),
+            groups_top=partial(_groups_top, page.a),
             why_missing=partial(arrange.why_missing, page.a),
             command=arrange.command(page.a),
         )  # fmt: skip
@@ -78,11 +79,11 @@ def _environment() -> Environment:
         seconds=numbers.seconds, moment=numbers.moment, cell=numbers.value_text,
     )  # fmt: skip
     environment.globals.update(
-        strips=strips, charts=charts, interval=numbers.interval, column=numbers.column, wordy=_wordy,
+        strips=strips, charts=charts, interval=numbers.interval, cells_of=_cells_of, wordy=_wordy,
         method_of=measures.method_of, methods=measures.METHODS, references=measures.REFERENCES,
         notation=measures.NOTATION, most=arrange.MOST_ROWS, columns=arrange.first_columns,
         percent_measures=arrange.PERCENT_MEASURES, heat_map=arrange.heat_map, pair_measures=arrange.pair_measures,
-        posterior_rows=arrange.posterior_rows, chosen_point=_chosen_point, reach=_reach, groups_top=_groups_top,
+        posterior_rows=arrange.posterior_rows, chosen_point=_chosen_point, reach=_reach,
         utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES,
     )  # fmt: skip
     return environment
@@ -119,15 +120,24 @@ def _heading(name: str) -> str:
     return words[:1].upper() + words[1:] if words.islower() else words
 
 
+def _cells_of(rows: list[dict[str, Any]], column: str) -> list[str]:
+    """The texts of a column; a row may lack it."""
+    return numbers.column([row.get(column) for row in rows])
+
+
 def _wordy(rows: list[dict[str, Any]], column: str) -> bool:
     """Whether a column holds words, which are set to the left."""
     return any(isinstance(row.get(column), str) for row in rows)
 
 
-def _groups_top(groups: list[dict[str, Any]], units: dict[str, str]) -> float:
-    """End of the axis that all bars of a table share."""
-    return max((strips.round_top((g["value"], g.get("high")), g.get("unit") or units.get(g["measure"], "share"))
-                for g in groups), default=100)  # fmt: skip
+def _groups_top(assessment: dict[str, Any], groups: list[dict[str, Any]], units: dict[str, str]) -> float:
+    """End of the axis that all bars of a table share; groups that are not shown have no say in it."""
+    ends = (
+        strips.round_top((g["value"], g.get("high")), g.get("unit") or units.get(g["measure"], "share"))
+        for g in groups
+        if not arrange.suppressed(assessment, g["persons"])
+    )
+    return max(ends, default=100)
 
 
 def _plain_unit(unit: str) -> str:

@@ -21,14 +21,16 @@ class Maybe:
     shape: Any
 
 
-TEXT, FLAG, COUNT, ANY = (str,), (bool,), (int,), (object,)
+TEXT, FLAG, COUNT, REAL, ANY = (str,), (bool,), (int,), (int, float), (object,)
 NUMBER = (int, float, type(None))
 NOTE = (str, type(None))
 NAMES = [TEXT]
 LABELLED = {"label": TEXT, "records": COUNT}
 LEVEL = (str, int, float, bool, type(None))
-GROUP = {"by": TEXT, "level": LEVEL, "persons": NUMBER, "measure": TEXT, "value": NUMBER}
-POINT = dict.fromkeys(("threshold", "rate", "low", "high", "null_mean", "null_95", "ceiling"), NUMBER)
+GROUP = {"by": TEXT, "level": LEVEL, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT}
+POINT = {"threshold": REAL} | dict.fromkeys(("rate", "low", "high", "null_mean", "null_95", "ceiling"), NUMBER)
+HISTOGRAM = {"edges": [REAL], "counts": [NUMBER]}
+POSTERIOR = {"labels?": NAMES, "releases?": [{}], "gain_histogram?": Maybe(HISTOGRAM)}
 FIGURE = (
     {"measure": TEXT, "intruder": TEXT, "target": NOTE, "unit": TEXT, "undefined": NOTE, "per_release": [NUMBER]}
     | dict.fromkeys(("value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling"), NUMBER)
@@ -37,12 +39,13 @@ FIGURE = (
 )
 ENDS = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high")
 
+# A name with a question mark may be left out.
 ASSESSMENT: dict[str, Any] = {
     "release_safe": FLAG,
     "title": TEXT,
     "summary": NAMES,
     "scenario": {
-        "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": (int, float), "minimum_count": COUNT,
+        "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": REAL, "minimum_count": COUNT,
     },
     "data": {
         "original": LABELLED,
@@ -57,7 +60,7 @@ ASSESSMENT: dict[str, Any] = {
             "curve": Maybe({"threshold": TEXT, "points": [POINT]}),
             "attribution": Maybe([{"term": TEXT, "log_odds": NUMBER, "low": NUMBER, "high": NUMBER}]),
             "groups": [GROUP | {"low": NUMBER, "high": NUMBER}],
-            "posterior": Maybe({}), "checks": NAMES,
+            "posterior": Maybe(POSTERIOR), "checks": NAMES,
         }
     ],
     "keys": Maybe(
@@ -79,7 +82,8 @@ ASSESSMENT: dict[str, Any] = {
     "advice": [
         {
             "action": TEXT, "because": TEXT, "target": NOTE, "computed": FLAG,
-            "effects": [{"measure": TEXT, "target": NOTE, "before": NUMBER, "after": NUMBER, "how": NOTE}],
+            "effects": [{"measure": TEXT, "target": NOTE, "before": NUMBER, "after": NUMBER, "how": NOTE,
+                         "unit?": TEXT}],
         }
     ],
     "policy": Maybe(
@@ -136,7 +140,10 @@ def _compare(value: Any, shape: Any, path: str) -> None:
     elif isinstance(shape, dict):
         if not isinstance(value, dict):
             raise DataError(f"{path} is {_named(value)}, expected names with values")
-        for key, inner in shape.items():
+        for name, inner in shape.items():
+            key = name.removesuffix("?")
+            if name.endswith("?") and key not in value:
+                continue
             if key not in value:
                 raise DataError(f"{path} has no {key!r}; the assessment is cut short or was made by another program")
             _compare(value[key], inner, f"{path}.{key}")

@@ -48,10 +48,9 @@ def ladder_top(figure: dict[str, Any]) -> float:
 
 
 def _strip(*content: Markup, middle: bool = False) -> Markup:
-    grid = [line(x, 0, x, 100, "grid faint") for x in (0, 25, 50, 75, 100)]
-    if middle:
-        grid.append(line(50, 0, 50, 100, "grid zero"))
-    return tag("svg", *grid, *content, width="100%", height=24, class_="strip", aria_hidden="true", focusable="false")
+    """The box of a strip; its grid is drawn by the style sheet."""
+    zero = [line(50, 0, 50, 100, "grid zero")] if middle else []
+    return tag("svg", *zero, *content, class_="strip", aria_hidden="true")
 
 
 def ladder(figure: dict[str, Any]) -> Markup:
@@ -63,7 +62,7 @@ def rung(kind: str, figure: dict[str, Any], top: float) -> Markup:
     """One rung of the ladder on an axis from 0 to `top` percent; an arrow where it lies beyond."""
     value = in_percent(figure[RUNGS[kind]], "share" if figure["unit"] == "auc" else figure["unit"])
     if value is not None and value > top:
-        return _strip(line(80, 50, 100, 50, f"beyond m-{kind}"), mark("beyond", 100))
+        return _strip(line(80, 50, 100, 50, "beyond"), mark("beyond", 100))
     return _strip(*_marks(kind, figure, top))
 
 
@@ -80,12 +79,13 @@ def _marks(kind: str, figure: dict[str, Any], top: float) -> list[Markup]:
 
 
 def _box(low: float, high: float, class_: str) -> list[Markup]:
-    return [tag("rect", x=percent(low), width=percent(max(high - low, 0.4)), y="22%", height="56%", class_=class_)]
+    return [tag("rect", class_=class_, x=percent(low), width=percent(max(high - low, 0.4)))]
 
 
 def whisker(low: float, high: float, class_: str) -> list[Markup]:
-    """An interval with its ends."""
-    return [line(low, 50, high, 50, class_), line(low, 25, low, 75, class_), line(high, 25, high, 75, class_)]
+    """An interval with its ends; heights are in the style sheet."""
+    ends = [tag("rect", class_=f"{class_} tip", x=percent(end)) for end in (low, high)]
+    return [tag("rect", class_=class_, x=percent(low), width=percent(high - low)), *ends]
 
 
 def bar(value: float | None, low: float | None, high: float | None, unit: str, top: float) -> Markup:

@@ -46,13 +46,13 @@
   }
 
   // Slider: walks through the rows of the table below the curve; nothing is interpolated.
-  for (const figure of document.querySelectorAll("figure.curve")) {
-    const range = figure.querySelector("input");
-    const output = figure.querySelector("output");
-    const names = [...figure.querySelectorAll("thead th")].map((cell) => cell.textContent);
-    const rows = [...figure.querySelectorAll("tbody tr")];
-    const cursor = figure.querySelector(".cursor");
-    const dot = figure.querySelector(".chosen use");
+  for (const box of document.querySelectorAll("div.curve")) {
+    const range = box.querySelector("input");
+    const output = box.querySelector("output");
+    const names = [...box.querySelectorAll("thead th")].map((cell) => cell.textContent);
+    const rows = [...box.querySelectorAll("tbody tr")];
+    const cursor = box.querySelector(".cursor");
+    const dot = box.querySelector(".chosen use");
     const values = rows.map((row) => Number(row.dataset.x));
     const show = () => {
       const row = rows[range.valueAsNumber];
@@ -75,7 +75,7 @@
         dot.style.display = row.dataset.rate === undefined ? "none" : "";
       }
     };
-    figure.querySelector(".slider").hidden = false;
+    box.querySelector(".slider").hidden = false;
     range.addEventListener("input", show);
     show();
   }
