@@ -39,8 +39,8 @@ def test_tables_are_well_formed(name: str, request: pytest.FixtureRequest) -> No
 def test_sections_stand_in_the_order_of_the_page(example: Assessment) -> None:
     heads = re.findall(r"^## (.*)$", markdown(example), flags=re.MULTILINE)
     assert heads == ["Summary", "Intruders, from weak to strong", "Target by target", "Which keys, which groups",
-                     "Utility", "Risk and utility together", "What to change", "The institution's policy", "Methods and sources",
-                     "Provenance"]  # fmt: skip
+                     "Utility", "Risk and utility together", "What to change",
+                     "The institution's policy", "Methods and sources", "Provenance"]  # fmt: skip
 
 
 def test_figures_and_verdicts(example: Assessment) -> None:
