@@ -15,6 +15,7 @@ from unveil.cli.files import demo, schema
 from unveil.cli.membership import membership
 from unveil.cli.posterior import posterior
 from unveil.cli.rapid import rapid
+from unveil.cli.report import report
 from unveil.cli.synthesize import synthesize
 from unveil.cli.tables import attribute, identity, keysets, structure
 from unveil.cli.utility import utility
@@ -40,6 +41,7 @@ for verb in (
     membership,
     utility,
     compare,
+    report,
     schema,
     synthesize,
     demo,
