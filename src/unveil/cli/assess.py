@@ -167,7 +167,8 @@ class Documents:
 
 
 def assess(
-    *files: Path, scenario: Path | None = None, holdout: Path | None = None, asked: Asked = Asked(),
+    *files: Path, scenario: Path | None = None, holdout: Path | None = None,
+    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), documents: Documents = Documents(), reading: Reading = Reading(),
     output: Output = Output(),
 ) -> None:  # fmt: skip
@@ -181,12 +182,15 @@ def assess(
         A TOML file with any of these options by name; options given here count before it.
     holdout
         A file of real records that the synthesizer never saw.
+    holdout_unseen
+        State that this is so: records set aside afterwards measure nothing.
     """
     from unveil.assessment.call import assess as compute
 
     given = _scenario(scenario)
     original, releases = _files(files, given)
     holdout = holdout or given.pop("holdout", None)
+    holdout_unseen = holdout_unseen or bool(given.pop("holdout_unseen", False))
     policy = documents.policy or given.pop("policy", None)
     inputs = [original, *releases, *(path for path in (holdout, policy, scenario) if path is not None)]
     output.check(tuple(inputs), *(path for path in (documents.html, documents.markdown) if path is not None))
@@ -200,6 +204,7 @@ def assess(
     with progress_bar("reading") as progress:
         result = compute(
             pair, **(given | asked.options()), synthesizer=maker, holdout=None if holdout is None else str(holdout),
+            holdout_unseen=holdout_unseen,
             policy=policy, release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress,
         )  # fmt: skip
     for path, text in ((documents.html, result.to_html), (documents.markdown, result.to_markdown)):
@@ -258,7 +263,7 @@ def _scenario(path: Path | None) -> dict[str, Any]:
         return {}
     from unveil.assessment.scenario import read_scenario
 
-    return read_scenario(path, [f.name for f in fields(Asked)])
+    return read_scenario(path, ["holdout_unseen", *(f.name for f in fields(Asked))])
 
 
 def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[Path]]:

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.drawing import axes_for, without_frame
 from unveil.membership.roc import FPRS, roc
-from unveil.tables.plots import _axes, _plain
 
 if TYPE_CHECKING:
     from unveil.membership.refit import MembershipOfSynthesizer
@@ -24,7 +24,7 @@ _LOT = "#999999"
 
 def plot_roc(found: Membership, scores: Mapping[str, NDArray[np.float64] | None], *, ax: Any = None) -> Any:
     """A curve per attack, with intervals at the shares of false alarms that are reported."""
-    ax = _axes(ax, height=5.0)
+    ax = axes_for(ax, height=5.0)
     floor = 0.5 / max(found.n_attacked)
     member = found._records.is_member
     figures = found.together if scores is found._scores[-1] else found.releases[_index(found, scores)]
@@ -43,7 +43,7 @@ def plot_roc(found: Membership, scores: Mapping[str, NDArray[np.float64] | None]
 
 def plot_runs(found: MembershipOfSynthesizer, *, ax: Any = None) -> Any:
     """A thin curve per run and attack."""
-    ax = _axes(ax, height=5.0)
+    ax = axes_for(ax, height=5.0)
     floor = 0.5 / max(max(run.n_attacked) for run in found.runs)
     for i, run in enumerate(found.runs):
         member = run._records.is_member
@@ -76,4 +76,4 @@ def _finished(ax: Any, floor: float, title: str) -> Any:
     ax.set_ylabel("share of members found (log scale)")
     ax.set_title(title, fontsize="medium")
     ax.legend(frameon=False, loc="lower right")
-    return _plain(ax)
+    return without_frame(ax)
