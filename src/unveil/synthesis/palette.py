@@ -124,10 +124,10 @@ def _only_drawn(values: pa.Array) -> pa.Array:
     """A dictionary of the values that were drawn, in ascending order; one whose order is declared stays whole."""
     if not pa.types.is_dictionary(values.type) or values.type.ordered:
         return values
-    plain = values.cast(values.type.value_type)
-    drawn = plain.drop_null().unique()
+    drawn = values.dictionary.take(values.indices.unique().drop_null()).drop_null().unique()
     drawn = drawn.take(pc.sort_indices(drawn))
-    return pa.DictionaryArray.from_arrays(pc.index_in(plain, drawn).cast(values.type.index_type), drawn)
+    place = pc.index_in(values.dictionary, drawn).cast(values.type.index_type)
+    return pa.DictionaryArray.from_arrays(place.take(values.indices), drawn)
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
