@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -45,6 +45,8 @@ class CartMethod:
     >>> CartMethod().fit(ill, [age], rng).draw([Column.from_values([3, 17])], rng).codes.tolist()
     [0, 1]
     """
+
+    draws_in_fit: ClassVar[bool] = False
 
     minbucket: int = 5
     minsplit: int | None = None

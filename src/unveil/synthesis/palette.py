@@ -128,9 +128,13 @@ def _taken(column: pa.ChunkedArray, rows: Rows) -> pa.ChunkedArray:
 
 def _plain(values: pa.Array) -> pa.Array:
     """The values of a dictionary one by one."""
+    return _plain_dictionary(values).take(values.indices)
+
+
+def _plain_dictionary(values: pa.Array) -> pa.Array:
+    """The dictionary, of a type that Arrow can look values up in."""
     text = pa.string() if str(values.type.value_type) == "string_view" else values.type.value_type
-    dictionary = values.dictionary.cast(text)
-    return dictionary.take(values.indices)
+    return values.dictionary.cast(text)
 
 
 def _declared(values: pa.Array, variable: Variable) -> pa.Array | None:
@@ -159,11 +163,11 @@ def _only_drawn(values: pa.Array) -> pa.Array:
     """A dictionary of the values that were drawn, in ascending order; one whose order is declared stays whole."""
     if not pa.types.is_dictionary(values.type) or values.type.ordered:
         return values
-    plain = _plain(values)
-    drawn = plain.drop_null().unique()
+    dictionary = _plain_dictionary(values)
+    drawn = dictionary.take(values.indices.unique().drop_null()).drop_null().unique()
     drawn = drawn.take(pc.sort_indices(drawn))
-    indices = pc.index_in(plain, drawn).cast(values.type.index_type)
-    return pa.DictionaryArray.from_arrays(indices, drawn.cast(values.type.value_type))
+    place = pc.index_in(dictionary, drawn).cast(values.type.index_type)
+    return pa.DictionaryArray.from_arrays(place.take(values.indices), drawn.cast(values.type.value_type))
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:

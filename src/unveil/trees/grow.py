@@ -101,8 +101,8 @@ def grow(
     fitted = np.arange(response.codes.size, dtype=np.int32) if rows is None else _rows(rows, response.codes.size)
     if fitted.size == 0:
         raise DataError(f"{response.name or 'response'}: no records to fit a tree to")
-    target = integer_target(response, fitted)
-    data = _data(predictors, target, fitted)
+    target = integer_target(response, None if rows is None else fitted)
+    data = _data(predictors, target, fitted, all_records=rows is None)
     risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
     grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, fitted.size), cp, risk))
     return _tree(response, predictors, settings, target, fitted, grown, risk)
@@ -132,20 +132,20 @@ def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     return fitted
 
 
-def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32]) -> Data:
-    """Copy the records into the arrays that the fit works on."""
+def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32], *, all_records: bool = False) -> Data:
+    """Copy the records into the arrays that the fit works on; ``all_records`` if ``rows`` are all in their order."""
     m = rows.size
     columns = columns_needed(m)
     codes = np.empty((len(predictors), columns), dtype=np.int32)
     wide = np.full(len(predictors), -1, dtype=np.int64)
     ordered: list[NDArray[np.int32]] = []
     for f, predictor in enumerate(predictors):
-        np.take(predictor.codes, rows, out=codes[f, :m])
+        codes[f, :m] = predictor.codes if all_records else predictor.codes[rows]
         if predictor.kind != "categorical" and predictor.n_levels > WIDE:
             wide[f] = len(ordered)
             ordered.append(sort_by_code(codes[f, :m], predictor.n_levels))
     y = np.empty(columns, dtype=np.int64)
-    np.take(target.y, rows, out=y[:m])
+    y[:m] = target.y if all_records else target.y[rows]
     origin = np.empty(columns, dtype=np.int32)
     origin[:m] = rows
     return Data(

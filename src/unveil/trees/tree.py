@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -32,6 +34,17 @@ class Settings:
     cp: float
     collapse: bool
     surrogates: int
+
+
+class _Splits(NamedTuple):
+    """What :func:`unveil.trees.route.route` wants to know of a tree; and the predictors that it looks at."""
+
+    feature: NDArray[np.int32]
+    side_start: NDArray[np.int64]
+    sides: NDArray[np.uint8]
+    flip: NDArray[np.bool_]
+    first: NDArray[np.int64]
+    used: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -163,23 +176,27 @@ class Tree:
         [0, 0, 1]
         """
         given = self._given(columns)
-        surrogates = self.surrogates
-        feature = np.concatenate([self.feature, surrogates.feature.astype(np.int32)])
-        cut, known = self._scales(given, feature)
-        beyond = np.where(surrogates.side_start < 0, -1, surrogates.side_start + self.sides.size)
-        side_start = np.concatenate([self.side_start, beyond])
-        sides = np.concatenate([self.sides, surrogates.sides])
-        flip = np.concatenate([np.zeros(self.feature.size, dtype=np.bool_), surrogates.flip])
-        first = surrogates.start + self.feature.size
+        splits = self._splits
+        cut, known = self._scales(given)
         result = np.empty(given[0].size if given else 0, dtype=np.int32)
-        used = np.unique(feature[feature >= 0])
         codes = np.empty((len(given), min(BLOCK, result.size)), dtype=np.int32)
         for start in range(0, result.size, BLOCK):
             part = result[start : start + BLOCK]
-            for f in used:
+            for f in splits.used:
                 own = given[f][start : start + BLOCK]
                 codes[f, : part.size] = own if known[f] is None else np.searchsorted(known[f], own, side="right")
-            route(codes, feature, self.right, cut, side_start, sides, self.leaf, flip, first, part)
+            route(
+                codes,
+                splits.feature,
+                self.right,
+                cut,
+                splits.side_start,
+                splits.sides,
+                self.leaf,
+                splits.flip,
+                splits.first,
+                part,
+            )
         return result
 
     def complexity(self) -> NDArray[np.float64]:
@@ -270,8 +287,21 @@ class Tree:
                 raise CallError(f"{name}: codes must lie between 0 and {predictor.n_levels - 1}")
         return given
 
+    @cached_property
+    def _splits(self) -> _Splits:
+        """The splits of the nodes, followed by the surrogates."""
+        surrogates, nodes = self.surrogates, self.feature.size
+        feature = np.concatenate([self.feature, surrogates.feature.astype(np.int32)])
+        side_start, sides, flip = self.side_start, self.sides, np.zeros(nodes, dtype=np.bool_)
+        if surrogates.feature.size:
+            beyond = np.where(surrogates.side_start < 0, -1, surrogates.side_start + sides.size)
+            side_start = np.concatenate([side_start, beyond])
+            sides, flip = np.concatenate([sides, surrogates.sides]), np.concatenate([flip, surrogates.flip])
+        used = np.flatnonzero(np.bincount(feature[feature >= 0]))
+        return _Splits(feature, side_start, sides, flip, surrogates.start + nodes, used.tolist())
+
     def _scales(
-        self, given: Sequence[NDArray[np.generic]], feature: NDArray[np.int32]
+        self, given: Sequence[NDArray[np.generic]]
     ) -> tuple[NDArray[np.int32], list[NDArray[np.float64] | None]]:
         """Cuts of all splits; and by predictor the tree's thresholds, where values come in the place of codes.
 
@@ -282,7 +312,7 @@ class Tree:
         for f, array in enumerate(given):
             if array.dtype.kind == "f":
                 threshold = np.concatenate([self.threshold, self.surrogate_threshold])
-                own = feature == f
+                own = self._splits.feature == f
                 thresholds = np.unique(threshold[own])
                 cut[own] = np.searchsorted(thresholds, threshold[own]) + 1
                 known[f] = thresholds
