@@ -70,6 +70,7 @@ def harmonise(
         return list(found), notes
     family = present[0].family
     if family == "number":
+        notes.extend(_durations_beside_numbers(present))
         present = _as_one_number_type(present)
     elif family == "text":
         present = _as_one_spelling(present, notes)
@@ -128,7 +129,7 @@ def _one_family(found: list[Distinct], labels: Mapping[Scalar, str], notes: list
         ]
     if families == {"number", "text"}:
         return _numbers_and_text(found, labels, where, notes)
-    if families == {"logical", "text"} or families == {"logical", "number"}:
+    if "logical" in families and families <= {"logical", "number", "text"}:
         notes.append(f"column {column!r} holds {where}: compared as true and false")
         return [
             f if f.family == "logical" else _parsed(f, "logical", _logical, "is neither true nor false") for f in found
@@ -231,6 +232,13 @@ def _dates_from_text(found: Distinct) -> Distinct:
         f"{found.label}: column {found.column!r} holds text such as {_first(found)!r} beside dates; "
         "write the dates as YYYY-MM-DD, or state the kind 'categorical' for text in both files"
     )
+
+
+def _durations_beside_numbers(found: list[Distinct]) -> list[str]:
+    if len({f.was_duration for f in found}) < 2:
+        return []
+    where = ", ".join(f"{'durations' if f.was_duration else 'numbers'} in {f.label}" for f in found)
+    return [f"column {found[0].column!r} holds {where}: the durations were compared as seconds"]
 
 
 def _as_one_number_type(found: list[Distinct]) -> list[Distinct]:
