@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -331,7 +332,11 @@ def _as_one_spelling(found: list[Distinct], notes: list[str]) -> list[Distinct]:
 
 
 def _plain(values: pa.Array) -> pa.Array:
-    return pc.utf8_normalize(pc.utf8_trim_whitespace(values), form="NFC")
+    trimmed = pc.utf8_trim_whitespace(values)
+    if pc.all(pc.string_is_ascii(trimmed)).as_py():
+        return trimmed
+    # Older versions of Arrow take one form of normalisation for another.
+    return text_array([unicodedata.normalize("NFC", text) for text in trimmed.to_pylist()])
 
 
 def _twins(every: pa.Array, same: pa.Array) -> str:
