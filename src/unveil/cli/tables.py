@@ -23,6 +23,7 @@ from unveil.cli.options import (
     assignments,
     groups_of,
     names_of,
+    progress_bar,
     record_files,
     save_records,
 )
@@ -142,13 +143,13 @@ def keysets(
 
     output.check((original, *synthetic))
     pair = reading.pair(original, synthetic)
-    output.give(
-        unveil.key_sets(
+    with progress_bar("key sets") as progress:
+        sets = unveil.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,
             ngroups_target=groups_of(ngroups_target, "ngroups_target"),
-            ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
-        )
-    )  # fmt: skip
+            ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"), progress=progress,
+        )  # fmt: skip
+    output.give(sets)
 
 
 def _levels(given: list[str] | None) -> list[str] | dict[str, list[str]]:
