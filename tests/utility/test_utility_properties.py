@@ -192,6 +192,18 @@ def test_separation_is_told() -> None:
     assert math.isfinite(found["z"].releases[0]["estimate"])
 
 
+def test_two_levels_without_events_tell_nothing_of_each_other() -> None:
+    # the reference and another level have no event: their difference does not grow, but nothing is known of it
+    n = 60
+    rng = np.random.default_rng(6)
+    data = {"x": ["a"] * n + ["b"] * n + ["c"] * n, "y": ["no"] * (2 * n) + rng.choice(["no", "yes"], n).tolist()}
+    found = terms(of(data, data | {"x": data["x"][::-1]}, measures="models", models="y ~ x"))
+    assert math.isnan(found["x: b"].mean["estimate_original"])
+    assert "separated" in found["x: b"].undefined["overlap"]
+    # read backwards, the reference has the events and the others have none
+    assert math.isfinite(found["(intercept)"].releases[0]["estimate"])
+
+
 @apart
 def test_levels_that_a_release_lacks_are_told() -> None:
     rng = np.random.default_rng(4)

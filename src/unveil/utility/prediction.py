@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -51,12 +53,17 @@ def compare_prediction(
         One per target and score. Subject: ``target``, ``kind``, ``score``, ``learner``. Figures: ``TRTR``, ``TSTR``,
         ``difference`` (TSTR less TRTR) and its standard error ``se`` where the score is a mean over records.
     """
-    found: list[Comparison] = []
-    for place, name in enumerate(targets):
-        target = next(v for v in variables if v.name == name)
-        others = [v for v in variables if v.name != name]
-        found += _one(target, others, learner, folds, np.random.SeedSequence(seed, spawn_key=(place,)), threads)
-    return tuple(found)
+
+    def one(place: int) -> list[Comparison]:
+        target = next(v for v in variables if v.name == targets[place])
+        others = [v for v in variables if v is not target]
+        return _one(target, others, learner, folds, np.random.SeedSequence(seed, spawn_key=(place,)), threads)
+
+    # trees let others work while they grow; other learners bring threads of their own
+    workers = threads if isinstance(learner, str) and learner == "cart" else 1
+    # a learner silences warnings while it is fitted; what several at once leave behind is put back here
+    with warnings.catch_warnings(), ThreadPoolExecutor(workers) as pool:
+        return tuple(comparison for found in pool.map(one, range(len(targets))) for comparison in found)
 
 
 def learner_for(learner: Any, continuous: bool) -> Attacker:

@@ -72,7 +72,7 @@ def utility(
     seed
         Of permutations, folds and learners.
     n_jobs
-        Number of threads of learners that have any; all by default. No figure depends on it.
+        Number of threads; all by default. No figure depends on it.
     progress
         Called with the number of finished parts, of all parts, and a text.
 
@@ -123,7 +123,13 @@ def utility(
     variables = compared(pair, names, ngroups)
     parts: dict[str, Callable[[], tuple[Comparison, ...]]] = {
         "propensity": lambda: compare_propensity(
-            variables, models=fitted, null=null, permutations=permutations, minbucket=minbucket, seed=seed
+            variables,
+            models=fitted,
+            null=null,
+            permutations=permutations,
+            minbucket=minbucket,
+            seed=seed,
+            threads=threads,
         ),
         "marginals": lambda: compare_marginals(variables),
         "pairs": lambda: compare_pairs(variables, corrected=bias_corrected),
