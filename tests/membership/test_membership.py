@@ -351,6 +351,15 @@ def test_a_synthesizer_that_copies_and_one_that_does_not_look() -> None:
     assert blind.plot().get_xscale() == "log"
 
 
+def test_a_file_is_cut_like_a_frame(tmp_path: Path) -> None:
+    people = survey(60, 1)
+    csv.write_csv(people, tmp_path / "people.csv")
+    options: dict[str, Any] = {"repeats": 1, "attacks": "dcr"}
+    first = unveil.membership_synthesizer(people, lambda frame: frame, **options)
+    second = unveil.membership_synthesizer(str(tmp_path / "people.csv"), lambda frame: frame, **options)
+    assert first.auc == second.auc
+
+
 def test_both_halves_are_attacked_in_turn() -> None:
     seen: list[list[Any]] = []
     people = pa.table({"x": list(range(40))})
