@@ -117,7 +117,7 @@ class MembershipOfSynthesizer:
             [
                 paragraph(
                     f"Membership inference against a synthesizer: {self.n} records in random halves, {len(self.runs)}",
-                    f"releases, each made from {self.n // 2} or {self.n - self.n // 2} of them.",
+                    "releases, each made from one half.",
                 ),
                 "",
                 text_table(header, rows),

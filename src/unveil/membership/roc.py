@@ -119,7 +119,7 @@ def auc_interval(auc: float, variance: float, n: int, m: int, level: float) -> I
     Examples
     --------
     >>> [round(end, 3) for end in auc_interval(0.7, 0.01, 50, 50, 0.95)]
-    [0.477, 0.857]
+    [0.479, 0.856]
     >>> [round(end, 3) for end in auc_interval(1.0, 0.0, 50, 50, 0.95)]
     [0.96, 1.0]
     """

@@ -34,7 +34,10 @@ _LOGICAL = {"true": True, "false": False}
 
 
 def harmonise(
-    found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]], kind: Kind | None = None
+    found: Sequence[Distinct],
+    labels: Sequence[Mapping[Scalar, str]],
+    kind: Kind | None = None,
+    compared: int | None = None,
 ) -> tuple[list[Distinct], list[str]]:
     """Bring the distinct values of one column in several files to one Arrow type.
 
@@ -46,6 +49,8 @@ def harmonise(
         Per file, label by stored code, as far as the file declares them.
     kind
         The kind that is stated, if any: numbers of a categorical column are compared with text as they are written.
+    compared
+        How many files, the first ones, are expected to have values in common; by default all.
 
     Returns
     -------
@@ -80,7 +85,7 @@ def harmonise(
     changed = iter(present)
     values_type = present[0].values.type
     result = [replace(f, values=pa.nulls(0, values_type)) if f.family == "empty" else next(changed) for f in found]
-    notes.extend(_without_overlap(result))
+    notes.extend(_without_overlap(result[:compared]))
     return result, notes
 
 

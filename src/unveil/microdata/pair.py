@@ -130,6 +130,7 @@ class Pair:
             for name, codes in (special_codes or {}).items()
         }
         self._check_declarations()
+        self._compared: int | None = None
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
@@ -225,6 +226,7 @@ class Pair:
             How messages call it where it has no name.
         """
         more = copy.copy(self)
+        more._compared = 1 + self.n_releases
         reading = self._reading
         if reading["schema"] is not None:
             held = self._opened(data, label, reading | {"schema": None})
@@ -270,7 +272,7 @@ class Pair:
         declared = [s.variable(name) for s in sources]
         kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
         found = [as_kind(distinct_values(s.column(name), label=s.label, name=name), kind) for s in sources]
-        found, notes = harmonise(found, [v.labels for v in declared], kind)
+        found, notes = harmonise(found, [v.labels for v in declared], kind, self._compared)
         for note in notes:
             if note not in self._told:
                 self._told.add(note)

@@ -19,7 +19,9 @@ __all__ = ["as_frame", "rows_of", "sampler"]
 def rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
     """Some records of a source, as a source of its own."""
     indices = pa.array(rows)
-    return replace(source, label=label, num_rows=len(rows), fetch=lambda name: source.column(name).take(indices))
+    return replace(
+        source, label=label, path=None, num_rows=len(rows), fetch=lambda name: source.column(name).take(indices)
+    )
 
 
 def as_frame(source: Source) -> Any:
