@@ -189,7 +189,7 @@ def _targets(page: arrange.Page) -> list[str]:
 def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
     header = [text(name), "Rate", "Interval", "Null", "Null 95th", "Ceiling"]
     return table(header, [
-        [numbers.quantity(p["threshold"], 2), *(text(cell) for cell in (
+        [f"{p['threshold']:g}", *(text(cell) for cell in (
             numbers.shown(p["rate"], "share"), numbers.interval(p["low"], p["high"], "share") or numbers.DASH,
             *(numbers.shown(p[k], "share") for k in ("null_mean", "null_95", "ceiling"))))]
         for p in points
