@@ -139,6 +139,17 @@ def test_what_is_undefined_says_why_and_is_no_zero(example: Assessment) -> None:
     assert "no record of the release has keys for which the release is certain after exclusions" in words(root)
 
 
+def test_no_figure_is_lost(example: Assessment) -> None:
+    example["intruders"][2]["applies"] = False
+    example["figures"][3]["target"] = "a target without a page"
+    root = parsed(html(example))
+    assert row_of(root, "Figures for: Knows all but one record", "posterior certain", "depress")[2].startswith("3.1 %")
+    assert row_of(root, "Figures for: Holds the release", "DiSCO", "a target without a page")[2].startswith("4.9 %")
+    example["figures"][0]["intruder"] = "somebody else"
+    with pytest.raises(DataError, match=r"figures\[0\]\.intruder is 'somebody else'"):
+        html(example)
+
+
 def test_parts_that_are_missing_are_named_with_their_reason(minimal: Assessment) -> None:
     text = main_text(html(minimal))
     assert "Membership is not shown: skipped: no holdout was given." in text

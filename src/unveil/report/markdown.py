@@ -147,7 +147,7 @@ def _intruders(page: arrange.Page) -> list[str]:
     blocks = []
     for number, (one, figures) in enumerate(page.intruders, 1):
         blocks += [f"### {number}. {text(one['title'])}", f"Knows: {text(one['knows'])}"]
-        if not one["applies"]:
+        if not one["applies"] and not figures:
             blocks.append(f"Not assessed: {text(one['reason'])}")
         elif figures:
             blocks += _figures(page, figures)
