@@ -126,7 +126,7 @@ def test_marks_stand_where_the_figures_are(example: Assessment) -> None:
     article = article[: article.index("</article>")]
     # The axis ends at 20 %: 13.72 stands at 68.6 % of it, its interval from 65.45 to 74.85.
     assert 'href="#mark-value" x="68.6%"' in article
-    assert 'class="value-range" x="65.45%" width="9.4%"' in article
+    assert 'class="value-range" x1="65.45%" x2="74.85%"' in article
     assert 'href="#mark-null" x="47.05%"' in article
     assert 'href="#mark-beyond" x="100%"' in article
     assert "mark-margin" not in article
