@@ -162,13 +162,17 @@ def test_everything_is_there_without_script(show: Open, example: Assessment) -> 
     assert page.locator("table.points tbody tr").first.is_visible()
 
 
-def test_paper_has_all_panels_and_nothing_is_cut_off(show: Open, example: Assessment) -> None:
-    page = show(example, width=PAPER_WIDTH)
+@pytest.mark.parametrize(("name", "targets"), [("example", 3), ("large", 20)])
+def test_paper_has_all_panels_and_nothing_is_cut_off(
+    show: Open, name: str, targets: int, request: pytest.FixtureRequest
+) -> None:
+    page = show(request.getfixturevalue(name), width=PAPER_WIDTH)
     sheets = page.pdf(prefer_css_page_size=True)
     assert len(re.findall(rb"/Type\s*/Page\b", sheets)) > 5
     page.emulate_media(media="print")
     page.evaluate("dispatchEvent(new Event('beforeprint'))")
-    assert all(page.locator(".panel").nth(k).is_visible() for k in range(3))
+    assert page.locator(".panel").count() == targets
+    assert all(page.locator(".panel").nth(k).is_visible() for k in range(targets))
     assert page.locator('[role="tablist"]').is_hidden()
     assert page.locator("table.points tbody tr").last.is_visible()
     cut = """() => [...document.querySelectorAll('.scroll, .ladder, pre, figure')]

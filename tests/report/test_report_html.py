@@ -126,7 +126,7 @@ def test_marks_stand_where_the_figures_are(example: Assessment) -> None:
     article = article[: article.index("</article>")]
     # The axis ends at 20 %: 13.72 stands at 68.6 % of it, its interval from 65.45 to 74.85.
     assert 'href="#mark-value" x="68.6%"' in article
-    assert 'class="value-range" x="65.45%" width="9.4%"' in article
+    assert 'class="value-range" x1="65.45%" x2="74.85%"' in article
     assert 'href="#mark-null" x="47.05%"' in article
     assert 'href="#mark-beyond" x="100%"' in article
     assert "mark-margin" not in article
@@ -137,6 +137,17 @@ def test_what_is_undefined_says_why_and_is_no_zero(example: Assessment) -> None:
     name = example["targets"][2]["target"]
     assert row_of(root, "Figures for: Holds the release", "TCAP", " ".join(name.split()))[2] == "not defined"
     assert "no record of the release has keys for which the release is certain after exclusions" in words(root)
+
+
+def test_no_figure_is_lost(example: Assessment) -> None:
+    example["intruders"][2]["applies"] = False
+    example["figures"][3]["target"] = "a target without a page"
+    root = parsed(html(example))
+    assert row_of(root, "Figures for: Knows all but one record", "posterior certain", "depress")[2].startswith("3.1 %")
+    assert row_of(root, "Figures for: Holds the release", "DiSCO", "a target without a page")[2].startswith("4.9 %")
+    example["figures"][0]["intruder"] = "somebody else"
+    with pytest.raises(DataError, match=r"figures\[0\]\.intruder is 'somebody else'"):
+        html(example)
 
 
 def test_parts_that_are_missing_are_named_with_their_reason(minimal: Assessment) -> None:
@@ -194,7 +205,7 @@ def test_small_groups_and_records_stay_out_of_a_release_safe_report(example: Ass
     example["records"] = [{"depress": "secret answer"}]
     page = html(example)
     cells = row_of(parsed(page), "Risk for depress by group", "age: 80 and over")
-    assert cells == ["age: 80 and over", "fewer than 10", "RAPID", "not shown", ""]
+    assert cells == ["age: 80 and over", "fewer than 10", "not shown", ""]
     assert "secret answer" not in page
     assert "0.123456" not in page
     assert "What may not be published This report was made without lists of records" in main_text(page)

@@ -8,6 +8,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unveil.errors import DataError
+
 __all__ = ["Page", "arrange", "first_columns", "policy_rows", "suppressed"]
 
 MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 40, "heat": 40, "terms": 60, "variables": 300}
@@ -68,7 +70,12 @@ SECTIONS = (
 def arrange(assessment: dict[str, Any]) -> Page:
     """Sort the figures into their places."""
     order = {one["name"]: number for number, one in enumerate(assessment["intruders"])}
-    figures = sorted(assessment["figures"], key=lambda f: order.get(f["intruder"], len(order)))
+    for number, figure in enumerate(assessment["figures"]):
+        if figure["intruder"] not in order:
+            raise DataError(
+                f"assessment.figures[{number}].intruder is {figure['intruder']!r}, which is none of intruders"
+            )
+    figures = sorted(assessment["figures"], key=lambda f: order[f["intruder"]])
     slugs = _slugs([one["target"] for one in assessment["targets"]])
     known = {one["target"] for one in assessment["targets"]}
     return Page(

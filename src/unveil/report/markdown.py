@@ -147,7 +147,7 @@ def _intruders(page: arrange.Page) -> list[str]:
     blocks = []
     for number, (one, figures) in enumerate(page.intruders, 1):
         blocks += [f"### {number}. {text(one['title'])}", f"Knows: {text(one['knows'])}"]
-        if not one["applies"]:
+        if not one["applies"] and not figures:
             blocks.append(f"Not assessed: {text(one['reason'])}")
         elif figures:
             blocks += _figures(page, figures)
@@ -189,7 +189,7 @@ def _targets(page: arrange.Page) -> list[str]:
 def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
     header = [text(name), "Rate", "Interval", "Null", "Null 95th", "Ceiling"]
     return table(header, [
-        [numbers.quantity(p["threshold"], 2), *(text(cell) for cell in (
+        [f"{p['threshold']:g}", *(text(cell) for cell in (
             numbers.shown(p["rate"], "share"), numbers.interval(p["low"], p["high"], "share") or numbers.DASH,
             *(numbers.shown(p[k], "share") for k in ("null_mean", "null_95", "ceiling"))))]
         for p in points

@@ -149,6 +149,8 @@ def column(values: Sequence[Any]) -> list[str]:
 
     Examples
     --------
+    >>> column([0.231, 612.0])
+    ['0.231', '612']
     >>> column([0.21, 6.52, -13.51, None]), column([0.006, 0.0123]), column([3, 2936]), column(["x", 1.5])
     (['0.21', '6.52', '−13.51', '–'], ['0.0060', '0.0123'], ['3', '2\u202f936'], ['x', '1.5'])
     """
@@ -160,6 +162,8 @@ def column(values: Sequence[Any]) -> list[str]:
     ):
         return [value_text(v) for v in values]
     largest = max(abs(v) for v in found)
+    if largest >= 100 and min(abs(v) for v in found) < 1:
+        return [value_text(v) for v in values]
     decimals = 1 if largest >= 100 else 2 if largest >= 1 else 3 if largest >= 0.1 else 4
     return [DASH if v is None else f"{v:,.{decimals}f}".replace(",", "\u202f").replace("-", "−") for v in values]
 

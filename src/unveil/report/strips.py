@@ -79,13 +79,14 @@ def _marks(kind: str, figure: dict[str, Any], top: float) -> list[Markup]:
 
 
 def _box(low: float, high: float, class_: str) -> list[Markup]:
-    return [tag("rect", class_=class_, x=percent(low), width=percent(max(high - low, 0.4)))]
+    return [tag("rect", class_=class_, x=percent(low), y=5, width=percent(max(high - low, 0.4)), height=14)]
 
 
 def whisker(low: float, high: float, class_: str) -> list[Markup]:
-    """An interval with its ends; heights are in the style sheet."""
-    ends = [tag("rect", class_=f"{class_} tip", x=percent(end)) for end in (low, high)]
-    return [tag("rect", class_=class_, x=percent(low), width=percent(high - low)), *ends]
+    """An interval with its ends, at half the height of a strip."""
+    left, right = percent(low), percent(high)
+    ends = [tag("line", class_=class_, x1=end, x2=end, y1=6, y2=18) for end in (left, right)]
+    return [tag("line", class_=class_, x1=left, x2=right, y1=12, y2=12), *ends]
 
 
 def bar(value: float | None, low: float | None, high: float | None, unit: str, top: float) -> Markup:
