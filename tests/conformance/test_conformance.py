@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -202,10 +204,16 @@ def test_trials_of_ones_own_with_a_reading_in_percent() -> None:
 
 
 def test_the_room_is_the_function() -> None:
-    assert unveil.conformance is conformance or callable(unveil.conformance)
     found = unveil.conformance(oracle, trials="independence", replicates=3)
     assert isinstance(found, unveil.Conformance)
     assert found.verdicts == {"oracle": {"D4": "pass"}}
+
+
+def test_the_room_is_there_at_first_sight() -> None:
+    """What is asked for first must not decide whether it is a function or a room."""
+    code = "import unveil; print(len(unveil.conformance.TRIALS), callable(unveil.conformance))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(len(TRIALS)), "True"]
 
 
 def test_progress_counts_drawings() -> None:
