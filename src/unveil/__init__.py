@@ -85,4 +85,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("unveil.simulate")
     if name not in _LATE:
         raise AttributeError(f"module 'unveil' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LATE[name]), name)
+    room = importlib.import_module(_LATE[name])
+    # A room that is named like its function stands for it, from the first use on as later.
+    return room if room.__name__ == f"unveil.{name}" else getattr(room, name)

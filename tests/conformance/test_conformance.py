@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import subprocess
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -36,7 +38,7 @@ def plain() -> Conformance:
         "oracle": oracle,
         "half": lambda world: 0.5,
         "alarm": lambda world: 1.0,
-        "opposite": lambda world: 1 - world.gain,
+        "opposite": lambda world: (1 - world.gain) / 2,
         "squared": lambda world: world.gain * abs(world.gain),
         "timid": lambda world: 0.3 * world.gain,
         "deaf": lambda world: math.nan,
@@ -202,10 +204,16 @@ def test_trials_of_ones_own_with_a_reading_in_percent() -> None:
 
 
 def test_the_room_is_the_function() -> None:
-    assert unveil.conformance is conformance or callable(unveil.conformance)
     found = unveil.conformance(oracle, trials="independence", replicates=3)
     assert isinstance(found, unveil.Conformance)
     assert found.verdicts == {"oracle": {"D4": "pass"}}
+
+
+def test_the_room_is_there_at_first_sight() -> None:
+    """What is asked for first must not decide whether it is a function or a room."""
+    code = "import unveil; print(len(unveil.conformance.TRIALS), callable(unveil.conformance))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [str(len(TRIALS)), "True"]
 
 
 def test_progress_counts_drawings() -> None:
@@ -230,6 +238,7 @@ def test_progress_counts_drawings() -> None:
         ({"measure": oracle, "trials": []}, "no trial is given"),
         ({"measure": lambda world: "high", "trials": FAST}, "returned 'high'.*return a number"),
         ({"measure": lambda world: None, "trials": FAST}, "returned None"),
+        ({"measure": lambda world: 45.0, "trials": FAST}, "returned 45.*above its maximum 1; say with maximum="),
         ({"measure": lambda world: math.inf, "trials": FAST}, "has to be bounded"),
         ({"measure": oracle, "trials": [Trial("t", "D9", "equal", lambda rng: [], "")]}, "one of D1, D2"),
         ({"measure": oracle, "trials": [Trial("t", "D2", "equal", lambda rng: [], "")]}, "made 0 world"),

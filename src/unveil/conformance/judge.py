@@ -10,7 +10,7 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["LEVEL", "Finding", "find", "margin_of"]
+__all__ = ["EXACT", "LEVEL", "Finding", "find", "margin_of"]
 
 Floats = NDArray[np.float64]
 

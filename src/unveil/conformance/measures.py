@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import importlib.util
 import math
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -15,11 +17,15 @@ from numpy.typing import NDArray
 from unveil.conformance.world import World
 from unveil.errors import UnveilWarning
 from unveil.inference import Rapid, rapid
+from unveil.microdata import Pair
 from unveil.posterior import posterior
 from unveil.tables import attribute, identity
 from unveil.tables.attribute_risk import AttributeRisk
 
 __all__ = ["BUILT_IN", "Measure"]
+
+ATTACKS = ("dcr", "density")
+"""Attacks on membership that need no training."""
 
 
 @dataclass(frozen=True)
@@ -91,6 +97,31 @@ def _rapid_excess(world: World) -> float:
     return (_rapid_rate(world) - null) / (1 - null) if null < 1 else 0.0
 
 
+def _membership(world: World) -> float:
+    if world.holdout is None:
+        return math.nan
+    membership = importlib.import_module("unveil.membership").membership
+    # Persons who look alike are different persons: a number tells them apart, and is not compared.
+    files = [world.original, *world.releases, world.holdout]
+    ends = np.cumsum([0, *(file.num_rows for file in files)])
+    original, *releases, holdout = (
+        file.append_column("person", [np.arange(start, stop)])
+        for file, (start, stop) in zip(files, pairwise(ends), strict=True)
+    )
+    with warnings.catch_warnings():
+        # The numbers occur in no other file, as they should.
+        warnings.simplefilter("ignore", UnveilWarning)
+        found = membership(Pair(original, releases), holdout, holdout_unseen=True, attacks=ATTACKS,
+                           columns=[*world.keys, world.target]).records(flavour="arrow")  # fmt: skip
+    member = found.column("member").to_numpy(zero_copy_only=False)
+    asked = member & np.isin(found.column("record").to_numpy(), world.records)
+    advantages = []
+    for name in ATTACKS:
+        score = found.column(name).to_numpy(zero_copy_only=False)
+        advantages.append(np.sign(score[asked][:, None] - score[~member][None, :]).mean())
+    return float(max(advantages))
+
+
 def _bayesian(world: World) -> float:
     if world.synthesizer is None:
         return math.nan
@@ -101,6 +132,15 @@ def _bayesian(world: World) -> float:
     return float(np.mean(risk.weighed().normalised_gain))
 
 
+_MEMBERSHIP = (
+    [
+        Measure("membership", _membership, 1.0, "probability that a person looks more like a member than a held-out "
+                "person does, less the reverse: 2 AUC - 1 of the better of two attacks by distance")
+    ]
+    if importlib.util.find_spec("unveil.membership")
+    else []
+)  # fmt: skip
+
 BUILT_IN: Mapping[str, Measure] = {
     measure.name: measure
     for measure in (
@@ -110,6 +150,7 @@ BUILT_IN: Mapping[str, Measure] = {
                 "over the baseline: (DCAPd - baseCAPd) / (100 - baseCAPd)"),
         Measure("RAPID rate", _rapid_rate, 1.0, "share of persons at risk of a random forest, tau 0.3"),
         Measure("RAPID excess", _rapid_excess, 1.0, "the same over its null: (rate - null) / (1 - null)"),
+        *_MEMBERSHIP,
         Measure("Bayesian", _bayesian, 1.0, "mean (posterior - prior) / (1 - prior) of the true target"),
     )
 }  # fmt: skip

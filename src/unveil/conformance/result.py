@@ -153,7 +153,7 @@ class Conformance:
         return plot_trials(self, trial, axes)
 
     def __str__(self) -> str:
-        rows = [[m.name, *(self._cell(m.name, name) for name in self.desiderata)] for m in self.measures]
+        rows = [[m.name, *(self.cell(m.name, name) for name in self.desiderata)] for m in self.measures]
         broken = [
             f"{m.name} {name}\n" + "\n".join(f"    {e}" for e in self.breaking(m.name, name))
             for m in self.measures
@@ -175,7 +175,8 @@ class Conformance:
             if part
         )  # fmt: skip
 
-    def _cell(self, measure: str, desideratum: str) -> str:
+    def cell(self, measure: str, desideratum: str) -> str:
+        """A cell of the table: the verdict, and how many of how many trials failed."""
         verdict, found = self.verdicts[measure][desideratum], self.of(measure, desideratum)
         failed = sum(e.verdict == "fail" for e in found)
         return f"{verdict} {failed}/{len(found)}" if failed else verdict

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.conformance.desiderata import DESIDERATA
-from unveil.conformance.judge import find
+from unveil.conformance.judge import EXACT, find
 from unveil.conformance.measures import BUILT_IN, Measure
 from unveil.conformance.result import Conformance, Evidence
 from unveil.conformance.trials import TRIALS
@@ -63,7 +63,8 @@ def conformance(
     Raises
     ------
     CallError
-        If a measure or trial is unknown, an option is out of its range, or a measure does not return a number.
+        If a measure or trial is unknown, an option is out of its range, or a measure returns no number, or one above
+        its maximum.
 
     References
     ----------
@@ -72,7 +73,7 @@ def conformance(
 
     Examples
     --------
-    A measure of what is lost, not of what is learnt: the share of original records that the release repeats.
+    The share of original records that the first release repeats:
 
     >>> import unveil
     >>> def repeated(world):
@@ -82,7 +83,7 @@ def conformance(
     >>> found.verdicts["repeated"]
     {'D1': 'pass', 'D2': 'pass', 'D3': 'pass', 'D4': 'fail', 'D5': 'pass'}
     >>> [one.trial for one in found.breaking("repeated", "D4")]
-    ['same pattern, different process']
+    ['same pattern, different process', 'independence']
     """
     measures = _measures(measure, maximum)
     chosen = _trials(trials)
@@ -136,6 +137,9 @@ def _read(measure: Measure, world: World) -> float:
                         "number, NaN where it does not apply") from None  # fmt: skip
     if np.isinf(number):
         raise CallError(f"measure {measure.name!r} returned {number} for world {world.label!r}: it has to be bounded")
+    if number > measure.maximum + EXACT:
+        raise CallError(f"measure {measure.name!r} returned {number:g} for world {world.label!r}, above its maximum "
+                        f"{measure.maximum:g}; say with maximum= what it returns where all is disclosed")  # fmt: skip
     return number
 
 
