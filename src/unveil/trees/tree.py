@@ -184,7 +184,8 @@ class Tree:
             part = result[start : start + BLOCK]
             for f in splits.used:
                 own = given[f][start : start + BLOCK]
-                codes[f, : part.size] = own if known[f] is None else np.searchsorted(known[f], own, side="right")
+                thresholds = known[f]
+                codes[f, : part.size] = own if thresholds is None else np.searchsorted(thresholds, own, side="right")
             route(
                 codes,
                 splits.feature,
