@@ -15,7 +15,7 @@ from cyclopts import App
 
 import unveil
 from reference import columns_of
-from unveil.cli.options import without_nan
+from unveil.result import without_nan
 from unveil.cli.utility import utility as verb
 from unveil.errors import CallError
 from unveil.simulate import demo_population
