@@ -55,12 +55,10 @@ def document(
     figures = [figure for section in sections for figure in section["figures"]]
     entries = _joined(section["entries"] for section in sections)
     utility = entries.get("utility")
-    said = [
-        {"part": part["name"], "text": text}
-        for part in parts
-        if part["section"] is not None
-        for text in part["section"]["warnings"]
-    ]
+    # What several targets have in common is said once.
+    said = dict.fromkeys(
+        (part["measure"], text) for part in parts if part["section"] is not None for text in part["section"]["warnings"]
+    )
     found = {
         "schema": "unveil.assessment",
         "schema_version": SCHEMA_VERSION,
@@ -95,7 +93,10 @@ def document(
             "text": policy.text,
             "rows": policy.rows([*figures, *(utility or {}).get("figures", [])]),
         },
-        "warnings": [*contradictions(figures, entries.get("structure")), *said],
+        "warnings": [
+            *contradictions(figures, entries.get("structure")),
+            *({"part": measure, "text": text} for measure, text in said),
+        ],
         "parts": [{name: part[name] for name in ("name", "measure", "status", "seconds", "reason")} for part in parts],
         "provenance": _provenance(context, parts),
     }

@@ -58,7 +58,6 @@ def attribute_part(context: Context) -> Section:
     """DiSCO and DCAP of every target, each on its ladder of baselines."""
     figures: list[Figure] = []
     targets: dict[str, dict[str, Any]] = {}
-    said: list[str] = []
     for target, risk in context.attribute.items():
         ladder = risk.ladder(holdout=context.holdout, level=context.scenario.level, seed=context.scenario.seed)
         figures += [_disco(risk, ladder, target), _dcap(risk, ladder, target)]
@@ -69,19 +68,19 @@ def attribute_part(context: Context) -> Section:
             "checks": _checks(risk),
             "notes": list(risk.notes),
         }
-        said += _rises(risk, target)
-    return Section(figures=tuple(figures), targets=targets, warnings=tuple(said))
+    return Section(figures=tuple(figures), targets=targets, warnings=_rises(context.attribute))
 
 
-def _rises(risk: AttributeRisk, target: str) -> list[str]:
+def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:
     """Where DiSCO would be higher if the release told less (Latner, Neunhoeffer & Drechsler 2026)."""
-    value, mode = risk.mean["DiSCO"], _mean(risk.mode_DiSCO)
-    if not mode > value:
-        return []
-    return [
-        f"DiSCO of {target} would rise from {value:.1f} to {mode:.1f} % if the release carried only the most frequent "
-        "value, which tells nothing about anybody: do not read it as the protection that was reached."
-    ]
+    values = {target: (risk.mean["DiSCO"], _mean(risk.mode_DiSCO)) for target, risk in risks.items()}
+    rising = [f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if mode > value]
+    if not rising:
+        return ()
+    return (
+        "DiSCO would rise if the release carried only the most frequent value, which tells nothing about anybody: "
+        f"{'; '.join(rising)}. Do not read it as the protection that was reached.",
+    )
 
 
 def _disco(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
