@@ -7,6 +7,7 @@ import math
 import subprocess
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import matplotlib.pyplot as plt
@@ -15,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.conformance import BUILT_IN, DESIDERATA, TRIALS, Conformance, Measure, Trial, World, conformance
+from unveil.conformance import BUILT_IN, DESIDERATA, TRIALS, Conformance, Measure, Trial, World, conformance, measures
 from unveil.errors import CallError
 
 FAST = ["growing noise", "independence", "same pattern, different process"]
@@ -118,6 +119,15 @@ def test_rapid_readings_are_the_public_figures() -> None:
     assert rate == pytest.approx(found.rate)
     null = found.attacks[0]["null_mean"]
     assert BUILT_IN["RAPID excess"].function(world) == pytest.approx((rate - null) / (1 - null))
+
+
+def test_membership_readings_are_the_public_figures(monkeypatch: pytest.MonkeyPatch) -> None:
+    room = pytest.importorskip("unveil.membership")
+    monkeypatch.setattr(measures, "ATTACKS", ("dcr",))
+    for world in TRIALS[2].make(np.random.default_rng(0)):
+        found = room.membership(world.pair, world.holdout, holdout_unseen=True, attacks="dcr")
+        assert BUILT_IN["membership"].function(world) == pytest.approx(2 * found.auc - 1)
+    assert math.isnan(BUILT_IN["membership"].function(replace(world, holdout=None)))
 
 
 def test_persons_under_attack_are_the_ones_that_count() -> None:
