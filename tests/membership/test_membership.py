@@ -277,7 +277,7 @@ def test_hard_inputs(name: str) -> None:
     assert "does NOT show" in str(found)
     assert 0 <= found.together["dcr"].auc <= 1
     if name == "five records":
-        assert found.together["classifier"].undefined == "needs 10 members and 10 held-out records"
+        assert found.together["classifier"].undefined == "needs 10 members and 20 held-out records"
         assert "Not defined, classifier: needs 10" in str(found)
     if name in ("constant columns", "gaps only", "no variation in the original"):
         assert all(found.together[attack].auc == 0.5 for attack in ATTACKS)

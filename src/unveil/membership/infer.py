@@ -34,10 +34,12 @@ def membership(
     distance to the closest record (Gower's), the scores are
 
     - ``dcr``: ``-d(release)``;
-    - ``density``: ``log d(held out) - log d(release)``, an estimate, by nearest neighbours, of how much denser the
-      release is at the record than the population; held-out records of other folds serve as the population;
+    - ``density``: ``log d(reference) - log d(release)``, an estimate, by nearest neighbours, of how much denser the
+      release is at the record than the population; half of the held-out records, drawn, are the reference;
     - ``classifier``: log odds of gradient boosting fitted to members and held-out records of the other folds, from the
       distances of the nearest synthetic records, how many are near, and the density ratio.
+
+    Records of the reference are not scored by the last two.
 
     Parameters
     ----------
@@ -58,7 +60,7 @@ def membership(
     neighbours
         Number of nearest synthetic records that the classifier sees.
     folds
-        Number of folds, at least 2.
+        Number of folds of the classifier, at least 2.
     max_records
         Members, and held-out records, that are attacked at most; where there are more they are drawn.
     level
@@ -166,8 +168,8 @@ def _figures(records: Records, attempts: dict[str, Attempt], level: float, seed:
             figures[name] = Figures.none(one.undefined)
             continue
         stream = np.random.SeedSequence(seed, spawn_key=(position,))
-        member = records.is_member
-        figures[name] = figures_of(one.scores[member], one.scores[~member], level=level, seed=stream)
+        member, scored = records.is_member, np.isfinite(one.scores)
+        figures[name] = figures_of(one.scores[member & scored], one.scores[~member & scored], level=level, seed=stream)
     return figures
 
 

@@ -12,9 +12,12 @@ from numpy.typing import NDArray
 from unveil.membership.distance import Scale, Space
 from unveil.microdata.holdout import Holdout
 
-__all__ = ["Group", "Records", "collect"]
+__all__ = ["REFERENCE", "Group", "Records", "collect"]
 
 Codes = NDArray[np.int32]
+
+REFERENCE = -1
+"""The fold of records that are not scored but stand for the population."""
 
 
 @dataclass(frozen=True)
@@ -28,7 +31,8 @@ class Group:
     numbers : (n,)
         Their numbers in the file, from 0.
     fold : (n,)
-        Which of the folds each is in; folds differ in size by one record at most.
+        Which of the folds each is in; folds differ in size by one record at most. :data:`REFERENCE` for held-out
+        records that stand for the population.
     """
 
     codes: Codes
@@ -71,13 +75,19 @@ class Records:
 
     @cached_property
     def fold(self) -> NDArray[np.intp]:
-        """Folds of members, then of others."""
+        """Folds of members, then of others; no fold but :data:`REFERENCE` for half of the others."""
         return np.concatenate([self.members.fold, self.others.fold])
 
     @cached_property
     def is_member(self) -> NDArray[np.bool_]:
         """Whether each of everyone is a member."""
         return np.arange(len(self.everyone)) < len(self.members)
+
+    @cached_property
+    def reference(self) -> Codes:
+        """Codes of the held-out records that stand for the population."""
+        codes: Codes = self.others.codes[self.others.fold == REFERENCE]
+        return codes
 
     def found_in(self, release: Codes) -> NDArray[np.bool_]:
         """Whether each of everyone is in the release, equal in all columns."""
@@ -114,19 +124,23 @@ def collect(holdout: Holdout, names: Sequence[str], *, scale: Scale, folds: int,
     return Records(
         columns=tuple(ordered),
         space=Space.of(columns, scale),
-        members=_group(original, folds, most, np.random.default_rng(streams[0])),
-        others=_group(held_out, folds, most, np.random.default_rng(streams[1])),
+        members=_group(original, folds, most, 0, np.random.default_rng(streams[0])),
+        others=_group(held_out, folds, most, 2, np.random.default_rng(streams[1])),
         releases=tuple(_ascending(release)[0] for release in releases),
         folds=folds,
     )
 
 
-def _group(codes: Codes, folds: int, most: int, rng: np.random.Generator) -> Group:
+def _group(codes: Codes, folds: int, most: int, share: int, rng: np.random.Generator) -> Group:
+    """Draw the records of a file that are attacked; one in ``share`` of them becomes a reference."""
     codes, numbers = _ascending(codes)
     if len(codes) > most:
         chosen = np.sort(rng.choice(len(codes), most, replace=False))
         codes, numbers = codes[chosen], numbers[chosen]
-    return Group(codes, numbers, rng.permutation(np.arange(len(codes)) % folds))
+    fold = np.arange(len(codes)) % folds
+    if share:
+        fold[len(codes) - len(codes) // share :] = REFERENCE
+    return Group(codes, numbers, rng.permutation(fold))
 
 
 def _ascending(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:
