@@ -240,7 +240,12 @@ def _sentences(found: Membership) -> list[str]:
     ]
     lines += [_too_few(name, one) for name, one in found.together.items() if not one.undefined and np.isnan(one.tpr[0])]
     if {"density", "classifier"} & {name for name, one in found.together.items() if not one.undefined}:
-        lines.append("Half of the held-out records stand for the population; density and classifier do not score them.")
+        lines.append(
+            paragraph(
+                "Half of the held-out records stand for the population and are not scored by density; they and half of",
+                "the members train the classifier, which scores the other halves.",
+            )
+        )
     lines += [paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)]
     if set(found.confirmed) != set(found.labels):
         lines.append(
