@@ -1,7 +1,8 @@
 """The attacks: from records and a release to a score per record; a higher one says member.
 
-Every score of a record is made without the record's own group being used for it: held-out records that serve as a
-reference, or to train a classifier, are of other folds than those scored.
+Half of the held-out records stand for the population, and with half of the members they train the classifier; what has
+been used so is not scored by it. Taking turns would not do: two held-out records that are each other's nearest share a
+distance that no member shares, and models of different folds err together, so that intervals would be too short.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ Floats = NDArray[np.float64]
 ATTACKS = ("dcr", "density", "classifier")
 """The attacks, from the plainest to the one that is trained."""
 _PROBES = 500
-_FEWEST = 10
+_FEWEST = 20
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Attempt:
     Parameters
     ----------
     scores : (n,) float64 or None
-        Of members, then of held-out records; None where the attack cannot be made.
+        Of members, then of held-out records, NaN for those not scored; None where the attack cannot be made.
     undefined
         Why it cannot.
     """
@@ -80,7 +81,7 @@ def attack(
     if not len(release):
         return dict.fromkeys(names, Attempt(None, "the release has no records"))
     trained = set(names) & {"density", "classifier"}
-    enough = len(records.others) >= _FEWEST and len(records.members) >= _FEWEST
+    enough = min(len(records.members), len(records.others)) >= _FEWEST
     around = _around(records, release, neighbours, n_jobs, reference=bool(trained) and enough)
     attempts = {}
     for name in names:
@@ -89,7 +90,7 @@ def attack(
         elif not enough:
             attempts[name] = Attempt(None, f"needs {_FEWEST} members and {_FEWEST} held-out records")
         elif name == "density":
-            attempts[name] = Attempt(around.log_ratio)
+            attempts[name] = Attempt(np.where(records.in_reference, np.nan, around.log_ratio))
         else:
             attempts[name] = Attempt(_classified(records, _features(around), seed))
     return attempts
@@ -99,7 +100,11 @@ def _around(records: Records, release: Codes, k: int, n_jobs: int | None, *, ref
     found = nearest(
         records.space, records.everyone, release, k=k, radius=_radius(records, release, n_jobs), n_jobs=n_jobs
     )
-    return _Around(found.distances, found.within, _to_reference(records, n_jobs) if reference else None)
+    if not reference:
+        return _Around(found.distances, found.within, None)
+    population = nearest(records.space, records.everyone, records.reference, k=2, n_jobs=n_jobs).distances
+    # The nearest record of one that is itself in the reference is itself.
+    return _Around(found.distances, found.within, np.where(records.in_reference, population[:, 1], population[:, 0]))
 
 
 def _radius(records: Records, release: Codes, n_jobs: int | None) -> int:
@@ -107,16 +112,6 @@ def _radius(records: Records, release: Codes, n_jobs: int | None) -> int:
     probes = release[np.unique(np.linspace(0, len(release) - 1, min(len(release), _PROBES)).astype(np.intp))]
     found = nearest(records.space, probes, release, k=2, n_jobs=n_jobs)
     return int(np.median(found.distances[:, 1]))
-
-
-def _to_reference(records: Records, n_jobs: int | None) -> NDArray[np.int64]:
-    """Distance of everyone to the nearest held-out record of another fold."""
-    distances = np.zeros(len(records.everyone), dtype=np.int64)
-    for fold in range(records.folds):
-        here = records.fold == fold
-        reference = records.others.codes[records.others.fold != fold]
-        distances[here] = nearest(records.space, records.everyone[here], reference, n_jobs=n_jobs).distances[:, 0]
-    return distances
 
 
 def _features(around: _Around) -> Floats:
@@ -135,22 +130,16 @@ def _features(around: _Around) -> Floats:
 
 
 def _classified(records: Records, features: Floats, seed: int) -> Floats:
-    """Log odds of being a member, beyond the share of members, of models fitted to the other folds."""
+    """Log odds of being a member, of a model fitted to the records set apart."""
     from sklearn.ensemble import HistGradientBoostingClassifier
 
-    threadpool_limits = import_module("threadpoolctl").threadpool_limits
-    scores = np.empty(len(features))
-    for fold in range(records.folds):
-        here = records.fold == fold
-        members = records.is_member[~here]
-        model = HistGradientBoostingClassifier(
-            max_iter=60, learning_rate=0.05, max_leaf_nodes=8, min_samples_leaf=20, l2_regularization=1.0,
-            early_stopping=False, random_state=seed,
-        )  # fmt: skip
-        # Threads that wait for each other after every small step cost more than they do.
-        with threadpool_limits(limits=1, user_api="openmp"):
-            model.fit(features[~here], members)
-            # Folds differ a little in their share of members; a model that has learnt nothing else must say 0 in each.
-            prior = np.log(members.mean() / (~members).mean())
-            scores[here] = (model.decision_function(features[here]) - prior).round(9)
+    model = HistGradientBoostingClassifier(
+        max_iter=60, learning_rate=0.05, max_leaf_nodes=8, min_samples_leaf=20, l2_regularization=1.0,
+        early_stopping=False, random_state=seed,
+    )  # fmt: skip
+    scores = np.full(len(features), np.nan)
+    # Threads that wait for each other after every small step cost more than they do.
+    with import_module("threadpoolctl").threadpool_limits(limits=1, user_api="openmp"):
+        model.fit(features[records.apart], records.is_member[records.apart])
+        scores[~records.apart] = model.decision_function(features[~records.apart])
     return scores

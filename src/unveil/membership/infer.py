@@ -25,7 +25,7 @@ __all__ = ["membership"]
 
 def membership(
     pair: Pair, holdout: Any, *, holdout_unseen: bool = False, columns: str | Sequence[str] | None = None,
-    attacks: str | Sequence[str] = ATTACKS, scale: Scale = "range", neighbours: int = 5, folds: int = 5,
+    attacks: str | Sequence[str] = ATTACKS, scale: Scale = "range", neighbours: int = 5,
     max_records: int = 20_000, level: float = 0.95, seed: int = 0, n_jobs: int | None = None,
 ) -> Membership:  # fmt: skip
     """Measure how well it can be told from a release which persons it was made from.
@@ -34,10 +34,12 @@ def membership(
     distance to the closest record (Gower's), the scores are
 
     - ``dcr``: ``-d(release)``;
-    - ``density``: ``log d(held out) - log d(release)``, an estimate, by nearest neighbours, of how much denser the
-      release is at the record than the population; held-out records of other folds serve as the population;
-    - ``classifier``: log odds of gradient boosting fitted to members and held-out records of the other folds, from the
-      distances of the nearest synthetic records, how many are near, and the density ratio.
+    - ``density``: ``log d(reference) - log d(release)``, an estimate, by nearest neighbours, of how much denser the
+      release is at the record than the population; half of the held-out records, drawn, are the reference;
+    - ``classifier``: log odds of gradient boosting fitted to the reference and half of the members, from the distances
+      of the nearest synthetic records, how many are near, and the density ratio.
+
+    ``density`` does not score the reference, ``classifier`` nobody it was fitted to.
 
     Parameters
     ----------
@@ -57,14 +59,12 @@ def membership(
         What a difference of numbers is divided by, before it is cut at 1: the original's range or interquartile range.
     neighbours
         Number of nearest synthetic records that the classifier sees.
-    folds
-        Number of folds, at least 2.
     max_records
         Members, and held-out records, that are attacked at most; where there are more they are drawn.
     level
         Coverage of the intervals.
     seed
-        Seed of draws, folds and classifier.
+        Seed of draws and classifier.
     n_jobs
         Number of threads; all by default. Results do not depend on it.
 
@@ -100,7 +100,7 @@ def membership(
     if not isinstance(pair, Pair):
         raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
     require_statement(holdout_unseen)
-    chosen = _checked(attacks, scale, neighbours, folds, max_records, level, seed)
+    chosen = _checked(attacks, scale, neighbours, max_records, level, seed)
     names = pair.names if columns is None else as_names(columns, "column")
     if not names:
         raise CallError("the files have no column in common")
@@ -108,7 +108,7 @@ def membership(
     known = Holdout.of(pair, holdout)
     known.pair.require(names)
     confirmed = check_provenance(known)
-    records = collect(known, names, scale=scale, folds=folds, most=max_records, seed=seed)
+    records = collect(known, names, scale=scale, most=max_records, seed=seed)
     targets = list(records.releases)
     if len(targets) > 1:
         targets.append(np.concatenate(targets))
@@ -142,9 +142,9 @@ def membership(
 
 
 def _checked(
-    attacks: str | Sequence[str], scale: str, neighbours: int, folds: int, max_records: int, level: float, seed: int
+    attacks: str | Sequence[str], scale: str, neighbours: int, max_records: int, level: float, seed: int
 ) -> tuple[str, ...]:
-    for name, value, least in (("neighbours", neighbours, 1), ("folds", folds, 2), ("max_records", max_records, 1),
+    for name, value, least in (("neighbours", neighbours, 1), ("max_records", max_records, 1),
                                ("seed", seed, 0)):  # fmt: skip
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
             raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
@@ -166,8 +166,8 @@ def _figures(records: Records, attempts: dict[str, Attempt], level: float, seed:
             figures[name] = Figures.none(one.undefined)
             continue
         stream = np.random.SeedSequence(seed, spawn_key=(position,))
-        member = records.is_member
-        figures[name] = figures_of(one.scores[member], one.scores[~member], level=level, seed=stream)
+        member, scored = records.is_member, np.isfinite(one.scores)
+        figures[name] = figures_of(one.scores[member & scored], one.scores[~member & scored], level=level, seed=stream)
     return figures
 
 

@@ -31,7 +31,7 @@ def plot_roc(found: Membership, scores: Mapping[str, NDArray[np.float64] | None]
     for name, values in scores.items():
         if values is None:
             continue
-        _curve(ax, values[member], values[~member], floor, color=_COLOURS[name],
+        _curve(ax, *_split(member, values), floor, color=_COLOURS[name],
                label=f"{name}: AUC {figures[name].auc:.3f}")  # fmt: skip
         for fpr, (low, high) in zip(FPRS, figures[name].tpr_interval, strict=True):
             if low == low:
@@ -49,13 +49,19 @@ def plot_runs(found: MembershipOfSynthesizer, *, ax: Any = None) -> Any:
         member = run._records.is_member
         for name, values in run._scores[-1].items():
             if values is not None:
-                _curve(ax, values[member], values[~member], floor, color=_COLOURS[name], alpha=0.6, linewidth=1,
+                _curve(ax, *_split(member, values), floor, color=_COLOURS[name], alpha=0.6, linewidth=1,
                        label=f"{name}: mean AUC {found.auc[name]:.3f}" if i == 0 else None)  # fmt: skip
     return _finished(ax, floor, f"{len(found.runs)} releases, each from half of {found.n} records")
 
 
 def _index(found: Membership, scores: Mapping[str, Any]) -> int:
     return next(i for i, one in enumerate(found._scores) if one is scores)
+
+
+def _split(member: NDArray[np.bool_], values: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Scores of members and of others, without records that were not scored."""
+    scored = np.isfinite(values)
+    return values[member & scored], values[~member & scored]
 
 
 def _curve(ax: Any, members: NDArray[np.float64], others: NDArray[np.float64], floor: float, **style: Any) -> None:

@@ -27,13 +27,13 @@ class Group:
         Their codes, ascending, so that nothing depends on the order in the file.
     numbers : (n,)
         Their numbers in the file, from 0.
-    fold : (n,)
-        Which of the folds each is in; folds differ in size by one record at most.
+    apart : (n,) bool
+        A random half: members that train the classifier, held-out records that also stand for the population.
     """
 
     codes: Codes
     numbers: NDArray[np.intp]
-    fold: NDArray[np.intp]
+    apart: NDArray[np.bool_]
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -53,8 +53,6 @@ class Records:
         Records of the original and held-out records that are attacked.
     releases
         Codes (n_r, p) of each release.
-    folds
-        Number of folds.
     """
 
     columns: tuple[str, ...]
@@ -62,7 +60,6 @@ class Records:
     members: Group
     others: Group
     releases: tuple[Codes, ...]
-    folds: int
 
     @cached_property
     def everyone(self) -> Codes:
@@ -70,14 +67,25 @@ class Records:
         return np.concatenate([self.members.codes, self.others.codes])
 
     @cached_property
-    def fold(self) -> NDArray[np.intp]:
-        """Folds of members, then of others."""
-        return np.concatenate([self.members.fold, self.others.fold])
+    def apart(self) -> NDArray[np.bool_]:
+        """Which of everyone are set apart."""
+        return np.concatenate([self.members.apart, self.others.apart])
+
+    @cached_property
+    def in_reference(self) -> NDArray[np.bool_]:
+        """Which of everyone stand for the population."""
+        return self.apart & ~self.is_member
 
     @cached_property
     def is_member(self) -> NDArray[np.bool_]:
         """Whether each of everyone is a member."""
         return np.arange(len(self.everyone)) < len(self.members)
+
+    @cached_property
+    def reference(self) -> Codes:
+        """Codes of the held-out records that stand for the population."""
+        codes: Codes = self.others.codes[self.others.apart]
+        return codes
 
     def found_in(self, release: Codes) -> NDArray[np.bool_]:
         """Whether each of everyone is in the release, equal in all columns."""
@@ -87,7 +95,7 @@ class Records:
         return np.isin(row[:n], row[n:])
 
 
-def collect(holdout: Holdout, names: Sequence[str], *, scale: Scale, folds: int, most: int, seed: int) -> Records:
+def collect(holdout: Holdout, names: Sequence[str], *, scale: Scale, most: int, seed: int) -> Records:
     """Code the records, and draw those that are attacked.
 
     Parameters
@@ -98,8 +106,6 @@ def collect(holdout: Holdout, names: Sequence[str], *, scale: Scale, folds: int,
         Columns to compare.
     scale
         What differences of numbers are divided by.
-    folds
-        Number of folds; fewer where a file has fewer records.
     most
         Records of either file that are attacked at most; drawn where there are more.
     seed
@@ -109,24 +115,23 @@ def collect(holdout: Holdout, names: Sequence[str], *, scale: Scale, folds: int,
     columns = [holdout.pair.column(name) for name in ordered]
     *releases, held_out = (np.column_stack([c.releases[r] for c in columns]) for r in range(holdout.pair.n_releases))
     original = np.column_stack([c.original for c in columns])
-    folds = min(folds, len(original), len(held_out))
     streams = np.random.SeedSequence(seed).spawn(2)
     return Records(
         columns=tuple(ordered),
         space=Space.of(columns, scale),
-        members=_group(original, folds, most, np.random.default_rng(streams[0])),
-        others=_group(held_out, folds, most, np.random.default_rng(streams[1])),
+        members=_group(original, most, np.random.default_rng(streams[0])),
+        others=_group(held_out, most, np.random.default_rng(streams[1])),
         releases=tuple(_ascending(release)[0] for release in releases),
-        folds=folds,
     )
 
 
-def _group(codes: Codes, folds: int, most: int, rng: np.random.Generator) -> Group:
+def _group(codes: Codes, most: int, rng: np.random.Generator) -> Group:
+    """Draw the records of a file that are attacked, and the half of them that is set apart."""
     codes, numbers = _ascending(codes)
     if len(codes) > most:
         chosen = np.sort(rng.choice(len(codes), most, replace=False))
         codes, numbers = codes[chosen], numbers[chosen]
-    return Group(codes, numbers, rng.permutation(np.arange(len(codes)) % folds))
+    return Group(codes, numbers, rng.permutation(np.arange(len(codes)) < len(codes) // 2))
 
 
 def _ascending(codes: Codes) -> tuple[Codes, NDArray[np.intp]]:

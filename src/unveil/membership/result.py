@@ -21,7 +21,7 @@ ALL = "all releases"
 """What the attack on all releases together is called."""
 NAMES = {
     "dcr": "distance to the closest synthetic record",
-    "density": "closer to the release than to held-out records",
+    "density": "closer to the release than to other people",
     "classifier": "a classifier of these distances",
 }
 
@@ -221,7 +221,6 @@ def _printed(one: Figures) -> list[float | str | None]:
 def _sentences(found: Membership) -> list[str]:
     copies = found.copies_together
     what = found.labels[0] if len(found.labels) == 1 else "one of the releases"
-    few = [f"{100 * fpr:g} %" for fpr in FPRS if found.n_attacked[1] * fpr < 1 - 1e-9]
     reasons = {f"{name}: {one.undefined}" for _, figures in found._listed() for name, one in figures.items()
                if one.undefined}  # fmt: skip
     best = max((name for name in found.attacks), key=lambda name: np.nan_to_num(found.together[name].auc, nan=-1.0))
@@ -239,11 +238,12 @@ def _sentences(found: Membership) -> list[str]:
             f"{copies.held_out:.1f} ({_ends(copies.held_out_interval)}).",
         ),
     ]
-    if few:
+    lines += [_too_few(name, one) for name, one in found.together.items() if not one.undefined and np.isnan(one.tpr[0])]
+    if {"density", "classifier"} & {name for name, one in found.together.items() if not one.undefined}:
         lines.append(
             paragraph(
-                f"TPR at {' and '.join(few)} is not defined: with {found.n_attacked[1]} held-out records not one of "
-                "them may be taken for a member."
+                "Half of the held-out records stand for the population and are not scored by density; they and half of",
+                "the members train the classifier, which scores the other halves.",
             )
         )
     lines += [paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)]
@@ -258,6 +258,14 @@ def _sentences(found: Membership) -> list[str]:
         )
     )
     return lines
+
+
+def _too_few(name: str, one: Figures) -> str:
+    few = [f"{100 * fpr:g} %" for fpr, hits in zip(FPRS, one.tpr, strict=True) if np.isnan(hits)]
+    return paragraph(
+        f"TPR at {' and '.join(few)} is not defined for {name}: of {one.n[1]} held-out records not one may be taken",
+        "for a member.",
+    )
 
 
 def _ends(interval: tuple[float, float]) -> str:

@@ -34,6 +34,8 @@ class Figures:
     tpr, tpr_interval
         Share of members found where a share of :data:`FPRS` of the held-out persons is taken for members; NaN where
         there are fewer held-out records than one over that share.
+    n
+        Members and held-out records that were scored.
     undefined
         Why the attack has no figures at all; empty where it has.
     """
@@ -42,12 +44,13 @@ class Figures:
     auc_interval: Interval
     tpr: tuple[float, ...]
     tpr_interval: tuple[Interval, ...]
+    n: tuple[int, int]
     undefined: str = ""
 
     @classmethod
     def none(cls, reason: str) -> Figures:
         """An attack that could not be made."""
-        return cls(math.nan, _UNDEFINED, (math.nan,) * len(FPRS), (_UNDEFINED,) * len(FPRS), reason)
+        return cls(math.nan, _UNDEFINED, (math.nan,) * len(FPRS), (_UNDEFINED,) * len(FPRS), (0, 0), reason)
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain values; hits by share of false alarms."""
@@ -56,6 +59,7 @@ class Figures:
             "auc_interval": list(self.auc_interval),
             "tpr": {f"{fpr:g}": hits for fpr, hits in zip(FPRS, self.tpr, strict=True)},
             "tpr_interval": {f"{fpr:g}": list(ends) for fpr, ends in zip(FPRS, self.tpr_interval, strict=True)},
+            "n": list(self.n),
             "undefined": self.undefined,
         }
 
@@ -79,6 +83,7 @@ def figures_of(members: Floats, others: Floats, *, level: float, seed: np.random
         auc_interval(auc, variance, len(members), len(others), level),
         tuple(value for value, _ in hits),
         tuple(ends for _, ends in hits),
+        (len(members), len(others)),
     )
 
 
