@@ -284,6 +284,9 @@ def _fill_outside(search: Search, n_outside: int, inside: int) -> None:
             outside[half + part, 3] = outside[part, 3] + gram[level, _OUTSIDE]
             for v in range(inside):
                 outside[half + part, 5 + v] = outside[part, 5 + v] + gram[level, rank[n_outside + v]]
+    if n_outside == 1:
+        outside[0, 4] = np.inf
+        return
     records, squares = 0.0, 0.0
     for i in range(n_outside):
         records += gram[rank[i], _RECORDS]
