@@ -160,6 +160,21 @@ def test_an_even_node_sends_what_no_surrogate_knows_to_the_left():
     assert tree.apply(given).tolist() == [1, 0, 0]
 
 
+@pytest.mark.parametrize("surrogates", [0, 3])
+def test_records_that_go_down_in_blocks_end_where_they_do_one_by_one(monkeypatch, surrogates):
+    rng = np.random.default_rng(3)
+    x = [categorical(rng.integers(0, 9, 400), 10), Column.from_values(rng.normal(size=400).round(1))]
+    x.append(categorical(x[0].codes // 2, 5))
+    y = Column.from_values(x[0].codes % 3 * 10 + x[1].values[x[1].codes] + rng.integers(0, 3, 400))
+    tree = grow(y, x, surrogates=surrogates)
+    given = [rng.integers(0, 10, 101), rng.normal(size=101), rng.integers(0, 5, 101)]
+    alone = [int(tree.apply([array[i : i + 1] for array in given])[0]) for i in range(101)]
+    assert len(set(alone)) > 10
+    assert tree.apply(given).tolist() == alone
+    monkeypatch.setattr("unveil.trees.tree.BLOCK", 7)
+    assert tree.apply(given).tolist() == alone
+
+
 def test_collapse_makes_rare_classes_independent():
     rng = np.random.default_rng(1)
     x = categorical(np.repeat([0, 1, 2, 3], 5000), name="x")

@@ -141,9 +141,10 @@ def _numeric_parts(
     """Parts of a numeric variable, and whether the numbers are as they are; None where no number is observed."""
     amounts, plain = _amounts(found.values)
     is_special = np.ones(n_levels, dtype=np.bool_)
-    wanted = [float(v) for v in special if isinstance(v, int | float | np.number)]
-    numbers = amounts if plain else np.full(amounts.size, np.nan)
-    is_special[: amounts.size] = np.isin(numbers, wanted) | ~np.isfinite(amounts)
+    is_special[: amounts.size] = ~np.isfinite(amounts)
+    for value in special if plain else ():
+        if isinstance(value, int | float | np.number):
+            is_special[: amounts.size] |= amounts == float(value)
     if is_special.all():
         return None, False
     if not is_special.any():

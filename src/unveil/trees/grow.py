@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
-from unveil.trees.collapse import collapse_nodes
+from unveil.trees.collapse import settle
 from unveil.trees.column import Column
 from unveil.trees.nodes import Grown, Limits, grow_nodes
 from unveil.trees.records import Data, columns_needed, sort_by_code
 from unveil.trees.risk import GINI, MISCLASSIFIED, SQUARES
-from unveil.trees.route import fill_cuts, fill_donors
+from unveil.trees.route import fill_cuts
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
 from unveil.trees.target import Target, integer_target
 from unveil.trees.tree import Settings, Tree
@@ -172,27 +172,17 @@ def _tree(
     risk: int,
 ) -> Tree:
     """Collapse, number the leaves and list their donors."""
-    start, stop, depth, child, feature, low, high, side_start = (grown.places[:, i].copy() for i in range(8))
+    start, stop, depth, _, feature, low, high, side_start = np.ascontiguousarray(grown.places.T)
     figures = grown.figures
-    right = child.astype(np.int32)
-    decrease = figures[:, 1].copy()
-    if risk == MISCLASSIFIED:
-        split = np.flatnonzero(right >= 0)
-        decrease[split] = figures[split, 0] - figures[split + 1, 0] - figures[right[split], 0]
-    collapsed = collapse_nodes(right, decrease, settings.cp * figures[0, 0])
+    settled = settle(grown.places, figures, grown.order, rows, response.codes.size, settings.cp, risk == MISCLASSIFIED)
+    decrease = settled.decrease
     if risk == SQUARES:
         # one factor at a time: a square of the unit may be out of range where the figures are 0
         with np.errstate(over="ignore"):
             figures = figures * target.unit * target.unit
         decrease = figures[:, 1].copy()
-    leaf = _number_leaves(right, collapsed, start, stop)
-    leaf_node = np.flatnonzero(leaf >= 0).astype(np.int32)
-    leaf_start = np.append(start[leaf_node], rows.size)
-    donors = np.empty(rows.size, dtype=np.int32)
-    leaf_of = np.empty(response.codes.size, dtype=np.int32)
-    fill_donors(grown.order, leaf_start, rows, leaf_of, leaf_start.copy(), donors)
     cut, threshold = _cuts(predictors, feature, low, high)
-    found = _surrogates(predictors, grown, leaf, settings.surrogates)
+    found = _surrogates(predictors, grown, settled.leaf, settings.surrogates)
     surrogate_cut, surrogate_threshold = cut[:0], threshold[:0]
     if found.feature.size:
         surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
@@ -202,7 +192,7 @@ def _tree(
         settings=settings,
         unit=target.unit,
         feature=feature.astype(np.int32),
-        right=right,
+        right=settled.right,
         cut=cut,
         threshold=threshold,
         side_start=side_start,
@@ -215,30 +205,15 @@ def _tree(
         gain=figures[:, 1].copy(),
         rival_gain=figures[:, 2].copy(),
         decrease=decrease,
-        collapsed=collapsed,
-        leaf=leaf,
-        leaf_node=leaf_node,
-        leaf_start=leaf_start,
-        donors=donors,
+        collapsed=settled.collapsed,
+        leaf=settled.leaf,
+        leaf_node=settled.leaf_node,
+        leaf_start=settled.leaf_start,
+        donors=settled.donors,
         surrogates=found,
         surrogate_cut=surrogate_cut,
         surrogate_threshold=surrogate_threshold,
     )
-
-
-def _number_leaves(
-    right: NDArray[np.int32], collapsed: NDArray[np.bool_], start: NDArray[np.int64], stop: NDArray[np.int64]
-) -> NDArray[np.int32]:
-    """Number the nodes where records stop from left to right; -1 for all others.
-
-    In the order of visit a node lies below an earlier stop exactly if its records end at or before that
-    stop's end.
-    """
-    stops = (right < 0) | collapsed
-    reach = np.where(stops, stop, 0)
-    before = np.maximum.accumulate(np.concatenate([[0], reach[:-1]]))
-    first = stops & (start >= before)
-    return np.where(first, np.cumsum(first) - 1, -1).astype(np.int32)
 
 
 def _cuts(

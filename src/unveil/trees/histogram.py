@@ -16,8 +16,8 @@ from unveil.trees.records import Data
 
 __all__ = ["Histograms", "count_node", "count_predictor", "give_back", "new_histograms", "pass_on", "take"]
 
-_SMALLEST = 256
-_CELLS_PER_RECORD = 4
+_SMALLEST = 128
+_CELLS_PER_RECORD = 8
 
 
 class Histograms(NamedTuple):

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating, compiled
 
-__all__ = ["fill_cuts", "fill_donors", "route"]
+__all__ = ["fill_cuts", "route"]
 
 
 @allocating
@@ -175,41 +175,6 @@ def _with_surrogates(
     for i in range(right):
         rows[left + i] = spare[i]
     return int(np.int64(left))
-
-
-@compiled
-def fill_donors(
-    order: NDArray[np.int32],
-    first: NDArray[np.int64],
-    rows: NDArray[np.int32],
-    leaf_of: NDArray[np.int32],
-    following: NDArray[np.int64],
-    donors: NDArray[np.int32],
-) -> None:
-    """List the records of every leaf, in the order of the call.
-
-    Parameters
-    ----------
-    order : (m,) int32
-        Records by leaf, in any order within a leaf.
-    first : (l + 1,) int64
-        Where a leaf begins in ``order`` and in ``donors``.
-    rows : (m,) int32
-        The same records in the order of the call.
-    leaf_of : (n,) int32
-        Buffer: leaf of each record.
-    following : (l,) int64
-        Buffer: where the next record of a leaf goes; a copy of ``first``.
-    donors : (m,) int32
-        Receives the records by leaf.
-    """
-    for leaf in range(first.size - 1):
-        for i in range(first[leaf], first[leaf + 1]):
-            leaf_of[order[i]] = leaf
-    for i in range(rows.size):
-        leaf = leaf_of[rows[i]]
-        donors[following[leaf]] = rows[i]
-        following[leaf] += 1
 
 
 @compiled
