@@ -419,3 +419,61 @@ def test_metadata_of_other_programs_does_not_pass(tmp_path: Path):
     pq.write_table(table, tmp_path / "original.parquet")
     release = pq.read_schema(made(tmp_path / "original.parquet", tmp_path / "release.parquet"))
     assert b"note" not in (release.metadata or {})
+
+
+# ------------------------------------------------------------------------------------------------- new numbers in types
+DURATIONS = [5, 10, 11, 25, 40, 41, 55, 90]
+
+
+def seconds_of(values: list[Any]) -> list[float]:
+    return [value.total_seconds() for value in values]
+
+
+def test_new_durations_are_durations_of_the_same_size():
+    table = pa.table({"d": repeated(DURATIONS, pa.duration("s")).cast(pa.duration("ms"))})
+    release = unveil.synthesize(table, m=1, smoothing="density")
+    assert release.schema == table.schema
+    drawn = seconds_of(release.column("d").to_pylist())
+    assert set(drawn) - set(DURATIONS)
+    assert 5 <= min(drawn) < max(drawn) <= 90
+
+
+def test_new_durations_of_pandas_and_polars():
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    frame = pd.DataFrame(
+        {
+            "numpy": pd.to_timedelta([DURATIONS[i % 8] for i in range(N)], "s").as_unit("ms"),
+            "arrow": pd.array([DURATIONS[i % 7] * 1000 for i in range(N)], pd.ArrowDtype(pa.int64())).astype(
+                pd.ArrowDtype(pa.duration("ms"))
+            ),
+            "sparse": pd.arrays.SparseArray([i % 5 for i in range(N)]),
+            "u8": pd.array([i % 9 for i in range(N)], pd.ArrowDtype(pa.uint8())),
+            "decimal": pd.array([Decimal(i % 9) / 4 for i in range(N)], pd.ArrowDtype(pa.decimal128(8, 2))),
+            "Float32": pd.array([i % 9 / 4 for i in range(N)], "Float32"),
+        }
+    )
+    release = unveil.synthesize(frame, m=1, smoothing="density")
+    assert release.dtypes.equals(frame.dtypes)
+    for name in ("numpy", "arrow"):
+        assert 5 <= min(seconds_of(list(release[name]))) < max(seconds_of(list(release[name]))) <= 90
+    other = pl.DataFrame({"d": pl.Series([DURATIONS[i % 8] * 1000 for i in range(N)]).cast(pl.Duration("ms"))})
+    drawn = unveil.synthesize(other, m=1, smoothing="density")
+    assert drawn.schema == other.schema
+    assert 5 <= min(seconds_of(drawn["d"].to_list())) < max(seconds_of(drawn["d"].to_list())) <= 90
+
+
+def test_ordered_dictionaries_of_dates_and_numbers_stay_in_order(tmp_path: Path):
+    codes = repeated([0, 1, 2, None], pa.int8())
+    table = pa.table(
+        {
+            "dates": pa.DictionaryArray.from_arrays(codes, pa.array([30, 10, 20], pa.date32()), ordered=True),
+            "numbers": pa.DictionaryArray.from_arrays(codes, pa.array([30, 10, 20], pa.int16()), ordered=True),
+        }
+    )
+    write_arrow(table, tmp_path / "original.feather")
+    path = made(tmp_path / "original.feather", tmp_path / "release.feather")
+    assert read_arrow(path).schema.types == table.schema.types
+    for name in table.column_names:
+        levels = unveil.read(tmp_path / "original.feather").variable(name).levels
+        assert unveil.read(path).variable(name).levels == levels
+        assert read_arrow(path).column(name).chunk(0).dictionary.equals(table.column(name).chunk(0).dictionary)

@@ -154,8 +154,7 @@ def declared_by_arrow(
         Whether dictionaries come from a program (DuckDB) that uses them for declared enumerations only.
     """
     metadata = schema.metadata or {}
-    if METADATA_KEY in metadata:
-        return variables_from_json(metadata[METADATA_KEY])
+    own = variables_from_json(metadata[METADATA_KEY]) if METADATA_KEY in metadata else {}
     by_pandas = {
         column["name"]
         for column in json.loads(metadata.get(b"pandas", b"{}")).get("columns", ())
@@ -163,7 +162,7 @@ def declared_by_arrow(
     }
     found = {}
     for field in schema:
-        if not pa.types.is_dictionary(field.type):
+        if field.name in own or not pa.types.is_dictionary(field.type):
             continue
         polars = {key[:9] for key in field.metadata or {} if key.startswith(b"_PL_")}
         kind: Kind = "ordered" if field.type.ordered and not polars else "categorical"
@@ -172,11 +171,14 @@ def declared_by_arrow(
         if declared or polars or field.name in by_pandas or _is_text(field.type.value_type):
             # An order whose levels cannot be known is none.
             found[field.name] = Variable(field.name, kind=kind if declared else "categorical", levels=declared or None)
-    return found
+    return found | own
 
 
 def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
-    """Declarations as the metadata that :func:`open_parquet` and :func:`open_arrow` find again."""
+    """Declarations as the metadata that :func:`open_parquet` and :func:`open_arrow` find again.
+
+    Levels that are neither numbers nor text are left to the Arrow dictionary that holds them.
+    """
     stored = [
         {
             "name": v.name,
@@ -186,6 +188,7 @@ def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
             "labels": [[code, label] for code, label in v.labels.items()],
         }
         for v in variables.values()
+        if all(isinstance(level, bool | int | float | str) for level in v.levels or ())
     ]
     return {METADATA_KEY: json.dumps(stored, ensure_ascii=False).encode()}
 

@@ -205,9 +205,21 @@ def _pandas(palette: Palette, levels: Mapping[str, Levels]) -> Any:
     return made
 
 
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""Durations are modelled in seconds; by unit, how many make one."""
+
+
+def _in_unit(seconds: NDArray[np.float64], unit: str) -> NDArray[np.int64]:
+    whole: NDArray[np.int64] = np.rint(seconds * PER_SECOND[unit]).astype(np.int64)
+    return whole
+
+
 def _fitting(numbers: NDArray[np.float64], dtype: Any) -> Any:
     """Numbers as a dtype holds them; whole ones are kept within its range."""
     kind = getattr(dtype, "numpy_dtype", dtype)
+    if getattr(kind, "kind", "") == "m":
+        unit = np.datetime_data(kind)[0]
+        return _in_unit(numbers, unit).astype(f"timedelta64[{unit}]")
     if getattr(kind, "kind", "") in "iu":
         ends = np.iinfo(kind)
         return np.rint(numbers).clip(float(ends.min), float(ends.max)).astype(kind)
@@ -222,7 +234,9 @@ def _polars(palette: Palette, levels: Mapping[str, Levels]) -> Any:
         if chosen.new is not None:
             rows, numbers = _written(chosen)
             whole = values.dtype.is_integer()
-            new = type(values)(name, np.rint(numbers) if whole else numbers).cast(values.dtype, strict=False)
+            is_duration = str(values.dtype).startswith("Duration")
+            amounts = _in_unit(numbers, values.dtype.time_unit) if is_duration else numbers
+            new = type(values)(name, np.rint(amounts) if whole else amounts).cast(values.dtype, strict=False)
             taken = taken.scatter(rows, new)
         if str(values.dtype).startswith("Categorical"):
             # Through text, because the values that were not drawn would go along.
@@ -231,16 +245,27 @@ def _polars(palette: Palette, levels: Mapping[str, Levels]) -> Any:
     return type(palette.frame)(columns)
 
 
+def _with_new(values: pa.Array, numbers: NDArray[np.float64]) -> pa.Array:
+    """The values with new numbers of their type behind them."""
+    if pa.types.is_dictionary(values.type):
+        longer = _with_new(_plain(values), numbers).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(longer.indices.cast(values.type.index_type), longer.dictionary)
+    if pa.types.is_duration(values.type):
+        new = pa.array(_in_unit(numbers, values.type.unit))
+    else:
+        new = pa.array(np.rint(numbers) if pa.types.is_integer(values.type) else numbers)
+    return pa.concat_arrays([values, new.cast(values.type, safe=False)])
+
+
 def _arrow(palette: Palette, levels: Mapping[str, Levels]) -> pa.Table:
     columns: list[pa.Array] = []
     for name, chosen in levels.items():
-        taken = _one_chunk(_taken(pa.chunked_array([palette.columns[name]]), chosen.codes))
+        values, codes = palette.columns[name], chosen.codes
         if chosen.new is not None:
             rows, numbers = _written(chosen)
-            mask = np.zeros(chosen.codes.size, dtype=np.bool_)
-            mask[rows] = True
-            numbers = np.rint(numbers) if pa.types.is_integer(taken.type) else numbers
-            taken = pc.replace_with_mask(taken, pa.array(mask), pa.array(numbers).cast(taken.type, safe=False))
+            values, codes = _with_new(values, numbers), codes.astype(np.int64)
+            codes[rows] = len(values) - rows.size + np.arange(rows.size)
+        taken = _one_chunk(_taken(pa.chunked_array([values]), codes))
         given = palette.frame.field(len(columns)).type
         whole = name in palette.declared or not pa.types.is_dictionary(given)
         columns.append(taken if whole else _only_drawn(taken))
