@@ -192,16 +192,28 @@ def test_separation_is_told() -> None:
     assert math.isfinite(found["z"].releases[0]["estimate"])
 
 
-def test_two_levels_without_events_tell_nothing_of_each_other() -> None:
-    # the reference and another level have no event: their difference does not grow, but nothing is known of it
-    n = 60
+@pytest.mark.parametrize("sizes", [(60, 60), (60, 7), (22, 7), (7, 60)])
+def test_levels_without_events_take_all_that_is_told_against_them(sizes: tuple[int, int]) -> None:
+    # the reference and level b have no event: constant and c have no bound, and nothing is known of b against a
     rng = np.random.default_rng(6)
-    data = {"x": ["a"] * n + ["b"] * n + ["c"] * n, "y": ["no"] * (2 * n) + rng.choice(["no", "yes"], n).tolist()}
-    found = terms(of(data, data | {"x": data["x"][::-1]}, measures="models", models="y ~ x"))
-    assert math.isnan(found["x: b"].mean["estimate_original"])
-    assert "separated" in found["x: b"].undefined["overlap"]
-    # read backwards, the reference has the events and the others have none
-    assert math.isfinite(found["(intercept)"].releases[0]["estimate"])
+    n = sum(sizes)
+    x = ["a"] * sizes[0] + ["b"] * sizes[1] + ["c"] * 200
+    data = {"x": x, "y": ["no"] * n + rng.choice(["no", "yes"], 200).tolist(), "z": rng.standard_normal(n + 200)}
+    found = terms(of(data, data, measures="models", models="y ~ x + z"))
+    for term in ("(intercept)", "x: b", "x: c"):
+        assert math.isnan(found[term].mean["estimate_original"]), term
+        assert "separated" in found[term].undefined["overlap"]
+    assert found["z"].mean["overlap"] == pytest.approx(1)
+
+
+def test_a_bounded_level_beside_a_level_without_events() -> None:
+    rng = np.random.default_rng(6)
+    data = {"x": ["a"] * 100 + ["b"] * 100 + ["c"] * 20, "y": rng.choice(["no", "yes"], 200).tolist() + ["no"] * 20}
+    found = terms(of(data, data, measures="models", models="y ~ x"))
+    a, b = (sum(v == "yes" for v in data["y"][start : start + 100]) / 100 for start in (0, 100))
+    assert found["(intercept)"].mean["estimate"] == pytest.approx(math.log(a / (1 - a)))
+    assert found["x: b"].mean["estimate"] == pytest.approx(math.log(b / (1 - b)) - math.log(a / (1 - a)))
+    assert math.isnan(found["x: c"].mean["estimate"])
 
 
 @apart

@@ -132,6 +132,9 @@ def test_text_names_denominators_the_worst_and_what_is_not_shown(result: unveil.
 def test_worst_by_another_figure(result: unveil.Utility) -> None:
     values = [c.mean["TVD"] for c in result.worst("pairs", by="TVD", n=10)]
     assert values == sorted(values, reverse=True)
+    losses = [c.mean["difference"] for c in result.worst("prediction", n=99) if c.subject["score"] == "accuracy"]
+    assert losses == sorted(losses)
+    assert min(losses) < max(losses)
     with pytest.raises(CallError, match="no figure 'TVDD'"):
         result.worst("pairs", by="TVDD")
     with pytest.raises(CallError, match="unknown table"):

@@ -159,7 +159,7 @@ def _fitted(design: ModelDesign, rows: Rows) -> Estimates:
     else:
         fitted = fit_logistic(rows.x, rows.y)
         estimate, covariance = fitted.coefficients, fitted.covariance
-        reasons[fitted.diverging] = "separated, its estimate has no bound"
+        reasons[fitted.diverging & ~gaps] = "separated, its estimate has no bound"
         if rows.y.min() == rows.y.max():
             reasons[:] = "only one level of the outcome occurs"
     lost = np.array([bool(reason) for reason in reasons])
