@@ -310,12 +310,12 @@ def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
         print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)
 
 
-def announce_compiling() -> None:
-    """Say that the loops are compiled now, where that has not been done on this machine."""
+def announce_compiling(kernel: str = "") -> None:
+    """Say that the loops (or those of one kernel) are compiled now, where that has not been done on this machine."""
     import unveil.trees
 
     kept = Path(unveil.trees.__file__).parent / "__pycache__"
-    if sys.stderr.isatty() and "NUMBA_CACHE_DIR" not in os.environ and not any(kept.glob("*.nbi")):
+    if sys.stderr.isatty() and "NUMBA_CACHE_DIR" not in os.environ and not any(kept.glob(f"{kernel}*.nbi")):
         print("compiling, once: this takes a minute or two", file=sys.stderr)
 
 

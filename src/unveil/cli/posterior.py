@@ -87,7 +87,7 @@ def posterior(
 
     files = () if records is None else (records,)
     output.check((original, *synthetic), *files)
-    announce_compiling()
+    announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
         provenance, original, reading, method, epsilon,
