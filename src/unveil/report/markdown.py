@@ -47,7 +47,9 @@ def text(value: Any) -> str:
     a\\|b \\<i\\>\\*x\\*\\</i\\>
     """
     found = " ".join(numbers.value_text(value).split())
-    return re.sub(r"([\\`*_{}\[\]<>|&#~$])", r"\\\1", found)
+    found = re.sub(r"([\\`*_{}\[\]<>|&#~$])", r"\\\1", found)
+    # At the beginning of a line these would begin a list or underline a heading.
+    return re.sub(r"^(\d*)([-+=.)])(?=[-= ]|$)", r"\1\\\2", found)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
