@@ -2,40 +2,74 @@
 
 Original: ``unveil.simulate.rapid_population``, 1000 persons. Release: one CART synthesis. Target: disease_status, from
 the other five variables. Figures are means over replications, each with a new population, synthesis and attacker.
-Files are written beside this script: studies.md, and with matplotlib kappa.svg, curves.svg, attribution.svg.
+Written beside this script: studies.md, and with matplotlib kappa.svg, curves.svg, attribution.svg. A replication takes
+about a minute and is kept in the folder ``parts`` when done: a run that was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
 
 import argparse
 import importlib.util
-from functools import cache
+import json
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 import unveil
-from unveil.inference import Rapid, rapid
+from unveil.inference import rapid, rapid_synthesizer_cv
 from unveil.synthesis import CartSynthesizer
 
 FOLDER = Path(__file__).parent
 KEYS = ["gender", "age", "education", "income", "health_score"]
+TARGET = "disease_status"
 KAPPAS = (0, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 100)
+DRAWN = (0, 5, 10, 20, 50)
 TAUS = tuple(np.round(np.arange(0.05, 0.951, 0.05), 2).tolist())
 PAPER = {"cart": (0.876, 0.013, 0.879), "gbm": (0.875, 0.011, 0.881), "rf": (0.864, 0.010, 0.891)}
+PERMUTATIONS = 4
+
+Part = dict[str, Any]
 
 
-@cache
-def pair_of(kappa: float, seed: int) -> unveil.Pair:
+def at_kappa(kappa: float, seed: int) -> Part:
+    """One population, its synthesis, and the random forest's attack; at kappa 10 the other studies too."""
     original = unveil.simulate.rapid_population(1000, kappa=kappa, seed=seed)
-    return unveil.Pair(original, CartSynthesizer().fit(original).sample(seed=seed))
+    pair = unveil.Pair(original, CartSynthesizer().fit(original).sample(seed=seed))
+    plain: Part = {"target": TARGET, "ceiling": False, "seed": seed, "n_jobs": 1}
+    result = rapid(pair, KEYS, permutations=PERMUTATIONS, **plain)
+    figures = result.attacks[0]
+    line = result.curve(TAUS, n=2).lines[0]
+    part: Part = {name: figures[name] for name in ("rate", "accuracy", "null_mean")}
+    part |= {"curve": line.rate.tolist(), "null_curve": [] if line.null_mean is None else line.null_mean.tolist()}
+    if kappa == 10:
+        found = result.attribution(repeats=2)
+        part["coefficients"] = [
+            [c.key, f"{c.level} vs {c.reference}" if c.level else "per sd", c.estimate] for c in found.coefficients
+        ]
+        part["importance"] = {i["key"]: i["score"] for i in found.importance}
+        part["attackers"] = {"rf": [figures["rate"], figures["accuracy"]]}
+        for name in ("cart", "gbm"):
+            other = rapid(pair, KEYS, attacker=name, permutations=0, **plain).attacks[0]
+            part["attackers"][name] = [other["rate"], other["accuracy"]]
+    if kappa == 0:
+        cv = rapid_synthesizer_cv(original, CartSynthesizer(), KEYS, target=TARGET, seed=seed, n_jobs=1)
+        part |= {"held_out": cv.mean, "in_sample": cv.in_sample_mean}
+    return part
 
 
-def attacked(kappa: float, seed: int, attacker: str = "rf", permutations: int = 0) -> Rapid:
-    pair = pair_of(kappa, seed)
-    return rapid(
-        pair, KEYS, target="disease_status", attacker=attacker, permutations=permutations, ceiling=False, seed=seed
-    )
+def replication(seed: int, folder: Path) -> dict[str, Part]:
+    """All attacks of one replication, from the folder if they are there."""
+    path = folder / f"replication-{seed:03d}.json"
+    if not path.exists():
+        found = {f"{kappa:g}": at_kappa(kappa, seed) for kappa in KAPPAS}
+        unfinished = path.with_suffix(".part")
+        unfinished.write_text(json.dumps(found), encoding="utf-8")
+        unfinished.replace(path)
+    parts: dict[str, Part] = json.loads(path.read_text(encoding="utf-8"))
+    return parts
 
 
 def table(header: list[str], rows: list[list[str]]) -> str:
@@ -43,101 +77,121 @@ def table(header: list[str], rows: list[list[str]]) -> str:
     return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
 
 
-def study_kappa(replications: int) -> tuple[str, list[tuple[float, float, float, float, float]]]:
-    points = []
+def of(replications: list[dict[str, Part]], kappa: float, name: str) -> np.ndarray:
+    """A figure at kappa in every replication."""
+    return np.array([parts[f"{kappa:g}"][name] for parts in replications])
+
+
+def study_kappa(replications: list[dict[str, Part]]) -> str:
+    rows = []
     for kappa in KAPPAS:
-        results = [attacked(kappa, seed, permutations=1) for seed in range(replications)]
-        rates = [r.rate for r in results]
-        null = [r.attacks[0]["null_mean"] for r in results]
-        points.append((kappa, float(np.mean(rates)), float(np.std(rates, ddof=1)), float(np.mean(null)),
-                       float(np.mean([r.attacks[0]["accuracy"] for r in results]))))  # fmt: skip
-    rows = [
-        [f"{k:g}", f"{r:.3f}", f"{s:.3f}", f"{a:.3f}", f"{n:.3f}", f"{(r - n) / (1 - n):.3f}"]
-        for k, r, s, n, a in points
-    ]
-    return table(["kappa", "RAPID", "sd", "accuracy", "null", "excess"], rows), points
+        rate, null, accuracy = (of(replications, kappa, name) for name in ("rate", "null_mean", "accuracy"))
+        excess = (rate - null) / (1 - null)
+        rows.append([f"{kappa:g}", f"{rate.mean():.3f}", f"{rate.std(ddof=1):.3f}", f"{accuracy.mean():.3f}",
+                     f"{null.mean():.3f}", f"{excess.mean():.3f}"])  # fmt: skip
+    return table(["kappa", "RAPID", "sd", "accuracy", "null", "excess"], rows)
 
 
-def study_tau(replications: int) -> tuple[str, dict[float, np.ndarray]]:
-    curves = {}
-    for kappa in (0, 5, 10, 20, 50):
-        lines = [attacked(kappa, seed).curve(TAUS, n=2).lines[0].rate for seed in range(replications)]
-        curves[kappa] = np.mean(lines, axis=0)
-    rows = [[f"{t:g}", *(f"{curves[k][i]:.3f}" for k in curves)] for i, t in enumerate(TAUS)]
-    return table(["tau", *(f"kappa {k}" for k in curves)], rows), curves
+def study_inclusion(replications: list[dict[str, Part]]) -> str:
+    rows = []
+    for label, name in (("whole file, own synthesis", "rate"), ("persons used for the synthesis", "in_sample"),
+                        ("persons held out", "held_out"), ("null", "null_mean")):  # fmt: skip
+        values = of(replications, 0, name)
+        error = values.std(ddof=1) / np.sqrt(len(values))
+        rows.append([label, f"{values.mean():.3f}", f"{error:.3f}"])
+    return table(["who is attacked", "RAPID", "standard error"], rows)
 
 
-def study_attribution(replications: int) -> str:
+def study_tau(replications: list[dict[str, Part]]) -> str:
+    curves = [of(replications, kappa, "curve").mean(axis=0) for kappa in DRAWN]
+    null = of(replications, 0, "null_curve").mean(axis=0)
+    rows = [[f"{t:g}", *(f"{c[i]:.3f}" for c in curves), f"{null[i]:.3f}"] for i, t in enumerate(TAUS)]
+    return table(["tau", *(f"kappa {k}" for k in DRAWN), "null, kappa 0"], rows)
+
+
+def study_attribution(replications: list[dict[str, Part]]) -> str:
     estimates: dict[tuple[str, str], list[float]] = {}
-    importance: dict[str, list[float]] = {}
-    for seed in range(replications):
-        found = attacked(10, seed).attribution(repeats=2)
-        for c in found.coefficients:
-            estimates.setdefault((c.key, f"{c.level} vs {c.reference}" if c.level else "per sd"), []).append(c.estimate)
-        for i in found.importance:
-            importance.setdefault(i["key"], []).append(i["score"])
+    for coefficients in (parts["10"]["coefficients"] for parts in replications):
+        for key, level, estimate in coefficients:
+            estimates.setdefault((key, level), []).append(estimate)
     rows = [
         [key, level, str(len(v)), f"{np.median(v):.2f}", f"{np.quantile(v, 0.1):.2f} to {np.quantile(v, 0.9):.2f}"]
         for (key, level), v in estimates.items()
     ]
-    text = table(["key", "level", "replications", "median log odds", "10 to 90 %"], rows) + "\n"
+    importance = {key: [parts["10"]["importance"][key] for parts in replications] for key in KEYS}
     ordered = sorted(importance.items(), key=lambda item: -np.mean(item[1]))
-    return text + table(
-        ["key permuted", "mean loss of r", "sd"], [[k, f"{np.mean(v):.3f}", f"{np.std(v):.3f}"] for k, v in ordered]
+    return f"{table(['key', 'level', 'replications', 'median log odds', '10 to 90 %'], rows)}\n" + table(
+        ["key permuted", "mean loss of r", "sd"],
+        [[k, f"{np.mean(v):.3f}", f"{np.std(v, ddof=1):.3f}"] for k, v in ordered],
     )
 
 
-def study_attackers(replications: int) -> str:
+def study_attackers(replications: list[dict[str, Part]]) -> str:
     rows = []
-    for name, (rate, sd, accuracy) in PAPER.items():
-        results = [attacked(10, seed, name) for seed in range(replications)]
-        rates = [r.rate for r in results]
-        right = np.mean([r.attacks[0]["accuracy"] for r in results])
-        ours = [f"{np.mean(rates):.3f}", f"{np.std(rates, ddof=1):.3f}", f"{right:.3f}"]
-        rows.append([name, *ours, f"{rate:.3f} ({sd:.3f})", f"{accuracy:.3f}", f"{np.mean(rates) - rate:+.3f}"])
+    for name, (paper_rate, sd, paper_accuracy) in PAPER.items():
+        rate, accuracy = np.array([parts["10"]["attackers"][name] for parts in replications]).T
+        ours = [f"{rate.mean():.3f}", f"{rate.std(ddof=1):.3f}", f"{accuracy.mean():.3f}"]
+        rows.append([name, *ours, f"{paper_rate:.3f} ({sd:.3f})", f"{paper_accuracy:.3f}",
+                     f"{rate.mean() - paper_rate:+.3f}"])  # fmt: skip
     return table(["attacker", "RAPID", "sd", "accuracy", "paper: RAPID (sd)", "paper: accuracy", "difference"], rows)
 
 
-def draw(points: list[tuple[float, float, float, float, float]], curves: dict[float, np.ndarray]) -> None:
+def draw(replications: list[dict[str, Part]]) -> None:
     import matplotlib.pyplot as plt
 
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    kappa, rate, sd, null, accuracy = (np.array(v) for v in zip(*points, strict=True))
-    ax.fill_between(kappa, rate - sd, rate + sd, alpha=0.2, color="#D55E00", linewidth=0)
-    ax.plot(kappa, rate, color="#D55E00", label="RAPID (± sd)")
-    ax.plot(kappa, accuracy, color="#0072B2", linestyle="--", label="accuracy of the attacker")
-    ax.plot(kappa, null, color="#999999", label="null: target shuffled")
+    rate = np.array([of(replications, kappa, "rate") for kappa in KAPPAS])
+    mean, sd = rate.mean(axis=1), rate.std(axis=1, ddof=1)
+    ax.fill_between(KAPPAS, mean - sd, mean + sd, alpha=0.2, color="#D55E00", linewidth=0)
+    ax.plot(KAPPAS, mean, color="#D55E00", label="RAPID (± sd)")
+    for name, colour, style, label in (("accuracy", "#0072B2", "--", "accuracy of the attacker"),
+                                       ("null_mean", "#999999", "-", "null: target shuffled")):  # fmt: skip
+        values = [of(replications, kappa, name).mean() for kappa in KAPPAS]
+        ax.plot(KAPPAS, values, color=colour, linestyle=style, label=label)
     ax.set_xscale("symlog", linthresh=0.5)
+    marked = [0, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100]
+    ax.set_xticks(marked, [f"{k:g}" for k in marked])
+    ax.minorticks_off()
     ax.set(xlabel="kappa (strength of dependence)", ylabel="share of persons", ylim=(0, 1))
     ax.legend(frameon=False)
     figure.savefig(FOLDER / "kappa.svg")
     figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    for k, values in curves.items():
-        ax.plot(TAUS, values, label=f"kappa {k}")
+    for kappa in DRAWN:
+        ax.plot(TAUS, of(replications, kappa, "curve").mean(axis=0), label=f"kappa {kappa}")
+    ax.plot(TAUS, of(replications, 0, "null_curve").mean(axis=0), color="#999999", linestyle="--",
+            label="null, kappa 0")  # fmt: skip
     ax.set(xlabel="tau", ylabel="RAPID", ylim=(0, 1))
     ax.legend(frameon=False)
     figure.savefig(FOLDER / "curves.svg")
-    attacked(10, 0).attribution().plot().figure.savefig(FOLDER / "attribution.svg")
+    original = unveil.simulate.rapid_population(1000, kappa=10, seed=0)
+    pair = unveil.Pair(original, CartSynthesizer().fit(original).sample(seed=0))
+    shown = rapid(pair, KEYS, target=TARGET, permutations=0, ceiling=False).attribution()
+    shown.plot().figure.savefig(FOLDER / "attribution.svg")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--replications", type=int, default=50)
-    n = parser.parse_args().replications
-    few = min(n, 10)
-    kappa, points = study_kappa(few)
-    tau, curves = study_tau(few)
+    parser.add_argument("--jobs", type=int, default=1, help="processes")
+    parser.add_argument("--parts", type=Path, default=FOLDER / "parts", help="folder of finished replications")
+    given = parser.parse_args()
+    given.parts.mkdir(parents=True, exist_ok=True)
+    with ProcessPoolExecutor(given.jobs) as pool:
+        done = list(pool.map(partial(replication, folder=given.parts), range(given.replications)))
     (FOLDER / "studies.md").write_text(
-        f"# Simulation studies\n\nMade by `studies.py`; studies 1 and 2 with {few} replications, 3 and 4 with {n}.\n\n"
-        f"## 1 Strength of dependence (rf, tau 0.3)\n\nPaper: RAPID 0.25 to 0.97, accuracy 0.70 to 0.98.\n\n{kappa}\n"
+        f"# Simulation studies\n\nMade by `studies.py`: {len(done)} replications of 1000 persons, in each "
+        f"{PERMUTATIONS} shuffles for the null.\n\n"
+        f"## 1 Strength of dependence (rf, tau 0.3)\n\nPaper: RAPID 0.25 to 0.97, accuracy 0.70 to 0.98.\n\n"
+        f"{study_kappa(done)}\nWho is inferred at kappa 0, where nothing can be learnt of people in general:\n\n"
+        f"{study_inclusion(done)}\n"
         "## 2 Threshold (rf)\n\nPaper: convex at kappa 0 (0.50 falling to about 0 by tau 0.60), concave and above 0.85 "
-        f"up to tau 0.70 from kappa 5.\n\n{tau}\n"
-        f"## 3 Attribution (rf, kappa 10)\n\n{study_attribution(n)}\n"
-        f"## 4 Attackers (kappa 10, tau 0.3)\n\n{study_attackers(n)}",
+        f"up to tau 0.70 from kappa 5.\n\n{study_tau(done)}\n"
+        f"## 3 Attribution (rf, kappa 10)\n\n{study_attribution(done)}\n"
+        f"## 4 Attackers (kappa 10, tau 0.3)\n\n{study_attackers(done)}",
         encoding="utf-8",
     )
     if importlib.util.find_spec("matplotlib"):
-        draw(points, curves)
+        draw(done)
 
 
 if __name__ == "__main__":

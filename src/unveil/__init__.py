@@ -20,17 +20,25 @@ from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
     from unveil import simulate
+    from unveil.assessment import Assessment, Comparison, assess, compare
+    from unveil.conformance import Conformance, conformance
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
+    from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
+    from unveil.utility import Utility, utility
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assessment",
     "CallError",
     "CartSynthesizer",
+    "Comparison",
+    "Conformance",
     "DataError",
     "FileError",
+    "Membership",
     "MissingPackageError",
     "Pair",
     "PosteriorRisk",
@@ -38,10 +46,16 @@ __all__ = [
     "Schema",
     "UnveilError",
     "UnveilWarning",
+    "Utility",
     "Variable",
+    "assess",
     "attribute",
+    "compare",
+    "conformance",
     "identity",
     "key_sets",
+    "membership",
+    "membership_synthesizer",
     "posterior",
     "rapid",
     "rapid_synthesizer_cv",
@@ -51,13 +65,18 @@ __all__ = [
     "simulate",
     "structure",
     "synthesize",
+    "utility",
 ]
 
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
+    **dict.fromkeys(("Assessment", "Comparison", "assess", "compare"), "unveil.assessment"),
+    **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
+    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
+    **dict.fromkeys(("Utility", "utility"), "unveil.utility"),
 }
 
 
@@ -66,4 +85,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("unveil.simulate")
     if name not in _LATE:
         raise AttributeError(f"module 'unveil' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LATE[name]), name)
+    room = importlib.import_module(_LATE[name])
+    # A room that is named like its function stands for it, from the first use on as later.
+    return room if room.__name__ == f"unveil.{name}" else getattr(room, name)

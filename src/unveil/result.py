@@ -13,7 +13,7 @@ import pyarrow as pa
 from unveil.errors import CallError, MissingPackageError
 from unveil.microdata.source import Flavour
 
-__all__ = ["frame", "number", "paragraph", "text_table"]
+__all__ = ["frame", "number", "paragraph", "text_table", "without_nan"]
 
 _FLAVOURS = ("pandas", "polars", "arrow")
 
@@ -83,3 +83,18 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[float | str | None
         ).rstrip()
         for row in cells
     )
+
+
+def without_nan(value: Any) -> Any:
+    """JSON has no NaN: what is not defined is null.
+
+    Examples
+    --------
+    >>> without_nan({"DiSCO": [9.5, float("nan")]})
+    {'DiSCO': [9.5, None]}
+    """
+    if isinstance(value, Mapping):
+        return {key: without_nan(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(v) for v in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -71,7 +71,7 @@ def test_deterministic_attackers(shared: Path, case: dict[str, Any]) -> None:
     assert np.allclose(found["b"], expected["baseline_marginal"], rtol=0, atol=SMALL)
     assert np.allclose(found["r"], expected["normalized_gain"], rtol=0, atol=1e-8)
     assert result.attacks[0]["accuracy"] == pytest.approx(case["accuracy"], abs=SMALL)
-    truth = result._runner.problem.truth
+    truth = result.runner.problem.truth
     g = np.array(found["g"])
     conditional = categorical_score(g, truth, len(result.baseline), "conditional")
     # a class that the attacker gives no probability at all has a mean of 0: nobody of it is inferred

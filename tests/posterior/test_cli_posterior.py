@@ -55,3 +55,19 @@ def test_settings(files, capsys):
         run(*files, "--target", "var4", "--rows", "first")
     run(*files, "--target", "var4", "--minbucket", "40", "--candidates", "0,1", "--prior", "marginal")
     assert "prior marginal" in capsys.readouterr().out
+
+
+def test_report(files, capsys):
+    run(*files, "--target", "var4", "--keys", "var1,var2", "--by", "var1", "--time-limit", "100", "--json", "-")
+    found = json.loads(capsys.readouterr().out)
+    assert [row["level"] for row in found["subgroups"]["var1"][0]] == ["0", "1"]
+    table = found["cross"][0][0]
+    assert table["name"] == "DiSCO"
+    assert sum(table[cell] for cell in ("both", "only_posterior", "only_flag", "neither")) == 200
+    assert found["records"]["n_done"] == {"fixed": 200, "exact": 200}
+    run(*files, "--target", "var4", "--keys", "var1,var2", "--sample", "30")
+    said = capsys.readouterr().out
+    assert "30 of 200 records" in said
+    assert "DiSCO yes" in said
+    with pytest.raises(CallError, match="name one target"):
+        run(*files, "--target", "var3,var4", "--keys", "var1")

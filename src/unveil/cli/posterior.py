@@ -9,10 +9,18 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.options import (
+    Collapse,
+    Cp,
+    Epsilon,
     Listed,
+    MaxDepth,
+    Minbucket,
     Original,
     Output,
     Reading,
+    Records,
+    Synthetic,
+    VisitOrder,
     Whole,
     announce_compiling,
     names_of,
@@ -25,22 +33,19 @@ __all__ = ["posterior"]
 
 
 def posterior(
-    original: Original, *synthetic: Path, target: Annotated[list[str], Parameter(negative=())],
+    original: Original, *synthetic: Synthetic, target: Annotated[list[str], Parameter(negative=())],
     known: Listed = None, candidates: Listed = None, prior: str = "uniform", structure: str = "both",
     releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
-    provenance: Path | None = None, method: str = "cart", minbucket: Whole = 5, cp: float = 1e-8, collapse: bool = True,
-    max_depth: Whole = 30, visit_order: Listed = None, epsilon: float | None = None, seed: Whole = 0,
-    checkpoint: Path | None = None, advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None,
-    records: Path | None = None, reading: Reading = Reading(), output: Output = Output(),
+    sample: Whole | None = None, time_limit: float | None = None, keys: Listed = None,
+    provenance: Path | None = None, method: str = "cart", minbucket: Minbucket = 5, cp: Cp = 1e-8,
+    collapse: Collapse = True, max_depth: MaxDepth = 30, visit_order: VisitOrder = None, epsilon: Epsilon = None,
+    seed: Whole = 0, checkpoint: Path | None = None, advice: Annotated[bool, Parameter(negative=())] = False,
+    by: str | None = None, records: Records = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
     """What an intruder learns of a record who knows all others and the synthesizer.
 
     Parameters
     ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
     target
         The variable whose value is asked for, or several, separated by commas.
     known
@@ -52,41 +57,33 @@ def posterior(
     structure
         fixed (donor counts), exact (and the shape of the trees) or both.
     releases
-        pooled, or each by itself.
+        pooled, each by itself, or both.
     intruder_errors
         Number of the intruder's other records that are wrong.
     withheld
         Variables whose released values do not count.
     rows
         Record numbers from 0, separated by commas; 0:500 for a stretch. Default: all.
+    sample
+        Number of records drawn at random among them.
+    time_limit
+        Seconds after which no further record is begun; records are then taken in a random order.
+    keys
+        Key variables, separated by commas: sets the records at risk beside those that DiSCO flags with these keys.
     provenance
         The file that unveil synthesize wrote beside the release: takes the place of the settings below.
     method
         cart, or catall for the saturated multinomial.
-    minbucket
-        Smallest number of real records in a leaf.
-    cp
-        Splits that lower the risk by less than this share are removed.
-    collapse
-        Whether splits that do not change the majority are removed.
-    max_depth
-        Largest depth of a tree.
-    visit_order
-        Order of synthesis, separated by commas; default: the file's.
-    epsilon
-        Privacy budget of catall.
     seed
-        Of simulations, and of the intruder's errors.
+        Of simulations, of samples, and of the intruder's errors.
     checkpoint
         A file that keeps finished records: an interrupted run goes on where it stopped.
     advice
         Also work out what other settings or fewer releases would do for the records at risk.
     by
         Also show the measures for each level of this column.
-    records
-        Write the figures of every record to this file. They are confidential.
     """
-    from unveil.posterior.study import posterior as compute
+    from unveil.posterior.call import posterior as compute
 
     files = () if records is None else (records,)
     output.check((original, *synthetic), *files)
@@ -104,13 +101,26 @@ def posterior(
             prior=prior, structure=structure, records=_rows(rows, pair.n_original),  # type: ignore[arg-type]
             releases=releases, intruder_errors=intruder_errors,  # type: ignore[arg-type]
             withheld=[] if withheld is None else names_of(withheld, pair.original.names), seed=seed, progress=progress,
-            checkpoint=checkpoint,
+            checkpoint=checkpoint, sample=sample, time_limit=time_limit,
         )  # fmt: skip
     found = risk.advice() if advice else None
-    output.give(risk, None if found is None else {"advice": found.to_dict()})
-    if found is not None and output.json != "-":
-        print(f"\n{found}")
+    flagged = None if keys is None else _disco(pair, names_of(keys, pair.original.names), risk)
+    more = risk.to_dict(by=[] if by is None else [by], beside=[] if flagged is None else [flagged])
+    output.give(risk, more if found is None else more | {"advice": found.to_dict()})
+    if output.json != "-":
+        if flagged is not None:
+            print(*(f"\n{risk.cross(flagged, release=r)}" for r in range(len(risk.labels))), sep="\n")
+        if found is not None:
+            print(f"\n{found}")
     _details(risk, by, records, silent=output.json == "-", overwrite=output.overwrite)
+
+
+def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
+    from unveil.tables import attribute
+
+    if len(risk.target) > 1:
+        raise CallError("--keys sets a single target beside DiSCO; name one target")
+    return attribute(pair, keys, target=risk.target[0])
 
 
 def _details(risk: Any, by: str | None, records: Path | None, *, silent: bool, overwrite: bool) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -15,6 +16,10 @@ from unveil.cli.options import (
     Original,
     Output,
     Reading,
+    Records,
+    Synthetic,
+    Target,
+    Targets,
     announce_compiling,
     names_of,
     progress_bar,
@@ -101,44 +106,28 @@ class Views:
     attribution
         Show which keys put persons at risk instead.
     by
-        Also show the rate for each level of this column.
+        Also show the rate for each level of these columns.
     worst_subgroups
         Also show the groups with the highest rates.
     """
 
     curve: Annotated[bool, Parameter(negative=())] = False
     attribution: Annotated[bool, Parameter(negative=())] = False
-    by: str | None = None
+    by: Listed = None
     worst_subgroups: Annotated[bool, Parameter(negative=())] = False
 
     def check(self, target: str | None) -> None:
         """Refuse what needs one target."""
-        if target is None and self != Views():
-            raise CallError("--curve, --attribution, --by and --worst-subgroups need one target: name it with --target")
+        if target is None and (self.curve or self.attribution):
+            raise CallError("--curve and --attribution show one target: name it with --target")
 
 
 def rapid(
-    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, targets: Listed = None,
-    records: Path | None = None, intruder: Intruder = Intruder(), views: Views = Views(),
+    original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
+    records: Records = None, intruder: Intruder = Intruder(), views: Views = Views(),
     reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
-    """What a model trained on the release infers about real people.
-
-    Parameters
-    ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
-    keys
-        Key variables, separated by commas.
-    target
-        One target variable.
-    targets
-        Several target variables, separated by commas; default: every other column.
-    records
-        Write the figures of every original record to this file; needs one target. They are confidential.
-    """
+    """What a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
     output.check((original, *synthetic), *record_files(records, len(synthetic)))
@@ -177,6 +166,9 @@ def measure(
     from unveil import inference
 
     views.check(target)
+    columns = [] if views.by is None else names_of(views.by, pair.names)
+    for column in columns:
+        pair.column(column)
     with progress_bar("models") as progress:
         result = inference.rapid(pair, keys, target=target, targets=targets, progress=progress, **intruder.options())
     if views.curve:
@@ -184,12 +176,10 @@ def measure(
     elif views.attribution:
         output.give(result.attribution())
     else:
-        output.give(result, {"curve": result.curve().to_dict()} if target is not None else None)
+        output.give(result, result.to_dict(curve=True, by=columns))
     if output.json != "-":
-        if views.by is not None:
-            _show(f"by {views.by}", result, lambda release: result.by(views.by, release, flavour="arrow"))
-        if views.worst_subgroups:
-            _show("worst subgroups", result, lambda release: result.worst_subgroups(release, flavour="arrow"))
+        for one in [result] if target is not None else result:
+            _show(one, columns, views.worst_subgroups)
     return result
 
 
@@ -200,10 +190,17 @@ def _filling(text: str) -> Any:
         return text
 
 
-def _show(title: str, result: Any, table_of: Callable[[int], Any]) -> None:
+def _show(result: Any, columns: list[str], worst_subgroups: bool) -> None:
     from unveil.result import text_table
 
-    for release, label in enumerate(result.labels):
-        table = table_of(release)
-        print(f"\n{label}, {title}, {result.attackers[0]}\n")
-        print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
+    views: list[tuple[str, Callable[[int, str], Any]]] = [
+        (f"by {column}", partial(result.by, column, flavour="arrow")) for column in columns
+    ]
+    if worst_subgroups:
+        views.append(("worst subgroups", partial(result.worst_subgroups, flavour="arrow")))
+    for title, table_of in views:
+        for release, label in enumerate(result.labels):
+            for attacker in result.attackers:
+                table = table_of(release, attacker)
+                print(f"\n{result.target}: {title}; {label}, {attacker}\n")
+                print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))

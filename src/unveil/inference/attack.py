@@ -83,12 +83,13 @@ class Runner:
     seed: int
     threads: int
 
-    def score(self, inferred: Inferred) -> Floats:
-        """The scores of all persons."""
+    def score(self, inferred: Inferred, attacked: Evidence | None = None) -> Floats:
+        """The scores of all persons, in the order of the original or of these records."""
         problem = self.problem
+        truth = (attacked or problem.original).target.y
         if problem.classes is None or inferred.probability is None:
-            return prediction_error(problem.truth, inferred.predicted, self.rule.scoring, delta=self.delta)
-        return categorical_score(inferred.probability, problem.truth, len(problem.classes), self.rule.scoring)
+            return prediction_error(truth, inferred.predicted, self.rule.scoring, delta=self.delta)
+        return categorical_score(inferred.probability, truth, len(problem.classes), self.rule.scoring)
 
     def margin(self) -> Inferred:
         """What is inferred without the release and without keys: shares of classes, or the median."""
@@ -120,7 +121,7 @@ class Runner:
     def ceiling(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Distribution:
         """Scores of the attack trained on the original: every person is predicted by a model fitted without them."""
         problem = self.problem
-        everybody = problem.original
+        everybody = problem.original.ordered()
         n = len(everybody)
         fold = fold_of(everybody.target, folds, self._stream(_CEILING, number))
         predicted: NDArray[Any] = np.zeros(n, dtype=np.float64 if problem.classes is None else np.int32)
@@ -138,15 +139,15 @@ class Runner:
             if probability is not None and found.probability is not None:
                 probability[outside] = found.probability
             tick(f"{attacker.name}, original by itself, fold {f + 1} of {folds}")
-        return Distribution.of(self.score(Inferred(predicted, probability)))
+        return Distribution.of(self.score(Inferred(predicted, probability), everybody))
 
     def _fit(self, attacker: Attacker, evidence: Evidence, *place: int) -> Predictor:
-        train = evidence.joined(self.problem.side)
+        train = evidence.joined(self.problem.side).ordered()
         return fit_attacker(attacker, train.table, train.target, self._stream(*place), self.threads)
 
     def _shuffled(self, evidence: Evidence, release: int, permutation: int) -> Evidence:
         rng = np.random.default_rng(self._stream(_SHUFFLE, release, permutation))
-        ordered = evidence.take(evidence.table.ordering(evidence.target.y))
+        ordered = evidence.ordered()
         return Evidence(ordered.table, ordered.target.take(rng.permutation(len(ordered))))
 
     def _stream(self, *place: int) -> np.random.SeedSequence:

@@ -189,7 +189,6 @@ def _boosted(table: KeyTable, target: Target, seed: np.random.SeedSequence, thre
     maker = HistGradientBoostingRegressor if target.n_classes is None else HistGradientBoostingClassifier
     model = maker(max_depth=3, max_iter=100, learning_rate=0.1, early_stopping=False,
                   random_state=int(seed.generate_state(1)[0]) % 2**31)  # fmt: skip
-    order = table.ordering(target.y)
 
     def matrix(other: KeyTable) -> Floats:
         values = other.values().T
@@ -201,7 +200,7 @@ def _boosted(table: KeyTable, target: Target, seed: np.random.SeedSequence, thre
     # on small files threads wait for each other longer than they work
     limit = threads if len(table) > _WORTH_THREADS else 1
     with threadpool_limits(limits=limit):
-        model.fit(matrix(table)[order], target.y[order])
+        model.fit(matrix(table), target.y)
     if target.n_classes is None:
         predict: Predictor = _numbers(model, matrix)
     else:
@@ -256,9 +255,7 @@ def _stack(table: KeyTable, target: Target, seed: np.random.SeedSequence, thread
     """
     members = [ATTACKERS[name] for name in SUITE[target.n_classes is None] if name != "stack"]
     streams = iter(seed.spawn(len(members) * (_FOLDS + 1) + 1))
-    order = table.ordering(target.y)
-    fold = np.empty(len(table), dtype=np.intp)
-    fold[order] = np.arange(len(table)) % _FOLDS
+    fold = np.arange(len(table)) % _FOLDS
     held_out = np.zeros((len(members), len(table)))
     for f in range(min(_FOLDS, len(table))):
         inside, outside = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
@@ -365,7 +362,10 @@ def _estimator(given: Any, continuous: bool, taken: Sequence[str]) -> Attacker:
 def fit_attacker(
     attacker: Attacker, table: KeyTable, target: Target, seed: np.random.SeedSequence, threads: int
 ) -> Predictor:
-    """Train an attacker; with a single value to be seen, that value is predicted."""
+    """Train an attacker on records in the order of :meth:`KeyTable.ordering`.
+
+    With a single value to be seen, that value is predicted.
+    """
     constant = _constant(target)
     if constant is not None:
         return constant

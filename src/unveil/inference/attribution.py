@@ -232,7 +232,8 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     problem = runner.problem
     table = problem.original.table
     design = Design.of(table, reference="largest")
-    beta, error, separated = flag_regression(design.matrix(table, intercept=True), run.at_risk)
+    order = problem.original.ordering()
+    beta, error, separated = flag_regression(design.matrix(table.take(order), intercept=True), run.at_risk[order])
     z = float(ndtri((1 + level) / 2))
     reference = dict(zip(problem.keys, design.references, strict=True))
     index = {key.name: (i, key) for i, key in enumerate(table.keys)}
@@ -244,6 +245,9 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
             Coefficient(name, level_name, reference[name] if level_name is not None else None, float(b), float(e),
                         float(b - z * e), float(b + z * e), n)
         )  # fmt: skip
+    places = {key.name: {key.labels[c]: i for i, c in enumerate(key.listed(np.arange(key.n_levels)))}
+              for key in table.keys}  # fmt: skip
+    coefficients.sort(key=lambda c: (problem.keys.index(c.key), -1 if c.level is None else places[c.key][c.level]))
     return Attribution(
         problem.target, run.attacker, problem.pair.labels[run.release], int(run.at_risk.sum()), len(run.at_risk),
         level, float(beta[0]), tuple(coefficients), separated, tuple(_importance(run, runner, repeats)),
@@ -253,16 +257,18 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
 
 def _importance(run: Attack, runner: Runner, repeats: int) -> list[dict[str, Any]]:
     original, rule = runner.problem.original, runner.rule
+    order = original.ordering()
     found = []
     for i, key in enumerate(original.table.keys):
         falls = []
         for repeat in range(repeats):
             rng = np.random.default_rng([runner.seed, i, repeat])
-            table = original.table.with_key(i, rng.permutation(original.table.codes[i]))
-            changed = Evidence(table, original.target)
-            score = runner.score(infer(run.predict, changed, *table.distinct()))
-            better = run.score.mean() - score.mean() if rule.above else score.mean() - run.score.mean()
-            falls.append((better, run.rate - rule.at_risk(score).mean()))
+            permuted = np.empty_like(original.table.codes[i])
+            permuted[order] = rng.permutation(original.table.codes[i][order])
+            table = original.table.with_key(i, permuted)
+            score = runner.score(infer(run.predict, Evidence(table, original.target), *table.distinct()))
+            lost = float(run.score[order].mean() - score[order].mean())
+            falls.append((lost if rule.above else -lost, run.rate - rule.at_risk(score).mean()))
         means = np.mean(falls, axis=0)
         found.append({"key": key.name, "score": float(means[0]), "rate": float(means[1])})
     return found
@@ -272,7 +278,7 @@ def _grid(key: Key, codes: NDArray[np.int32]) -> list[int]:
     """Codes at which the dependence is shown: all levels that occur, or of a number some from low to high."""
     occurs = np.unique(codes)
     if key.values is None or len(occurs) <= _POINTS:
-        return [int(c) for c in occurs]
+        return key.listed(occurs)
     amount = codes[key.has_amounts[codes]]
     ordered = np.sort(amount)
     points = ordered[np.linspace(0, len(ordered) - 1, _POINTS).astype(np.intp)]
@@ -293,7 +299,5 @@ def _dependence(run: Attack, runner: Runner) -> list[dict[str, Any]]:
             if problem.classes is None:
                 found.append(place | {"class": None, "mean": float(mean)})
             else:
-                found.extend(
-                    place | {"class": label, "mean": float(m)} for label, m in zip(problem.classes, mean, strict=True)
-                )
+                found.extend(place | {"class": problem.classes[c], "mean": float(mean[c])} for c in problem.listed)
     return found

@@ -159,8 +159,8 @@ def rapid_curve(
         groups: list[tuple[str, Floats]] = [("", run.score)]
         if by_class and problem.classes is not None:
             groups += [
-                (label, run.score[problem.truth == code])
-                for code, label in enumerate(problem.classes)
+                (problem.classes[code], run.score[problem.truth == code])
+                for code in problem.listed
                 if (problem.truth == code).any()
             ]
         for label, score in groups:

@@ -58,12 +58,15 @@ class Key:
         A text per level; the gap, if there is one, is the last.
     values : (n_levels,) float64, optional
         Numeric: the amounts; NaN where a level is a gap, a special code or infinite.
+    place : (n_levels,) intp, optional
+        Where a level stands when levels are listed; by default in the order of their codes.
     """
 
     name: str
     kind: Literal["numeric", "ordered", "categorical"]
     labels: tuple[str, ...]
     values: Floats | None = None
+    place: NDArray[np.intp] | None = None
 
     @property
     def n_levels(self) -> int:
@@ -74,6 +77,15 @@ class Key:
     def has_amounts(self) -> NDArray[np.bool_]:
         """Per level, whether it is an amount."""
         return np.zeros(self.n_levels, dtype=bool) if self.values is None else ~np.isnan(self.values)
+
+    def listed(self, codes: NDArray[np.integer]) -> list[int]:
+        """Codes in the order in which their levels are listed."""
+        return [int(c) for c in (codes if self.place is None else codes[np.argsort(self.place[codes])])]
+
+    def recoded(self, order: NDArray[np.intp]) -> Key:
+        """The same variable with its levels in another order."""
+        values = None if self.values is None else self.values[order]
+        return Key(self.name, self.kind, tuple(self.labels[i] for i in order), values, order)
 
 
 def key_of(column: CodedColumn) -> Key:
@@ -134,7 +146,7 @@ class KeyTable:
         return first, position.ravel()
 
     def ordering(self, y: NDArray[np.generic]) -> NDArray[np.intp]:
-        """An order of the records that does not depend on the order in which they came."""
+        """Records in ascending order of keys and target; it does not depend on the order in which they came."""
         return np.lexsort((y, *self.codes[::-1]))
 
     def columns(self) -> list[Column]:

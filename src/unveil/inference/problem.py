@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
 from unveil.inference.attackers import Predictor, Target
-from unveil.inference.keys import KeyTable, amounts, key_of, stacked
+from unveil.inference.canonical import canonical_orders
+from unveil.inference.keys import Key, KeyTable, amounts, key_of
 from unveil.microdata.column import CodedColumn
-from unveil.microdata.files import open_source
 from unveil.microdata.pair import Pair
 from unveil.tables.study import as_names
 
@@ -45,6 +45,14 @@ class Evidence:
             return self
         return Evidence(self.table.joined(other.table), self.target.joined(other.target))
 
+    def ordering(self) -> NDArray[np.intp]:
+        """Their order by keys and target; the order in which they came is not to matter."""
+        return self.table.ordering(self.target.y)
+
+    def ordered(self) -> Evidence:
+        """The records in that order."""
+        return self.take(self.ordering())
+
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
@@ -65,7 +73,10 @@ class Problem:
     keys, target
         Names of the columns.
     classes
-        Labels of the classes of all files, or None where the target is continuous.
+        Labels of the classes of all files, or None where the target is continuous; in an order that does not depend on
+        the labels, as are the levels of nominal keys.
+    listed
+        Codes of the classes in the order in which they are listed.
     counted : (k,) intp
         The original records that count: all, but for those without an amount where the target is continuous.
     original, releases, side
@@ -78,6 +89,7 @@ class Problem:
     keys: tuple[str, ...]
     target: str
     classes: tuple[str, ...] | None
+    listed: tuple[int, ...]
     counted: NDArray[np.intp]
     original: Evidence
     releases: tuple[Evidence, ...]
@@ -160,18 +172,18 @@ def pose(
     if not np.isfinite(side_weight) or side_weight < 0:
         raise CallError(f"side_weight must be a number from 0, not {side_weight!r}")
     pair.require([*names, target])
-    files = pair if side_information is None else _with_side(pair, side_information)
+    files = pair if side_information is None else pair.with_file(side_information, "the side information")
     columns = [_coded(files, name) for name in names]
-    table_keys = [key_of(column) for column in columns]
     column = _coded(files, target)
     notes: list[str] = []
     continuous = _continuous(column, kind, notes)
     sources = [files.original, *files.releases]
-    codes = [column.original, *column.releases]
+    mere_names = [not any(s.flavour != "pandas" and s.variable(n).levels for s in sources) for n in names]
+    table_keys, tables, codes, classes = _recoded(columns, mere_names, column, continuous)
     evidence, counted = [], np.arange(pair.n_original)
     values = _amounts(files, column) if continuous else None
     for i, (source, y) in enumerate(zip(sources, codes, strict=True)):
-        table = stacked(table_keys, [(c.original, *c.releases)[i] for c in columns])
+        table = KeyTable(table_keys, tables[i])
         if values is None:
             evidence.append(Evidence(table, Target(y, column.n_levels)))
             continue
@@ -194,9 +206,43 @@ def pose(
     elif len(np.unique(evidence[0].target.y)) == 1:
         notes.append(f"{target!r} has one value only in the original: nothing can be learnt from it")
     return Problem(
-        pair, names, target, column.labels if values is None else None, counted, evidence[0], tuple(evidence[1:]),
-        side, tuple(notes),
+        pair, names, target, tuple(column.labels[i] for i in classes) if values is None else None,
+        tuple(np.argsort(classes).tolist()), counted, evidence[0], tuple(evidence[1:]), side, tuple(notes),
     )  # fmt: skip
+
+
+def _recoded(
+    keys: list[CodedColumn], mere_names: list[bool], target: CodedColumn, continuous: bool
+) -> tuple[tuple[Key, ...], list[NDArray[np.int32]], list[NDArray[np.int32]], NDArray[np.intp]]:
+    """Keys, their codes per file (p, n), codes of the target per file, and the order of its classes.
+
+    Classes, and levels of nominal keys, are put in an order that does not depend on how they are called. Levels that a
+    schema or a statistical file declares stay in the order that it declares.
+    """
+    columns = [*keys, target]
+    files = [np.stack([(c.original, *c.releases)[i] for c in columns]) for i in range(1 + len(target.releases))]
+    found = [key_of(column) for column in keys]
+    nominal = [
+        key.values is None and column.kind != "ordered" and mere
+        for key, column, mere in zip(found, keys, mere_names, strict=True)
+    ]
+    number = np.repeat(np.arange(len(files), dtype=np.int32), [f.shape[1] for f in files])
+    orders = canonical_orders(
+        np.concatenate([np.concatenate(files, axis=1), number[None]]),
+        [*(c.n_levels for c in columns), len(files)],
+        [*nominal, not continuous, False],
+    )
+    for row, order in enumerate(orders[:-1]):
+        if order is None:
+            continue
+        new = np.argsort(order).astype(np.int32)
+        for codes in files:
+            codes[row] = new[codes[row]]
+        if row < len(found):
+            found[row] = found[row].recoded(order)
+    classes = orders[len(keys)]
+    listed = np.arange(target.n_levels) if classes is None else classes
+    return tuple(found), [f[:-1] for f in files], [f[-1] for f in files], listed
 
 
 def _coded(files: Pair, name: str) -> CodedColumn:
@@ -209,18 +255,6 @@ def _coded(files: Pair, name: str) -> CodedColumn:
         if not (measured and str(one.message).endswith("nothing can match")):
             warnings.warn(one.message, stacklevel=3)
     return column
-
-
-def _with_side(pair: Pair, side_information: Any) -> Pair:
-    """The same files and one more, coded jointly."""
-    side = open_source(side_information, label="the side information")
-    # what was declared of the files is in their sources already; the side information may lack other columns
-    return Pair(
-        pair.original,
-        [*pair.releases, side],
-        special_codes=pair._special_codes,
-        kinds={name: kind for name, kind in pair._kinds.items() if name in side},
-    )
 
 
 def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) -> bool:

@@ -12,7 +12,8 @@ from unveil.errors import CallError
 from unveil.inference.attack import Runner
 from unveil.inference.attackers import resolve
 from unveil.inference.problem import Problem, TargetKind, pose
-from unveil.inference.result import Rapid, Rapids
+from unveil.inference.rapids import Rapids
+from unveil.inference.result import Rapid
 from unveil.inference.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS
 from unveil.inference.threshold import Rule
 from unveil.microdata.pair import Pair

@@ -141,7 +141,9 @@ def categorical_score(g: Floats, truth: NDArray[np.integer], n_classes: int, sco
         return normalised_gain(g, class_shares(truth, n_classes)[truth])
     if scoring == "conditional":
         n = np.bincount(truth, minlength=n_classes)
-        mean = np.bincount(truth, weights=g, minlength=n_classes) / np.maximum(n, 1)
+        # sums of numbers in order: they are not to depend on the order of the records, not even by rounding
+        order = np.lexsort((g, truth))
+        mean = np.bincount(truth[order], weights=g[order], minlength=n_classes) / np.maximum(n, 1)
         relative: Floats = np.divide(g, mean[truth], out=np.zeros(len(g)), where=mean[truth] > 0)
         return relative
     if scoring == "nce":
@@ -197,7 +199,7 @@ def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative
         raise CallError(f"unknown metric {metric!r}; choose from {', '.join(METRICS)}")
     spread = 0.0
     if len(truth) > 1:
-        spread = float(np.std(truth, ddof=1) if metric == "sd" else np.ptp(truth))
+        spread = float(np.std(np.sort(truth), ddof=1) if metric == "sd" else np.ptp(truth))
     if spread == 0:
         raise DataError(f"the target has one value only in the original; its {metric} is 0: choose another metric")
     return error / spread

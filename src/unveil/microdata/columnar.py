@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from unveil.errors import FileError
-from unveil.microdata.arrays import check_names, normalise
+from unveil.microdata.arrays import check_names, dictionary_levels, normalise
+from unveil.microdata.form import ArrowForm
 from unveil.microdata.source import Kind, Source, Variable
 
 __all__ = ["declared_by_arrow", "metadata_for", "open_arrow", "open_parquet"]
@@ -38,16 +39,22 @@ def open_parquet(path: Path, label: str) -> Source:
     names = _without_index(schema)
     check_names(names, label)
 
-    def fetch(name: str) -> pa.ChunkedArray:
+    def raw(opened: pq.ParquetFile, name: str) -> pa.ChunkedArray:
         try:
             # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
-            column = file.read(columns=[name]).column(name)
+            return opened.read(columns=[name]).column(name)
         except (pa.ArrowException, OSError, KeyError) as error:
             raise _not_a(label, "Parquet", error) from None
-        return normalise(column, name, label)
 
-    variables = declared_by_arrow(schema, lambda _: ())
-    return Source(label, names, file.metadata.num_rows, fetch, variables, path=str(path))
+    def fetch(name: str) -> pa.ChunkedArray:
+        return normalise(raw(file, name), name, label)
+
+    def native(name: str) -> pa.ChunkedArray:
+        return raw(pq.ParquetFile(path, memory_map=True), name)
+
+    variables = declared_by_arrow(schema, lambda name: dictionary_levels(fetch(name)))
+    form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
+    return Source(label, names, file.metadata.num_rows, fetch, variables, path=str(path), form=form, native=native)
 
 
 def open_arrow(path: Path, label: str) -> Source:
@@ -91,7 +98,9 @@ def open_arrow(path: Path, label: str) -> Source:
         values: Sequence[Any] = batch.column(0).dictionary.to_pylist()
         return values
 
-    return Source(label, names, num_rows, fetch, declared_by_arrow(schema, levels), path=str(path))
+    form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
+    variables = declared_by_arrow(schema, levels)
+    return Source(label, names, num_rows, fetch, variables, path=str(path), form=form, native=raw)
 
 
 def _open_stream(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
@@ -106,6 +115,8 @@ def _open_stream(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
         lambda name: normalise(table.column(name), name, label),
         variables,
         path=str(path),
+        form=ArrowForm(pa.schema([table.schema.field(name) for name in names], table.schema.metadata)),
+        native=table.column,
     )
 
 

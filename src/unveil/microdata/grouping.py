@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
 
@@ -13,7 +14,7 @@ from unveil.errors import CallError, DataError
 from unveil.microdata.arrays import buffer_view, text_array
 from unveil.microdata.column import CodedColumn
 
-__all__ = ["Grouping", "grouped"]
+__all__ = ["Grouping", "grouped", "regrouped"]
 
 _FEWEST_QUANTILE_GROUPS = 3
 _MOST_GROUPS = 1_000_000
@@ -83,6 +84,31 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
     if special.all():
         return column, Grouping("quantile", (), column.labels[: len(values)])
     breaks, style = _breaks(values[~special], _counts(column)[: len(values)][~special], n_groups)
+    cut, labels = _cut(column, values, special, breaks)
+    return cut, Grouping(style, tuple(float(b) for b in breaks), labels)
+
+
+def regrouped(column: CodedColumn, breaks: Sequence[float]) -> CodedColumn:
+    """Cut a numeric column by breaks that were settled on other files; values beyond the ends join the end groups.
+
+    Parameters
+    ----------
+    column
+        A numeric column.
+    breaks
+        Those of a :class:`Grouping`; without any the column is left as it is.
+    """
+    if not breaks:
+        return column
+    values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
+    special = np.zeros(len(values), dtype=bool)
+    special[list(column.special)] = True
+    return _cut(column, values, special, np.array(breaks))[0]
+
+
+def _cut(
+    column: CodedColumn, values: NDArray[np.float64], special: NDArray[np.bool_], breaks: NDArray[np.float64]
+) -> tuple[CodedColumn, tuple[str, ...]]:
     group = np.clip(np.searchsorted(breaks, values, side="right") - 1, 0, len(breaks) - 2)
     group[special] = len(breaks) - 1 + np.arange(special.sum())
     labels = (*_labels(breaks), *(column.label(code) for code in column.special))
@@ -95,7 +121,7 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
         original=table[column.original],
         releases=tuple(table[codes] for codes in column.releases),
     )
-    return cut, Grouping(style, tuple(float(b) for b in breaks), labels)
+    return cut, labels
 
 
 def _counts(column: CodedColumn) -> NDArray[np.intp]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,6 +64,13 @@ class Pair:
         Of delimited files, where they are not found out; the same for every file. For files that differ, read
         each with :func:`unveil.read`.
 
+    Attributes
+    ----------
+    original, releases
+        The files.
+    special_codes, kinds
+        As given, by column.
+
     Raises
     ------
     CallError
@@ -97,18 +105,16 @@ class Pair:
         if not releases:
             raise CallError("no release given: pass the synthetic file, or a list of them")
 
-        self._kinds = dict(kinds or {})
+        self.kinds = dict(kinds or {})
         declared = self._declared(schema)
 
-        def opened(data: Any, label: str) -> Source:
-            return open_source(
-                data, label=None if isinstance(data, str | os.PathLike | Source) else label, schema=declared,
-                missing=missing, encoding=encoding, delimiter=delimiter, decimal=decimal,
-            )  # fmt: skip
+        self._reading: dict[str, Any] = {
+            "schema": declared, "missing": missing, "encoding": encoding, "delimiter": delimiter, "decimal": decimal,
+        }  # fmt: skip
 
-        self.original = opened(original, "the original")
+        self.original = self._opened(original, "the original")
         names = ["the release"] if len(releases) == 1 else [f"release {i}" for i in range(1, len(releases) + 1)]
-        self.releases = tuple(opened(data, label) for data, label in zip(releases, names, strict=True))
+        self.releases = tuple(self._opened(data, label) for data, label in zip(releases, names, strict=True))
         self._tell_apart()
         for release in self.releases:
             if release is self.original or (self.original.path and _same_file(self.original.path, release.path)):
@@ -119,11 +125,13 @@ class Pair:
                 )
         if self.original.num_rows == 0:
             raise DataError(f"{self.original.label} has no records; there is nothing to measure")
-        self._special_codes = {
+        self.special_codes = {
             name: (codes,) if isinstance(codes, str) or not isinstance(codes, Iterable) else tuple(codes)
             for name, codes in (special_codes or {}).items()
         }
         self._check_declarations()
+        self._compared: int | None = None
+        self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
 
@@ -205,6 +213,34 @@ class Pair:
                         f"{self.original.label} has it: measure other columns or correct the file"
                     )
 
+    def with_file(self, data: Any, label: str) -> Pair:
+        """The same files and one more, which is read alike and coded jointly with them, as the last release.
+
+        It need not have every column.
+
+        Parameters
+        ----------
+        data
+            A path or a frame, as for the original.
+        label
+            How messages call it where it has no name.
+        """
+        more = copy.copy(self)
+        more._compared = 1 + self.n_releases
+        reading = self._reading
+        if reading["schema"] is not None:
+            held = self._opened(data, label, reading | {"schema": None})
+            declared = {name: variable for name, variable in as_schema(reading["schema"]).items() if name in held}
+            reading = reading | {"schema": declared}
+        more.releases = (*self.releases, self._opened(data, label, reading))
+        more._tell_apart()
+        more._columns, more._grouped = {}, {}
+        return more
+
+    def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
+        named = isinstance(data, str | os.PathLike | Source)
+        return open_source(data, label=None if named else label, **(self._reading if reading is None else reading))
+
     def _tell_apart(self) -> None:
         sources = (self.original, *self.releases)
         labels = [s.label for s in sources]
@@ -214,7 +250,7 @@ class Pair:
         self.original, self.releases = told[0], tuple(told[1:])
 
     def _check_declarations(self) -> None:
-        for name in (*self._kinds, *self._special_codes):
+        for name in (*self.kinds, *self.special_codes):
             if name not in self.original:
                 raise CallError(
                     f"{self.original.label} has no column {name!r}{near_matches(name, self.original.names)}"
@@ -222,23 +258,25 @@ class Pair:
 
     def _declared(self, schema: Any) -> Any:
         """The schema with the stated kinds, which text files must know before they are read."""
-        for name, kind in self._kinds.items():
+        for name, kind in self.kinds.items():
             if kind not in KINDS:
                 raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
-        if not self._kinds:
+        if not self.kinds:
             return schema
         given = {} if schema is None else dict(as_schema(schema))
-        return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self._kinds.items()}
+        return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self.kinds.items()}
 
     def _code(self, name: str) -> CodedColumn:
         self.require([name])
         sources = (self.original, *self.releases)
         declared = [s.variable(name) for s in sources]
-        kind = self._kinds.get(name) or next((v.kind for v in declared if v.kind), None)
+        kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
         found = [as_kind(distinct_values(s.column(name), label=s.label, name=name), kind) for s in sources]
-        found, notes = harmonise(found, [v.labels for v in declared], kind)
+        found, notes = harmonise(found, [v.labels for v in declared], kind, self._compared)
         for note in notes:
-            warnings.warn(note, UnveilWarning, stacklevel=2)
+            if note not in self._told:
+                self._told.add(note)
+                warnings.warn(note, UnveilWarning, stacklevel=2)
         order = next((v.levels for v in declared if v.levels), ())
         levels = _ordered_levels([f.values for f in found], order)
         codes = [_joint(f, levels) for f in found]
@@ -252,9 +290,9 @@ class Pair:
             releases=tuple(codes[1:]),
             notes=tuple(notes),
         )
-        special = self._special_codes.get(name) or next((v.special_codes for v in declared if v.special_codes), ())
+        special = self.special_codes.get(name) or next((v.special_codes for v in declared if v.special_codes), ())
         column = replace(column, special=_special_levels(column, special))
-        if name in self._special_codes and len(column.special) < len(set(special)):
+        if name in self.special_codes and len(column.special) < len(set(special)):
             held = ", ".join(column.label(code) for code in column.special) or "none"
             warnings.warn(
                 f"column {name!r}: of the special codes {', '.join(map(str, special))} the files hold {held}",

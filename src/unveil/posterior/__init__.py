@@ -10,11 +10,13 @@ from types import ModuleType
 from typing import Any
 
 from unveil.posterior.advice import Advice, AdviceRow
+from unveil.posterior.call import posterior
+from unveil.posterior.cross import CrossTable
 from unveil.posterior.priors import Prior
-from unveil.posterior.risk import CrossTable, PosteriorRisk
-from unveil.posterior.study import posterior
+from unveil.posterior.risk import PosteriorRisk, Selection
+from unveil.posterior.settings_check import SettingsCheck
 
-__all__ = ["Advice", "AdviceRow", "CrossTable", "PosteriorRisk", "Prior", "posterior"]
+__all__ = ["Advice", "AdviceRow", "CrossTable", "PosteriorRisk", "Prior", "Selection", "SettingsCheck", "posterior"]
 
 
 class _Room(ModuleType):

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from unveil.errors import MissingPackageError
+from unveil.posterior.summary import gain_edges
 
 if TYPE_CHECKING:
     from unveil.posterior.advice import Advice
@@ -58,8 +59,7 @@ def plot_gain(risk: PosteriorRisk, *, ax: Any = None) -> Any:
     """Histogram of the gain in bits, by structure of the first release."""
     ax = _axes(ax)
     gains = {name: risk.weighed(0, name).gain_bits for name in risk.structures}  # type: ignore[arg-type]
-    finite = np.concatenate([gain[np.isfinite(gain)] for gain in gains.values()])
-    edges = np.histogram_bin_edges(finite, bins=40) if finite.size else np.array([0.0, 1.0])
+    edges = gain_edges(np.concatenate(list(gains.values())), bins=40)
     for name, gain in gains.items():
         ax.hist(
             gain[np.isfinite(gain)], bins=edges, histtype="step", color=_COLOURS[name], linewidth=1.5, label=name,

@@ -14,19 +14,16 @@ from unveil.microdata import Pair
 from unveil.microdata.coding import level_text
 from unveil.microdata.column import MISSING
 from unveil.microdata.source import Flavour
+from unveil.posterior.cross import CrossTable, flags_of
+from unveil.posterior.settings_check import SettingsCheck
+from unveil.posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_table, plain, summary
 from unveil.posterior.weigh import Weighed
 from unveil.result import frame, paragraph, text_table
 
-__all__ = ["POSTERIOR_MEASURES", "CrossTable", "PosteriorRisk", "measures"]
+__all__ = ["PosteriorRisk", "Selection", "pooled_label"]
 
 Structure = Literal["fixed", "exact", "simulated"]
-Flags = NDArray[np.bool_]
 
-CERTAIN = 1 - 1e-9
-POSTERIOR_MEASURES = (
-    "mean_posterior", "mean_prior", "share_above_half", "share_above_90", "share_certain", "expected_gain_bits",
-    "mean_normalised_gain", "share_must_fill",
-)  # fmt: skip
 _PRINTED = ("mean_prior", "mean_posterior", "share_above_half", "share_certain", "expected_gain_bits")
 _MEANING: Mapping[str, str] = {
     "fixed": "donor counts alone, the trees held as they are",
@@ -35,66 +32,42 @@ _MEANING: Mapping[str, str] = {
 }
 
 
-def measures(weighed: Weighed) -> dict[str, float]:
-    """Figures in all: probabilities and shares from 0 to 1, gain in bits."""
-    posterior = weighed.posterior
-    return {
-        "mean_posterior": float(posterior.mean()),
-        "mean_prior": float(weighed.prior.mean()),
-        "share_above_half": float((posterior > 0.5).mean()),
-        "share_above_90": float((posterior > 0.9).mean()),
-        "share_certain": float((posterior >= CERTAIN).mean()),
-        "expected_gain_bits": float(weighed.gain_bits.mean()),
-        "mean_normalised_gain": float(weighed.normalised_gain.mean()),
-        "share_must_fill": float(weighed.must_fill.mean()),
-    }
-
-
 @dataclass(frozen=True)
-class CrossTable:
-    """Records at risk against the flags of another measure.
+class Selection:
+    """Which records were looked at.
 
     Attributes
     ----------
-    name
-        The other measure.
-    threshold
-        Records with a larger normalised gain are at risk.
-    both, only_posterior, only_flag, neither
-        Numbers of records.
+    chosen
+        "all", "given", "screened" (by flags) or "sampled" (at random).
+    by
+        What screened them, or how they were drawn; empty otherwise.
+    n_asked
+        Number of records that were to be looked at.
+    n_done
+        Number of records that were, by structure: the least over the releases.
+    time_limit
+        Seconds that were given, or None. Under a limit records are taken in a random order that depends on the seed
+        alone.
     """
 
-    name: str
-    threshold: float
-    both: int
-    only_posterior: int
-    only_flag: int
-    neither: int
+    chosen: str
+    by: str
+    n_asked: int
+    n_done: Mapping[str, int]
+    time_limit: float | None
 
     @property
-    def missed(self) -> float:
-        """Share of the records at risk that the other measure does not flag; NaN where none is at risk."""
-        at_risk = self.both + self.only_posterior
-        return self.only_posterior / at_risk if at_risk else float("nan")
+    def stopped(self) -> bool:
+        """Whether time ran out."""
+        return any(n < self.n_asked for n in self.n_done.values())
 
     def to_dict(self) -> dict[str, Any]:
-        """The numbers by name."""
+        """The same by name."""
         return {
-            "name": self.name, "threshold": self.threshold, "both": self.both, "only_posterior": self.only_posterior,
-            "only_flag": self.only_flag, "neither": self.neither, "missed": self.missed,
+            "chosen": self.chosen, "by": self.by, "n_asked": self.n_asked, "n_done": dict(self.n_done),
+            "time_limit": self.time_limit, "stopped": self.stopped,
         }  # fmt: skip
-
-    def __str__(self) -> str:
-        table = text_table(
-            ["records", f"{self.name} yes", f"{self.name} no"],
-            [["at risk", self.both, self.only_posterior], ["not at risk", self.only_flag, self.neither]],
-        )
-        return f"{table}\n" + paragraph(
-            f"Of the records with normalised gain above {self.threshold}, {100 * self.missed:.0f} % are missed by "
-            f"{self.name}."
-        )
-
-    __repr__ = __str__
 
 
 @dataclass(frozen=True)
@@ -110,11 +83,15 @@ class PosteriorRisk:
     structures
         What the intruder uses: "fixed" (donor counts), "exact" (and the shape of the trees), or "simulated".
     labels
-        The releases, or one name for all of them pooled.
+        The releases, or one name for all of them pooled; or that name, then the releases.
+    groups
+        Per entry of ``labels``, numbers of its releases.
     releases
         Per entry of ``labels``, measures by structure; see :data:`POSTERIOR_MEASURES`.
     n_original, n_records, n_values
-        Records of the original, records looked at, and values in question.
+        Records of the original, records asked about, and values in question.
+    selection
+        How the records were chosen, and how many of them were worked out.
     prior
         What is believed beforehand.
     intruder_errors
@@ -127,6 +104,11 @@ class PosteriorRisk:
         How the likelihood was found.
     monte_carlo_error
         Per record looked at, standard error of the posterior where it was simulated.
+    largest_mean_gain
+        Upper bound of the mean normalised gain for the first entry of ``labels``, averaged over releases that might
+        have been drawn: for proper synthesis, whose likelihood is a mixture over bootstrap samples; None otherwise.
+    settings_check
+        Whether the counts of the releases fit the assumed settings; None where that was not asked.
     warnings
         What deserves a look.
     """
@@ -135,16 +117,20 @@ class PosteriorRisk:
     known: tuple[str, ...]
     structures: tuple[str, ...]
     labels: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
     releases: tuple[Mapping[str, Mapping[str, float]], ...]
     n_original: int
     n_records: int
     n_values: int
+    selection: Selection
     prior: str
     intruder_errors: int
     left_out: Mapping[str, int]
     withheld: tuple[str, ...]
     likelihood: str
     monte_carlo_error: NDArray[np.float64] | None
+    largest_mean_gain: float | None
+    settings_check: SettingsCheck | None
     warnings: tuple[str, ...]
     _weighed: tuple[Mapping[str, Weighed], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
@@ -153,8 +139,9 @@ class PosteriorRisk:
 
     @property
     def mean_posterior(self) -> float:
-        """Mean posterior of the truth: by the stronger structure, averaged over the entries of ``labels``."""
-        return float(np.mean([release[self.structures[-1]]["mean_posterior"] for release in self.releases]))
+        """Mean posterior of the truth by the stronger structure: pooled, or averaged over single releases."""
+        found = [release[self.structures[-1]]["mean_posterior"] for release in self.releases]
+        return found[0] if len(self.groups[0]) > 1 else float(np.mean(found))
 
     @property
     def values(self) -> list[object]:
@@ -174,24 +161,68 @@ class PosteriorRisk:
             raise CallError(f"structure {name!r} was not computed; there is {', '.join(self.structures)}")
         return self._weighed[release][name]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values, without records."""
+    def to_dict(
+        self, *, by: Sequence[str] = (), beside: Sequence[Any] = (), threshold: float = 0.3, smallest_group: int = 10
+    ) -> dict[str, Any]:
+        """The result as plain values, without any record's own.
+
+        Parameters
+        ----------
+        by
+            Columns for whose levels the measures are given too.
+        beside
+            Results or truth values that the records at risk are set beside; see :meth:`cross`.
+        threshold
+            Records with a larger normalised gain are at risk.
+        smallest_group
+            Levels with fewer records are given with their number, and without measures.
+
+        Returns
+        -------
+        dict
+            Can be written as JSON; what is not defined is None.
+        """
+        entries = range(len(self.labels))
         return {
             "target": list(self.target),
             "known": list(self.known),
             "structures": list(self.structures),
+            "strongest": self.structures[-1],
             "labels": list(self.labels),
-            "releases": [{name: dict(one) for name, one in release.items()} for release in self.releases],
+            "groups": [list(group) for group in self.groups],
+            "releases": [
+                {name: summary(self.weighed(r, name)) for name in self.structures}  # type: ignore[arg-type]
+                for r in entries
+            ],
             "n_original": self.n_original,
             "n_records": self.n_records,
             "n_values": self.n_values,
+            "records": self.selection.to_dict(),
             "prior": self.prior,
             "intruder_errors": self.intruder_errors,
             "left_out": dict(self.left_out),
             "withheld": list(self.withheld),
             "likelihood": self.likelihood,
+            "largest_monte_carlo_error": (
+                None if self.monte_carlo_error is None else plain(float(np.max(self.monte_carlo_error)))
+            ),
+            "largest_mean_gain": self.largest_mean_gain,
+            "settings_check": None if self.settings_check is None else self.settings_check.to_dict(),
             "warnings": list(self.warnings),
+            "subgroups": {column: [self._group_rows(column, r, smallest_group) for r in entries] for column in by},
+            "cross": [
+                [self.cross(flags, threshold=threshold, release=r).to_dict() for r in entries] for flags in beside
+            ],
         }
+
+    def _group_rows(self, column: str, release: int, smallest: int) -> list[dict[str, Any]]:
+        """Measures by level under the strongest structure; none for levels with few records."""
+        table = group_table(self.weighed(release), self._pair.column(column))
+        return [
+            {"level": level, "n": n}
+            | {name: plain(table[name][i]) if n >= smallest else None for name in GROUP_MEASURES}
+            for i, (level, n) in enumerate(zip(table[column], table["n"], strict=True))
+        ]
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per release and structure."""
@@ -255,27 +286,8 @@ class PosteriorRisk:
         flavour: Flavour | None = None,
     ) -> Any:
         """Number of records and measures for each level of a column."""
-        found = self.weighed(release, structure)
-        groups = self._pair.column(column)
-        own = groups.original[found.members]
-        n = np.bincount(own, minlength=groups.n_levels)
-        present = np.flatnonzero(n)
-
-        def mean(values: NDArray[Any]) -> NDArray[np.float64]:
-            return np.bincount(own, weights=values, minlength=n.size)[present] / n[present]
-
-        return frame(
-            {
-                column: [groups.labels[i] for i in present],
-                "n": n[present],
-                "mean_prior": mean(found.prior),
-                "mean_posterior": mean(found.posterior),
-                "share_above_half": mean(found.posterior > 0.5),
-                "share_certain": mean(found.posterior >= CERTAIN),
-                "expected_gain_bits": mean(found.gain_bits),
-            },
-            flavour or self._pair.flavour,
-        )
+        table = group_table(self.weighed(release, structure), self._pair.column(column))
+        return frame(table, flavour or self._pair.flavour)
 
     def cross(
         self,
@@ -291,8 +303,9 @@ class PosteriorRisk:
         Parameters
         ----------
         flags
-            Result of :func:`unveil.attribute` (its DiSCO records), any result whose ``records()`` have a column
-            "disco" or "at_risk", or one truth value per original record.
+            Result of :func:`unveil.attribute` (its DiSCO records) or :func:`unveil.rapid` for the same pair, any result
+            whose ``records()`` have a column "disco" or "at_risk", or one truth value per original record. Where
+            releases are pooled, a record that is flagged in any of them is flagged.
         name
             What the other measure is called.
         threshold
@@ -311,7 +324,7 @@ class PosteriorRisk:
             If the flags do not fit.
         """
         found = self.weighed(release, structure)
-        flagged, called = _flags(flags, release, self.n_original)
+        flagged, called = flags_of(flags, self.groups[release], self.n_original)
         own = flagged[found.members]
         at_risk = found.normalised_gain > threshold
         return CrossTable(
@@ -373,6 +386,13 @@ class PosteriorRisk:
             lines.append(paragraph(f"{self.intruder_errors} of the intruder's other records are wrong."))
         if self.monte_carlo_error is not None:
             lines.append(paragraph(f"Largest Monte-Carlo error: {self.monte_carlo_error.max():.3f}."))
+        if self.largest_mean_gain is not None:
+            lines.append(paragraph(f"Mean normalised gain: at most {self.largest_mean_gain:.3f} on average."))
+        if self.selection.stopped:
+            done = ", ".join(f"{name} {n}" for name, n in self.selection.n_done.items())
+            lines.append(
+                paragraph(f"Time ran out: of {self.n_records} records in random order, {done} were worked out.")
+            )
         lines.extend(paragraph(f"Warning: {text}.") for text in self.warnings)
         return "\n".join(lines)
 
@@ -389,21 +409,6 @@ def _text(value: object) -> str:
     if isinstance(value, tuple):
         return " | ".join(_text(one) for one in value)
     return MISSING if value is None else level_text(value)
-
-
-def _flags(flags: Any, release: int, n: int) -> tuple[Flags, str]:
-    called = "the flag"
-    if hasattr(flags, "records"):
-        table = flags.records(release, flavour="arrow")
-        column = next((name for name in ("disco", "at_risk") if name in table.column_names), None)
-        if column is None:
-            raise CallError("flags: the records of this result have no column 'disco' or 'at_risk'; give truth values")
-        called = "DiSCO" if column == "disco" else "RAPID"
-        flags = table.column(column).to_pylist()
-    array = np.asarray(flags)
-    if array.shape != (n,) or array.dtype.kind not in "bui":
-        raise CallError(f"flags: give one truth value for each of the {n} original records")
-    return array.astype(np.bool_), called
 
 
 def pooled_label(labels: Sequence[str]) -> str:

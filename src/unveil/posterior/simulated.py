@@ -78,8 +78,8 @@ class SimulatedEvidence:
         if start != 0 or stop != self.n_worlds:
             raise CallError("there are too many worlds to simulate; name fewer candidates")
         log = np.zeros((members.size, self.n_worlds))
-        rng = np.random.default_rng([self.seed, 7])
         for i, record in enumerate(members):
+            rng = np.random.default_rng([self.seed, 7, int(record)])
             counts = self._simulate(int(record))
             seen = sum(self._counts(int(record), self._released(r)) for r in self.releases)
             assert isinstance(seen, np.ndarray)

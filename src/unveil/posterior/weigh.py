@@ -130,10 +130,10 @@ class Weighed:
         )
 
 
-def blocks_of(n_records: int, n_worlds: int, slow: bool) -> list[slice]:
+def blocks_of(n_records: int, n_worlds: int, slow: bool, most: int | None = None) -> list[slice]:
     """Records that are worked on together."""
     size = max(1, CELLS // max(n_worlds, 1))
-    size = min(size, FEW_RECORDS) if slow else size
+    size = min(size, most or FEW_RECORDS) if slow else size
     return [slice(start, min(start + size, n_records)) for start in range(0, n_records, size)]
 
 
@@ -236,15 +236,20 @@ def _telling_part(steps: Sequence[Step], log_prior: Floats, truth: Ints, log_wro
     for i, step in enumerate(steps):
         log = _penalised(log + step.log, step.impossible, log_wrong)
         after = _log_share(log, rows, truth)
-        rises = after - before > best
-        best[rises], part[rises] = (after - before)[rises], i
+        with np.errstate(invalid="ignore"):
+            rise = after - before
+        rises = rise > best
+        best[rises], part[rises] = rise[rises], i
         before = after
     return part
 
 
 def _log_share(log: Floats, rows: Ints, truth: Ints) -> Floats:
+    """Logarithm of the probability of the truth; minus infinity where it, or everything, is ruled out."""
     top = log.max(axis=1)
     top = np.where(np.isneginf(top), 0.0, top)
-    with np.errstate(divide="ignore"):
-        share: Floats = log[rows, truth] - top - np.log(np.exp(log - top[:, None]).sum(axis=1))
-    return np.where(np.isfinite(share), share, -np.inf)
+    own = log[rows, truth]
+    share = np.full(own.size, -np.inf)
+    left = ~np.isneginf(own)
+    share[left] = own[left] - top[left] - np.log(np.exp(log[left] - top[left, None]).sum(axis=1))
+    return share

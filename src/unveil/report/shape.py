@@ -97,7 +97,7 @@ ASSESSMENT: dict[str, Any] = {
     "parts": [{"name": TEXT, "status": TEXT, "seconds": NUMBER, "reason": NOTE}],
     "provenance": {
         "unveil": TEXT, "python": TEXT, "packages": {}, "created": TEXT, "wall_seconds": NUMBER,
-        "inputs": [{"role": TEXT, "label": TEXT, "sha256": TEXT, "bytes": NUMBER}],
+        "inputs": [{"role": TEXT, "label": TEXT, "sha256": NOTE, "bytes": NUMBER}],
     },
 }  # fmt: skip
 

@@ -5,6 +5,8 @@ from unveil.tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil.tables.curve import CapCurve
 from unveil.tables.identity import IdentityRisk, identity
 from unveil.tables.key_sets import KeySet, KeySets, key_sets
+from unveil.tables.ladder import Ladder
+from unveil.tables.rung import Rung
 from unveil.tables.structure import Structure, structure
 
 __all__ = [
@@ -14,6 +16,8 @@ __all__ = [
     "IdentityRisk",
     "KeySet",
     "KeySets",
+    "Ladder",
+    "Rung",
     "Structure",
     "attribute",
     "identity",

@@ -3,21 +3,20 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
 from unveil.tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil.tables.checks import one_way, two_way
-from unveil.tables.exclusions import CellRules
 from unveil.tables.identity import mean_over
 from unveil.tables.recount import Recount
+from unveil.tables.rules import rules_of
 from unveil.tables.study import Groups, Study, as_flag, as_names, coded, only_known
 from unveil.tables.sums import MEASURES, identity_measures, measures
 
@@ -111,7 +110,7 @@ def attribute(
     names = _targets(pair, study.keys, target, targets)
     if isinstance(ngroups_target, Mapping):
         only_known(ngroups_target, names, "ngroups_target", "target")
-    limit = _limit(denom_limit, exclude_over_denom_limit)
+    _check_limit(denom_limit, exclude_over_denom_limit)
     levels = _levels_by_target(names, not_target_levels)
     shared = {
         "use_target_na": as_flag(use_target_na, "use_target_na"),
@@ -125,8 +124,8 @@ def attribute(
     risks = []
     for name in names:
         column = coded(pair, name, ngroups_target)
-        rules = _rules(study, column, levels.get(name, ()), use_target_na, exclude_pairs, limit)
         options = shared | {"not_target_levels": list(levels.get(name, ()))}
+        rules = rules_of(study, column, options)
         grouping = study.groupings(ngroups_keys, name, ngroups_target)
         risks.append(_risk(Recount(study, column, rules), grouping, options))
     return risks[0] if target is not None else AttributeRisks(risks)
@@ -159,14 +158,12 @@ def _levels_by_target(
     return {name: (levels,) if isinstance(levels, str) else tuple(levels) for name, levels in given.items()}
 
 
-def _limit(denom_limit: int | None, exclude: bool) -> int | None:
+def _check_limit(denom_limit: int | None, exclude: bool) -> None:
     if denom_limit is None:
         if exclude:
             raise CallError("exclude_over_denom_limit needs a denom_limit")
-        return None
-    if isinstance(denom_limit, bool) or denom_limit != int(denom_limit) or denom_limit < 1:
+    elif isinstance(denom_limit, bool) or denom_limit != int(denom_limit) or denom_limit < 1:
         raise CallError(f"denom_limit must be a whole number of at least 1, not {denom_limit!r}")
-    return int(denom_limit) if exclude else None
 
 
 def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
@@ -177,34 +174,6 @@ def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
     if n < 0 or not 0 <= pct <= 100:
         raise CallError(f"{what}: records must be at least 0 and percent between 0 and 100, not {pair!r}")
     return n, pct
-
-
-def _rules(
-    study: Study, target: CodedColumn, not_target_levels: Sequence[object], use_target_na: bool,
-    exclude_pairs: Sequence[ExcludedPair], limit: int | None,
-) -> CellRules:  # fmt: skip
-    levels = None
-    if len(not_target_levels):
-        levels = np.zeros(target.n_levels, dtype=bool)
-        for level in not_target_levels:
-            try:
-                levels[target.code_of(level)] = True
-            except CallError as error:
-                warnings.warn(f"not_target_levels: {error}; nothing is left out for it", UnveilWarning, stacklevel=4)
-    by_name = {column.name: column for column in study.columns}
-    pairs = []
-    for triple in exclude_pairs:
-        if len(triple) != 3 or triple[0] not in by_name:
-            raise CallError(f"exclude_pairs takes triples (key, key level, target level) of a key, not {triple!r}")
-        key = by_name[triple[0]]
-        pairs.append((study.holding(key, key.code_of(triple[1])), target.code_of(triple[2])))
-    return CellRules(
-        target_levels=levels,
-        target_gap=None if use_target_na else target.gap,
-        keys=study.excluded,
-        pairs=tuple(pairs),
-        denom_limit=limit,
-    )
 
 
 def _risk(source: Recount, grouping: Mapping[str, Mapping[str, object]], options: Mapping[str, Any]) -> AttributeRisk:

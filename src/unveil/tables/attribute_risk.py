@@ -14,6 +14,7 @@ from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.checks import OneWay, TwoWay
 from unveil.tables.curve import CapCurve, cap_curve
 from unveil.tables.exclusions import RULES
+from unveil.tables.ladder import Ladder, ladder
 from unveil.tables.recount import Recount
 from unveil.tables.subgroups import by_level
 from unveil.tables.sums import MEASURES
@@ -191,6 +192,63 @@ class AttributeRisk:
             result.append({name: percentile_interval(draws[name], level, self.n_original) for name in _INTERVALS})
         return result
 
+    def ladder(self, *, permutations: int = 199, holdout: Any = None, level: float = 0.95, seed: int = 0) -> Ladder:
+        """repU, DiSCO and DCAPd among what they have to be compared with.
+
+        ========= ============================================ =========================================================
+        figure    DiSCO                                        DCAPd
+        ========= ============================================ =========================================================
+        margin    share of the most frequent target level:     baseCAPd: a guess drawn from the shares of the levels
+                  ``100 max_t d_t / N_d`` after exclusions
+        null      of releases whose target is shuffled over their records: mean, 95th percentile, p-value
+        ceiling   Dorig: the original as its own release       ``100 sum d_tq (d_tq - 1) / (d_q - 1) / N_d``: the same
+                                                               without the person's own record; 0 for who is alone
+        held out  of real records that the synthesizer never saw, in the place of the original ones
+        excess    ``100 (value - null mean) / (100 - null mean)``
+        ========= ============================================ =========================================================
+
+        For repU there are a value and a ceiling, UiO: it concerns the keys alone.
+
+        Parameters
+        ----------
+        permutations
+            Number of shuffles; 0 for no null and no excess. With fewer than 40 no 95 % interval of the excess can lie
+            above 0.
+        holdout
+            A file or frame of real records that the synthesizer never saw. Records of the original are refused.
+        level
+            Coverage of the intervals.
+        seed
+            Seed of the shuffles and of the bootstrap.
+
+        Returns
+        -------
+        Ladder
+            The figures, per release and of the mean over the releases.
+
+        Raises
+        ------
+        CallError
+            If an option is out of its range.
+        DataError
+            If the held-out records lack a column, or are records of the original.
+
+        References
+        ----------
+        Raab, Nowok & Dibben (2026), Practical privacy metrics for synthetic data. Ernst (2004), Permutation methods: a
+        basis for exact inference, Statistical Science 19, 676-685.
+
+        Examples
+        --------
+        >>> import unveil
+        >>> people = unveil.simulate.demo_population(300, seed=1)
+        >>> risk = unveil.attribute(unveil.Pair(people, people.slice(0, 200)), ["sex", "region"], target="marital")
+        >>> rung = risk.ladder(permutations=39, seed=1).mean["DCAPd"]
+        >>> rung.value == risk.DCAPd, rung.margin == risk.baseCAPd, 0 < rung.p_value <= 1
+        (True, True, True)
+        """
+        return ladder(self, permutations=permutations, holdout=holdout, level=level, seed=seed)
+
     def plot(self, ax: Any = None) -> Any:
         """Dots of the original's and the release's disclosive share; needs matplotlib."""
         from unveil.tables.plots import plot_targets
@@ -262,6 +320,13 @@ class AttributeRisks(Sequence[AttributeRisk]):
             for name, values in risk._rows().items():
                 rows.setdefault(name, []).extend(values)
         return frame(rows, flavour or self[0]._source.study.pair.flavour)
+
+    def ladders(
+        self, *, permutations: int = 199, holdout: Any = None, level: float = 0.95, seed: int = 0
+    ) -> tuple[Ladder, ...]:
+        """The baselines of every target; see :meth:`AttributeRisk.ladder`."""
+        options = {"permutations": permutations, "holdout": holdout, "level": level, "seed": seed}
+        return tuple(risk.ladder(**options) for risk in self)
 
     def plot(self, ax: Any = None) -> Any:
         """Per target, dots of the original's and the release's disclosive share; needs matplotlib."""

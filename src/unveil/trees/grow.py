@@ -12,9 +12,9 @@ from unveil.errors import CallError, DataError
 from unveil.trees.collapse import collapse_nodes
 from unveil.trees.column import Column
 from unveil.trees.nodes import Grown, Limits, grow_nodes
-from unveil.trees.records import Data, columns_needed
+from unveil.trees.records import Data, columns_needed, sort_by_code
 from unveil.trees.risk import GINI, MISCLASSIFIED, SQUARES
-from unveil.trees.route import fill_donors
+from unveil.trees.route import fill_cuts, fill_donors
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
 from unveil.trees.target import Target, integer_target
 from unveil.trees.tree import Settings, Tree
@@ -101,8 +101,8 @@ def grow(
     fitted = np.arange(response.codes.size, dtype=np.int32) if rows is None else _rows(rows, response.codes.size)
     if fitted.size == 0:
         raise DataError(f"{response.name or 'response'}: no records to fit a tree to")
-    target = integer_target(response, fitted)
-    data = _data(predictors, target, fitted)
+    target = integer_target(response, None if rows is None else fitted)
+    data = _data(predictors, target, fitted, all_records=rows is None)
     risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
     grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, fitted.size), cp, risk))
     return _tree(response, predictors, settings, target, fitted, grown, risk)
@@ -132,20 +132,20 @@ def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     return fitted
 
 
-def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32]) -> Data:
-    """Copy the records into the arrays that the fit works on."""
+def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32], *, all_records: bool = False) -> Data:
+    """Copy the records into the arrays that the fit works on; ``all_records`` if ``rows`` are all in their order."""
     m = rows.size
     columns = columns_needed(m)
     codes = np.empty((len(predictors), columns), dtype=np.int32)
     wide = np.full(len(predictors), -1, dtype=np.int64)
     ordered: list[NDArray[np.int32]] = []
     for f, predictor in enumerate(predictors):
-        np.take(predictor.codes, rows, out=codes[f, :m])
+        codes[f, :m] = predictor.codes if all_records else predictor.codes[rows]
         if predictor.kind != "categorical" and predictor.n_levels > WIDE:
             wide[f] = len(ordered)
-            ordered.append(np.argsort(codes[f, :m], kind="stable").astype(np.int32))
+            ordered.append(sort_by_code(codes[f, :m], predictor.n_levels))
     y = np.empty(columns, dtype=np.int64)
-    np.take(target.y, rows, out=y[:m])
+    y[:m] = target.y if all_records else target.y[rows]
     origin = np.empty(columns, dtype=np.int32)
     origin[:m] = rows
     return Data(
@@ -193,7 +193,9 @@ def _tree(
     fill_donors(grown.order, leaf_start, rows, leaf_of, leaf_start.copy(), donors)
     cut, threshold = _cuts(predictors, feature, low, high)
     found = _surrogates(predictors, grown, leaf, settings.surrogates)
-    surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
+    surrogate_cut, surrogate_threshold = cut[:0], threshold[:0]
+    if found.feature.size:
+        surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
     return Tree(
         response=response,
         predictors=tuple(predictor.without_records() for predictor in predictors),
@@ -248,19 +250,10 @@ def _cuts(
     """Cut and threshold halfway between the codes next to the cut; (-1, nan) for sets of levels."""
     cut = np.full(feature.size, -1, dtype=np.int32)
     threshold = np.full(feature.size, np.nan)
-    for f in np.unique(feature[low >= 0]):
-        predictor = predictors[f]
-        own = np.flatnonzero((feature == f) & (low >= 0))
-        if predictor.values is None:
-            threshold[own] = (low[own] + high[own]) / 2
-            cut[own] = np.ceil(threshold[own])
-            continue
-        below, above = predictor.values[low[own]], predictor.values[high[own]]
-        with np.errstate(invalid="ignore"):
-            middle = 0.5 * below + 0.5 * above
-        # neighbouring floating-point numbers and infinities have no middle of their own
-        threshold[own] = np.where(middle > below, middle, above)
-        cut[own] = np.searchsorted(predictor.values, threshold[own])
+    scales = [np.arange(p.n_levels, dtype=np.float64) if p.values is None else p.values for p in predictors]
+    first = np.zeros(len(scales) + 1, dtype=np.int64)
+    np.cumsum([scale.size for scale in scales], out=first[1:])
+    fill_cuts(feature, low, high, first, np.concatenate([*scales, np.zeros(0)]), cut, threshold)
     return cut, threshold
 
 

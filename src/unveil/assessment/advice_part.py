@@ -1,0 +1,191 @@
+"""What to change, with the effect worked out anew and not guessed."""
+
+from __future__ import annotations
+
+import copy
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from unveil.assessment.groups import MOST_LEVELS, PARTS
+from unveil.assessment.part import Context, Section, Skipped
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata import Pair
+from unveil.tables import attribute, identity
+
+__all__ = ["key_advice_part", "settings_advice_part"]
+
+MINBUCKETS = (20, 50)
+MOST_RECORDS = 100
+"""Records at risk whose posterior is worked out anew for each setting."""
+
+
+def key_advice_part(context: Context) -> Section:
+    """Coarser keys and keys left out, each with its effect."""
+    before = _measured(context.pair, context, context.scenario.keys, context.scenario.ngroups_keys)
+    rows = [*_coarser_keys(context, before), *_keys_left_out(context, before)]
+    if not rows:
+        raise Skipped("there is one key only, and nothing to change it to")
+    return Section(entries={"advice": rows})
+
+
+def settings_advice_part(context: Context) -> Section:
+    """Other settings of the synthesizer and fewer releases, each with its effect."""
+    if context.synthesizer is None:
+        raise Skipped("the synthesizer was not given")
+    if context.clock.left == 0:
+        raise Skipped("the budget was used up before other settings were tried")
+    before = _measured(context.pair, context, context.scenario.keys, context.scenario.ngroups_keys)
+    rows = [*_other_settings(context, before), *_posterior_rows(context)]
+    left = "the budget was used up before all settings were tried" if context.clock.left == 0 else None
+    return Section(entries={"advice": rows}, partial=left)
+
+
+def _measured(
+    pair: Pair, context: Context, keys: Sequence[str], ngroups_keys: Mapping[str, int] | None
+) -> dict[tuple[str, str | None], float]:
+    """repU, and DiSCO of every target."""
+    scenario = context.scenario
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        risks = attribute(
+            pair, keys, targets=scenario.targets, ngroups_keys=ngroups_keys, ngroups_target=scenario.ngroups_target
+        )
+        found: dict[tuple[str, str | None], float] = {
+            ("repU", None): identity(pair, keys, ngroups_keys=ngroups_keys).repU
+        }
+    return found | {("DiSCO", risk.target): risk.mean["DiSCO"] for risk in risks}
+
+
+def _row(
+    action: str, because: str, before: Mapping[tuple[str, str | None], float],
+    after: Mapping[tuple[str, str | None], float], how: str,
+) -> dict[str, Any]:  # fmt: skip
+    effects = [
+        {"measure": m, "target": t, "unit": "percent", "before": value, "after": after[m, t], "how": how}
+        for (m, t), value in before.items()
+    ]
+    return {"action": action, "because": because, "target": None, "effects": effects, "computed": True}
+
+
+def _coarser_keys(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
+    """Numeric keys released in fifths rather than as they are."""
+    given = context.scenario.ngroups_keys or {}
+    for key in context.scenario.keys:
+        column = context.pair.column(key)
+        if key in given or column.kind != "numeric" or column.n_levels <= MOST_LEVELS:
+            continue
+        after = _measured(context.pair, context, context.scenario.keys, {**given, key: PARTS})
+        yield _row(
+            f"Release {key} in {PARTS} groups.",
+            f"{key} has {column.n_levels} values, which makes combinations of keys rare.",
+            before,
+            after,
+            f"the same releases, with {key} cut into {PARTS} groups of persons",
+        )
+
+
+def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
+    keys, given = context.scenario.keys, context.scenario.ngroups_keys
+    for key in keys if len(keys) > 1 else ():
+        rest = [name for name in keys if name != key]
+        groups = {name: n for name, n in (given or {}).items() if name != key} or None
+        after = _measured(context.pair, context, rest, groups)
+        yield _row(
+            f"Leave {key} out of the release.",
+            "A key that is not released cannot be matched.",
+            before,
+            after,
+            f"the same releases without {key}",
+        )
+
+
+def _other_settings(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
+    """Larger leaves: fitted anew, as many releases drawn, and measured."""
+    from unveil.synthesis import CartSynthesizer
+
+    synthesizer, pair = context.synthesizer, context.pair
+    if not isinstance(synthesizer, CartSynthesizer):
+        return
+    now = synthesizer.cart.minbucket
+    for minbucket in (size for size in MINBUCKETS if size > now):
+        if context.clock.left == 0:
+            return
+        other = copy.copy(synthesizer)
+        other.cart = replace(synthesizer.cart, minbucket=minbucket)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnveilWarning)
+            other.fit(pair.original)
+            releases = [other.sample(n, seed=context.scenario.seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
+            again = Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)
+        after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)
+        yield _row(
+            f"Raise minbucket to {minbucket}.",
+            f"Leaves of {now} records let single persons shape what is released.",
+            before,
+            after,
+            f"fitted with minbucket {minbucket}, {pair.n_releases} new release(s) drawn; what it costs in utility: "
+            "unveil compare",
+        )
+
+
+def _posterior_rows(context: Context) -> Iterator[dict[str, Any]]:
+    """For the first target: what settings and fewer releases do for the records that the intruder learns most of."""
+    if "posterior" not in context.scenario.measures:
+        return
+    from unveil.posterior import posterior
+
+    for target in context.scenario.targets:
+        if context.clock.left == 0:
+            return
+        risk = posterior(
+            context.pair, context.synthesizer, target=target, sample=min(MOST_RECORDS * 5, context.pair.n_original),
+            structure="fixed", seed=context.scenario.seed, time_limit=max(1.0, context.clock.left / 8),
+        )  # fmt: skip
+        try:
+            advice = risk.advice(most_records=MOST_RECORDS, minbucket=MINBUCKETS, cp=(1e-3,))
+        except CallError:
+            # Nobody is at risk: there is nothing to advise on.
+            continue
+        first, *others = advice.rows
+        for row in others:
+            yield {
+                "action": _action(row),
+                "because": f"The release tells much about {target} of {advice.n_at_risk} of the records looked at.",
+                "target": target,
+                "effects": [
+                    _effect("posterior", target, first, row),
+                    {
+                        "measure": "posterior certain",
+                        "target": target,
+                        "unit": "share",
+                        "before": first.share_certain,
+                        "after": row.share_certain,
+                        "how": _HOW,
+                    },
+                ],
+                "computed": True,
+            }
+
+
+_HOW = "donor counts alone, for the records at risk; fitted, released and weighed anew"
+
+
+def _effect(measure: str, target: str, first: Any, row: Any) -> dict[str, Any]:
+    name = next(iter(row.mean_posterior), None)
+    return {
+        "measure": measure,
+        "target": target,
+        "unit": "share",
+        "before": first.mean_posterior.get(name, math.nan),
+        "after": row.mean_posterior.get(name, math.nan),
+        "how": _HOW,
+    }
+
+
+def _action(row: Any) -> str:
+    if row.setting == "m":
+        return f"Release {row.value} file(s) instead of all."
+    return f"Set {row.setting} to {row.value}."

@@ -1,0 +1,310 @@
+"""Several releases or synthesizers on one absolute map of risk and utility."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unveil.assessment.call import assess
+from unveil.assessment.pareto import pareto
+from unveil.assessment.result import Assessment
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata import Pair, read
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.source import Flavour
+from unveil.result import frame, number, paragraph, text_table, without_nan
+
+__all__ = ["Comparison", "Point", "compare"]
+
+RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
+UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One release, or one synthesizer with its settings.
+
+    Attributes
+    ----------
+    label
+        What it is called.
+    releases
+        Number of releases that it is the mean of.
+    risks, utilities
+        By measure: value, and the lower and upper end of its interval; risks are means over the targets.
+    pareto
+        Whether no other point has both less risk and more utility.
+    """
+
+    label: str
+    releases: int
+    risks: Mapping[str, tuple[float, float, float]]
+    utilities: Mapping[str, tuple[float, float, float]]
+    pareto: bool
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Points of risk and utility, both absolute: they mean the same whatever else is compared.
+
+    Attributes
+    ----------
+    keys, targets
+        What the intruder knows and wants.
+    risk, utility
+        The measures that make the map.
+    points
+        In the order in which they were given.
+    assessments
+        By label, all that was measured.
+    """
+
+    keys: tuple[str, ...]
+    targets: tuple[str, ...]
+    risk: str
+    utility: str
+    points: tuple[Point, ...]
+    assessments: Mapping[str, Assessment]
+    flavour: Flavour = "arrow"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The points as plain values; what is not defined is None."""
+        plain: dict[str, Any] = without_nan(
+            {
+                "schema": "unveil.comparison",
+                "schema_version": "1.0",
+                "keys": list(self.keys),
+                "targets": list(self.targets),
+                "risk": self.risk,
+                "utility": self.utility,
+                "points": [
+                    {
+                        "label": point.label,
+                        "releases": point.releases,
+                        "pareto": point.pareto,
+                        "risks": {name: list(ends) for name, ends in point.risks.items()},
+                        "utilities": {name: list(ends) for name, ends in point.utilities.items()},
+                    }
+                    for point in self.points
+                ],
+                "parts": {
+                    label: [part for part in one.to_dict()["parts"] if part["status"] != "done"]
+                    for label, one in self.assessments.items()
+                },
+            }
+        )
+        return plain
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per point: label, number of releases, every measure with its interval, and whether none is better."""
+        columns: dict[str, Any] = {
+            "label": [point.label for point in self.points],
+            "releases": [point.releases for point in self.points],
+        }
+        for kind in ("risks", "utilities"):
+            for name in dict.fromkeys(name for point in self.points for name in getattr(point, kind)):
+                for i, end in enumerate(("", " low", " high")):
+                    columns[name + end] = [getattr(p, kind).get(name, (math.nan,) * 3)[i] for p in self.points]
+        columns["pareto"] = [point.pareto for point in self.points]
+        return frame(columns, flavour or self.flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The map, with intervals; points that none betters are joined; needs matplotlib."""
+        from unveil.assessment.plots import plot_map
+
+        return plot_map(self, ax=ax)
+
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = []
+        for point in sorted(self.points, key=lambda p: (p.risks.get(self.risk, (math.inf,))[0], p.label)):
+            risk, useful = (
+                found.get(name, (math.nan,) * 3)
+                for found, name in ((point.risks, self.risk), (point.utilities, self.utility))
+            )
+            others = [point.risks[name][0] for name in point.risks if name != self.risk]
+            rows.append(
+                [f"{point.label}{' *' if point.pareto else ''}", point.releases, risk[0], _span(risk), useful[0],
+                 _span(useful), *others]
+            )  # fmt: skip
+        names = [name for name in self.points[0].risks if name != self.risk]
+        header = ["", "releases", self.risk, "interval", self.utility, "interval", *names]
+        return "\n".join(
+            [
+                f"Risk and utility: keys {', '.join(self.keys)}; targets {', '.join(self.targets)}",
+                "",
+                text_table(header, rows, digits=3),
+                "",
+                paragraph(
+                    "* no other has less risk and more utility at once. Risks are means over the targets; smaller is",
+                    f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals hold",
+                    "for these persons and releases; where they overlap the order is not settled.",
+                    "Not shown: what an intruder with other keys learns.",
+                ),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def _span(ends: Sequence[float]) -> str:
+    return "-" if math.isnan(ends[1]) else f"{number(ends[1], 3)} to {number(ends[2], 3)}"
+
+
+def compare(
+    original: Any, candidates: Mapping[str, Any] | None = None, keys: str | Sequence[str] = (), *,
+    targets: str | Sequence[str] | None = None, grid: Mapping[str, Sequence[Any]] | None = None, m: int = 5,
+    risk: str = "DiSCO", utility: str = "mean TVD", measures: Sequence[str] = ("identity", "attribute", "utility"),
+    seed: int = 0, budget: float = 600.0, progress: Progress | None = None,
+    special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None, **options: Any,
+) -> Comparison:  # fmt: skip
+    """Put several releases, or synthesizers with their settings, on one absolute map of risk and utility.
+
+    Each candidate is assessed as by :func:`unveil.assess`; a synthesizer is fitted once and makes ``m`` releases.
+
+    Parameters
+    ----------
+    original
+        The file of real records: a frame or a path.
+    candidates
+        By label: a release, a list of releases, or a synthesizer (an object with ``fit`` and ``sample``).
+    keys
+        What an intruder knows of a person.
+    targets
+        What an intruder wants to know; every other common column without it.
+    grid
+        Settings of :class:`unveil.CartSynthesizer` by name, each with the values to try; all combinations become
+        candidates, such as ``{"minbucket": [5, 20, 50]}``.
+    m
+        Number of releases that a synthesizer makes.
+    risk, utility
+        The measures that make the map.
+    measures
+        What is measured, as for :func:`unveil.assess`; add "inference" or "posterior" for these risks.
+    seed
+        Of synthesis and measures.
+    budget
+        Seconds for all candidates together.
+    progress
+        Called with finished candidates, their total, and the next one.
+    special_codes, kinds
+        As for :class:`unveil.Pair`.
+    options
+        Further options of :func:`unveil.assess`.
+
+    Returns
+    -------
+    Comparison
+        One point per candidate.
+
+    Raises
+    ------
+    CallError
+        If there is no candidate, or a name is unknown.
+    DataError
+        If files do not fit together.
+
+    Examples
+    --------
+    >>> import unveil
+    >>> people = unveil.simulate.demo_population(300, seed=1)
+    >>> found = unveil.compare(people, {"copy": people}, ["sex", "age"], targets="depress", measures=["attribute"])
+    >>> [point.label for point in found.points]
+    ['copy']
+    """
+    for name, value, known in (("risk", risk, RISKS), ("utility", utility, UTILITIES)):
+        if value not in known:
+            raise CallError(
+                f"{name}: there is no {value!r}; choose from {', '.join(known)}{near_matches(value, known)}"
+            )
+    everything = dict(candidates or {}) | _of_grid(grid, special_codes, kinds)
+    if not everything:
+        raise CallError("nothing to compare: give candidates, or a grid of settings")
+    if isinstance(m, bool) or not isinstance(m, int) or m < 1:
+        raise CallError(f"m must be a whole number from 1, not {m!r}")
+    source = read(original)
+    found: dict[str, Assessment] = {}
+    for done, (label, candidate) in enumerate(everything.items()):
+        if progress is not None:
+            progress(done, len(everything), label)
+        releases, synthesizer = _released(source, candidate, m, seed)
+        with warnings.catch_warnings():
+            # An original among the candidates is a point like any other.
+            warnings.simplefilter("ignore", UnveilWarning)
+            pair = Pair(source, releases, special_codes=special_codes, kinds=kinds)
+        found[label] = assess(
+            pair, keys, targets=targets, synthesizer=synthesizer, measures=measures, seed=seed,
+            budget=budget / len(everything), **options,
+        )  # fmt: skip
+    if progress is not None:
+        progress(len(everything), len(everything), "done")
+    contents = {label: one.to_dict() for label, one in found.items()}
+    first = next(iter(contents.values()))["scenario"]
+    return Comparison(
+        keys=tuple(first["keys"]),
+        targets=tuple(first["targets"]),
+        risk=risk,
+        utility=utility,
+        points=_points(contents, risk, utility),
+        assessments=found,
+        flavour=source.flavour,
+    )
+
+
+def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds: Any) -> dict[str, Any]:
+    if not grid:
+        return {}
+    from unveil.synthesis import CartSynthesizer
+
+    shared = {name: value for name, value in (("special_codes", special_codes), ("kinds", kinds)) if value}
+    made = {}
+    for values in itertools.product(*grid.values()):
+        settings = dict(zip(grid, values, strict=True))
+        try:
+            synthesizer = CartSynthesizer(**settings, **shared)
+        except TypeError:
+            raise CallError(f"grid: CartSynthesizer has no setting {', '.join(map(repr, settings))}") from None
+        made[", ".join(f"{name} {value}" for name, value in settings.items())] = synthesizer
+    return made
+
+
+def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]:
+    """The candidate's releases, and its synthesizer if it is one."""
+    if not (hasattr(candidate, "fit") and hasattr(candidate, "sample")):
+        return candidate, None
+    candidate.fit(source)
+    return [candidate.sample(source.num_rows, seed=seed + 1 + copy) for copy in range(m)], candidate
+
+
+def _points(contents: Mapping[str, Mapping[str, Any]], risk: str, utility: str) -> tuple[Point, ...]:
+    risks = {label: _by_measure(one["figures"], RISKS) for label, one in contents.items()}
+    utilities = {
+        label: _by_measure((one["utility"] or {}).get("figures", ()), UTILITIES) for label, one in contents.items()
+    }
+    nothing = (math.nan,) * 3
+    best = pareto(
+        [(risks[label].get(risk, nothing)[0], utilities[label].get(utility, nothing)[0]) for label in contents]
+    )
+    return tuple(
+        Point(label, len(one["data"]["releases"]), risks[label], utilities[label], marked)
+        for (label, one), marked in zip(contents.items(), best, strict=True)
+    )
+
+
+def _by_measure(figures: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, tuple[float, float, float]]:
+    """Value and interval by measure, each the mean over the targets."""
+    found = {}
+    for name in names:
+        same = [
+            [math.nan if f[k] is None else f[k] for k in ("value", "low", "high")]
+            for f in figures
+            if f["measure"] == name
+        ]
+        if same:
+            value, low, high = (math.fsum(one) / len(same) for one in zip(*same, strict=True))
+            found[name] = (value, low, high)
+    return found

@@ -1,0 +1,90 @@
+"""Where two figures contradict each other, or one cannot be trusted by itself."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+__all__ = ["contradictions"]
+
+MUCH_NOVEL = 20.0
+"""Percent of a release's key combinations that the original lacks from which repU and DiSCO are doubted."""
+FEW, MANY = 0.05, 0.20
+"""A match measure up to the one, and a certain share from the other on, contradict each other."""
+
+
+def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+    """Read the figures against each other.
+
+    - Where many key combinations of a release are new, repU and DiSCO read low because keys were changed, whether or
+      not anybody is protected (Latner, Neunhoeffer & Drechsler 2026).
+    - repU and DiSCO can be near 0 while an intruder who knows all other records is certain (the same, 2025).
+    - A figure no higher than its null says nothing about this release.
+
+    Parameters
+    ----------
+    figures
+        Figures as plain values.
+    structure
+        The structure part, where it was taken.
+
+    Returns
+    -------
+    list of dict
+        ``part`` and ``text``.
+    """
+    found: list[dict[str, Any]] = []
+    if structure is not None and structure["percent_novel"] is not None and structure["percent_novel"] > MUCH_NOVEL:
+        found.append(
+            _warning(
+                "structure",
+                f"{structure['percent_novel']:.1f} % of the key combinations in the release do not occur in the "
+                "original. repU and DiSCO fall with it by themselves; do not read a low value as protection.",
+            )
+        )
+    found += [text for figure in figures for text in _against_null(figure)]
+    found += _against_certainty(figures)
+    return found
+
+
+def _against_null(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    value, top = figure["value"], figure["null_95"]
+    if _known(value, top) and value <= top:
+        yield _warning(
+            figure["measure"],
+            f"{_name(figure)} is {value:.3g} and no higher than what a release without any relation between keys and "
+            f"target reaches (95th percentile {top:.3g}): it is chance, and says nothing of this release.",
+        )
+
+
+def _against_certainty(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+    for certain in figures:
+        if certain["measure"] != "posterior certain" or not _known(certain["value"]) or certain["value"] < MANY:
+            continue
+        low = [
+            f"{figure['measure']} {figure['value']:.1f} %"
+            for figure in figures
+            if figure["measure"] in ("repU", "DiSCO")
+            and figure["target"] in (None, certain["target"])
+            and _known(figure["value"])
+            and figure["value"] <= 100 * FEW
+        ]
+        if low:
+            yield _warning(
+                "posterior",
+                f"{' and '.join(low)} would read as safe, yet an intruder who has all other records is certain of "
+                f"{certain['target']} for {100 * certain['value']:.0f} of 100 persons.",
+            )
+
+
+def _name(figure: Mapping[str, Any]) -> str:
+    return str(figure["measure"]) + (f" of {figure['target']}" if figure["target"] is not None else "")
+
+
+def _known(*values: float | None) -> bool:
+    return all(value is not None and not math.isnan(value) for value in values)
+
+
+def _warning(part: str, text: str) -> dict[str, Any]:
+    return {"part": part, "text": text}

@@ -1,0 +1,253 @@
+"""All parts of an assessment put together as the dict that is documented."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Iterable, Mapping, Sequence
+from datetime import UTC, datetime
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from unveil.assessment.contradictions import contradictions
+from unveil.assessment.keeping import sha256
+from unveil.assessment.pareto import pareto
+from unveil.assessment.part import Context
+from unveil.assessment.policy import Policy
+from unveil.assessment.scenario import INTRUDERS
+from unveil.assessment.summary import summary
+from unveil.microdata import Pair, read
+
+__all__ = ["SCHEMA_VERSION", "document"]
+
+SCHEMA_VERSION = "1.0"
+PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "scikit-learn", "narwhals", "jinja2")
+KNOWS = {
+    "release": "The released files, and the keys of some persons.",
+    "release and synthesizer": "Also the method that made the release, its settings, and data like the original.",
+    "all but one record": "Also every original record but one, and all of that one except the target.",
+}
+
+
+def document(
+    context: Context, parts: Sequence[Mapping[str, Any]], policy: Policy | None, *, release_safe: bool
+) -> dict[str, Any]:
+    """Put the parts together.
+
+    Parameters
+    ----------
+    context
+        Files and scenario.
+    parts
+        What :func:`unveil.assessment.part.run` gave, with the measure of each.
+    policy
+        The institution's rules.
+    release_safe
+        Whether what may not be published is left out of the report.
+
+    Returns
+    -------
+    dict
+        The assessment.
+    """
+    pair, scenario = context.pair, context.scenario
+    sections = [part["section"] for part in parts if part["section"] is not None]
+    figures = [figure for section in sections for figure in section["figures"]]
+    entries = _joined(section["entries"] for section in sections)
+    utility = entries.get("utility")
+    # What several targets have in common is said once.
+    said = dict.fromkeys(
+        (part["measure"], text) for part in parts if part["section"] is not None for text in part["section"]["warnings"]
+    )
+    found = {
+        "schema": "unveil.assessment",
+        "schema_version": SCHEMA_VERSION,
+        "release_safe": release_safe,
+        "title": _title(pair),
+        "summary": [],
+        "confidential": _confidential(entries),
+        "scenario": scenario.to_dict()
+        | {
+            "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
+            "synthesizer": None if context.synthesizer is None else repr(context.synthesizer),
+            "holdout": context.holdout is not None,
+        },
+        "data": _data(pair, scenario.keys, scenario.targets),
+        "intruders": [_intruder(name, context, figures) for name in scenario.intruders],
+        "figures": figures,
+        "targets": [_target(pair, target, sections) for target in scenario.targets],
+        "keys": {
+            "sets": entries.get("key_sets", []),
+            "leave_one_out": entries.get("leave_one_out", []),
+            "groups": entries.get("key_groups", []),
+        },
+        "structure": entries.get("structure"),
+        "membership": entries.get("membership"),
+        "utility": utility,
+        "map": _map(pair, figures, utility),
+        "advice": entries.get("advice", []),
+        "policy": None
+        if policy is None
+        else {
+            "label": policy.label,
+            "text": policy.text,
+            "rows": policy.rows([*figures, *(utility or {}).get("figures", [])]),
+        },
+        "warnings": [
+            *contradictions(figures, entries.get("structure")),
+            *({"part": measure, "text": text} for measure, text in said),
+        ],
+        "parts": [{name: part[name] for name in ("name", "measure", "status", "seconds", "reason")} for part in parts],
+        "provenance": _provenance(context, parts),
+    }
+    found["summary"] = summary(found)
+    return found
+
+
+def _joined(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Entries of all parts; a list that several parts add to is one list."""
+    found: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            found[name] = found[name] + value if isinstance(found.get(name), list) else value
+    return found
+
+
+def _title(pair: Pair) -> str:
+    m = pair.n_releases
+    return f"{pair.original.label}: {m} releases" if m > 1 else f"{pair.original.label} and {pair.labels[0]}"
+
+
+def _codes(pair: Pair, name: str) -> list[str]:
+    column = pair.column(name)
+    return [column.label(code) for code in column.special]
+
+
+def _confidential(entries: Mapping[str, Any]) -> list[str]:
+    found = [
+        "The SHA-256 of the original: who knows all records but one can try out that one with it.",
+        "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",
+    ]
+    if entries.get("key_groups"):
+        found.append("Figures by group concern real persons; groups below the minimum count are taken together.")
+    return found
+
+
+def _data(pair: Pair, keys: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
+    columns = []
+    for name in pair.names:
+        column = pair.column(name)
+        columns.append(
+            {
+                "name": name,
+                "kind": column.kind,
+                "role": "key" if name in keys else "target" if name in targets else "other",
+                "levels": column.n_levels - column.has_gap,
+                "gaps": 0.0 if column.gap is None else float((column.original == column.gap).mean()),
+            }
+        )
+    return {
+        "original": {"label": pair.original.label, "records": pair.n_original},
+        "releases": [{"label": one, "records": n} for one, n in zip(pair.labels, pair.n_synthetic, strict=True)],
+        "columns": columns,
+    }
+
+
+def _intruder(name: str, context: Context, figures: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    applies = any(figure["intruder"] == name for figure in figures)
+    reason = None
+    if not applies:
+        reason = (
+            "the synthesizer and its settings were not given"
+            if name != INTRUDERS[0] and context.synthesizer is None and context.holdout is None
+            else "no measure of this intruder was taken; see the list of parts"
+        )
+    title = {
+        "release": "Has the release",
+        "release and synthesizer": "Has the release and the synthesizer",
+        "all but one record": "Has all records but one",
+    }[name]
+    return {"name": name, "title": title, "knows": KNOWS[name], "applies": applies, "reason": reason}
+
+
+def _target(pair: Pair, target: str, sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """The entries of one target from all parts; lists are joined."""
+    found: dict[str, Any] = {
+        "target": target,
+        "kind": "continuous" if pair.column(target).kind in ("numeric", "date", "datetime") else "categorical",
+        "sentences": [
+            figure["sentence"] for section in sections for figure in section["figures"] if figure["target"] == target
+        ],
+        "curve": None,
+        "attribution": None,
+        "notes": [],
+        "groups": [],
+        "posterior": None,
+        "checks": [],
+    }
+    return _joined([found, *(section["targets"].get(target, {}) for section in sections)])
+
+
+RISK_OF_MAP, UTILITY_OF_MAP = "DiSCO", "mean TVD"
+
+
+def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str, Any] | None) -> dict[str, Any] | None:
+    """The releases as points: mean DiSCO over the targets against what is left of the pairwise distributions."""
+    risks = [f for f in figures if f["measure"] == RISK_OF_MAP]
+    useful = next((f for f in (utility or {}).get("figures", ()) if f["measure"] == UTILITY_OF_MAP), None)
+    if not risks or useful is None:
+        return None
+    points = []
+    for r, label in enumerate(pair.labels):
+        half = sum((f["high"] - f["low"]) / 2 for f in risks) / len(risks)
+        risk = sum(f["per_release"][r] for f in risks) / len(risks)
+        points.append(
+            {
+                "label": label,
+                "risk": risk,
+                "risk_low": max(0.0, risk - half),
+                "risk_high": risk + half,
+                "utility": 1 - useful["per_release"][r],
+                "utility_low": None,
+                "utility_high": None,
+            }
+        )
+    marked = pareto([(point["risk"], -point["utility"]) for point in points])
+    return {
+        "risk": f"{RISK_OF_MAP}, mean of {len(risks)} target(s), percent of persons",
+        "utility": "1 - mean total variation distance of all pairs of variables",
+        "utility_better": "high",
+        "points": [point | {"pareto": best} for point, best in zip(points, marked, strict=True)],
+    }
+
+
+def _provenance(context: Context, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    packages = {}
+    for name in PACKAGES:
+        try:
+            packages[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    sources = [("original", context.pair.original), *(("release", one) for one in context.pair.releases)]
+    if context.holdout is not None:
+        sources.append(("holdout", read(context.holdout)))
+    inputs = []
+    for role, source in sources:
+        path = source.path
+        inputs.append(
+            {
+                "role": role,
+                "label": source.label,
+                "records": source.num_rows,
+                "bytes": None if path is None else Path(path).stat().st_size,
+                "sha256": None if path is None else sha256(path),
+            }
+        )
+    return {
+        "unveil": metadata.version("unveil"),
+        "python": platform.python_version(),
+        "packages": packages,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "wall_seconds": sum(part["seconds"] for part in parts),
+        "inputs": inputs,
+    }

@@ -1,0 +1,93 @@
+"""One figure of risk with all that must stand beside it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+__all__ = ["Figure"]
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A figure, its uncertainty, its baselines, and the measure that would contradict it.
+
+    Parameters
+    ----------
+    measure, intruder, target
+        What is measured, for whom (empty for utility), and of which target (None where it concerns no target).
+    unit
+        "percent" of persons, "share" (0 to 1), "auc", or "distance" of a measure of utility.
+    per_release
+        Value of each release, or one value where all releases are taken together.
+    low, high
+        Interval of the mean.
+    sentence, does_not_show
+        What it means, and what it does not say.
+    contradicted_by
+        The measure to look at before a low value is believed.
+    margin
+        The same without release and keys.
+    null_mean, null_95, p_value
+        The same if the release said nothing of how keys and target go together.
+    ceiling
+        The same attack on the original itself.
+    held_out
+        The same for real persons that the synthesizer never saw.
+    excess, excess_low, excess_high
+        (value - null) / (1 - null), and its interval.
+    undefined
+        Why there is no value, where there is none.
+    """
+
+    measure: str
+    intruder: str
+    target: str | None
+    unit: str
+    per_release: Sequence[float]
+    low: float
+    high: float
+    sentence: str
+    does_not_show: str
+    contradicted_by: str
+    margin: float = math.nan
+    null_mean: float = math.nan
+    null_95: float = math.nan
+    p_value: float = math.nan
+    ceiling: float = math.nan
+    held_out: float = math.nan
+    excess: float = math.nan
+    excess_low: float = math.nan
+    excess_high: float = math.nan
+    undefined: str | None = None
+
+    @property
+    def value(self) -> float:
+        """Mean over the releases; NaN where one is not defined."""
+        return math.fsum(self.per_release) / len(self.per_release) if self.per_release else math.nan
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figure as plain values."""
+        plain: Mapping[str, Any] = vars(self)
+        return {
+            "measure": self.measure,
+            "intruder": self.intruder or None,
+            "target": self.target,
+            "unit": self.unit,
+            "value": self.value,
+            "low": self.low,
+            "high": self.high,
+            "undefined": self.undefined,
+            "per_release": list(self.per_release),
+            **{name: plain[name] for name in _LADDER},
+            "sentence": self.sentence,
+            "does_not_show": self.does_not_show,
+            "contradicted_by": self.contradicted_by,
+        }
+
+
+_LADDER = (
+    "margin", "null_mean", "null_95", "p_value", "ceiling", "held_out", "excess", "excess_low", "excess_high",
+)  # fmt: skip

@@ -1,0 +1,100 @@
+"""Figures by group of persons, with no group so small that it points at somebody."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.inference.intervals import wilson
+from unveil.microdata import Pair
+from unveil.microdata.grouping import grouped
+
+__all__ = ["OTHERS", "group_rows", "person_groups"]
+
+MOST_LEVELS = 12
+"""A numeric variable with more levels is shown by fifths of persons."""
+PARTS = 5
+OTHERS = "all other levels"
+PERCENT = 100.0
+
+
+def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+    """Group of every original record by one variable, and the groups' labels.
+
+    Numbers are cut into fifths. The outer ones are called by their inner end, as the smallest and the largest value of
+    a file belong to single persons.
+    """
+    column = pair.column(name)
+    if column.kind != "numeric" or column.n_levels <= MOST_LEVELS:
+        return column.original, column.labels
+    cut, grouping = grouped(column, PARTS)
+    labels = list(cut.labels)
+    inner = [f"{b:.8g}" for b in grouping.breaks[1:-1]]
+    if inner:
+        labels[0], labels[len(inner)] = f"below {inner[0]}", f"{inner[-1]} and above"
+    return cut.original, tuple(labels)
+
+
+def group_rows(
+    pair: Pair, by: str, measures: Mapping[str, NDArray[Any]], *, least: int, scale: float = PERCENT
+) -> list[dict[str, Any]]:
+    """Mean of what persons contribute to each measure, by group.
+
+    Groups of fewer than ``least`` persons are taken together; where even that stays below, the smallest shown group is
+    added, so that nothing can be had by subtraction.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    by
+        The variable that groups persons.
+    measures
+        Per measure the contribution (n,) of each original record; NaN where the person does not count.
+    least
+        Fewest persons of a group that is shown.
+    scale
+        100 for percent, 1 for shares.
+
+    Returns
+    -------
+    list of dict
+        ``by``, ``level``, ``persons``, ``measure``, ``unit``, ``value`` and its Wilson interval ``low`` and ``high``;
+        by measure and level.
+    """
+    codes, labels = person_groups(pair, by)
+    return [row for name, values in measures.items() for row in _rows(by, codes, labels, name, values, least, scale)]
+
+
+def _rows(
+    by: str, codes: NDArray[np.int32], labels: tuple[str, ...], measure: str, values: NDArray[Any], least: int,
+    scale: float,
+) -> list[dict[str, Any]]:  # fmt: skip
+    counted = ~np.isnan(np.asarray(values, dtype=float))
+    n = np.bincount(codes[counted], minlength=len(labels))
+    sums = np.bincount(codes[counted], weights=np.asarray(values, dtype=float)[counted], minlength=len(labels))
+    small = (n > 0) & (n < least)
+    while small.any() and n[small].sum() < least and (rest := np.flatnonzero((n > 0) & ~small)).size:
+        small[rest[np.argmin(n[rest])]] = True
+    shown = [(labels[i], int(n[i]), float(sums[i])) for i in np.flatnonzero((n > 0) & ~small)]
+    if small.any() and n[small].sum() >= least:
+        shown.append((OTHERS, int(n[small].sum()), float(sums[small].sum())))
+    rows = []
+    for label, persons, total in shown:
+        low, high = wilson(round(total), persons)
+        rows.append(
+            {
+                "by": by,
+                "level": label,
+                "persons": persons,
+                "measure": measure,
+                "unit": "percent" if scale == PERCENT else "share",
+                "value": scale * total / persons,
+                "low": scale * low,
+                "high": scale * high,
+            }
+        )
+    return rows

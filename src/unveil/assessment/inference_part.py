@@ -1,0 +1,162 @@
+"""The intruder who trains a model on the release: RAPID of one target, with its curve, groups and attribution."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unveil.assessment.figure import Figure
+from unveil.assessment.groups import group_rows
+from unveil.assessment.part import Context, Section
+
+if TYPE_CHECKING:
+    from unveil.inference import Rapid
+    from unveil.inference.attribution import Coefficient
+
+__all__ = ["chosen_attacker", "inference_part"]
+
+FOREST_SECONDS = 1.5e-4
+"""What a forest of 500 trees takes per record, training and prediction, on two cores of today."""
+SHARE = 1 / 3
+"""Share of the budget that forests may take."""
+FOLDS = 5
+
+
+def inference_part(target: str) -> Callable[[Context], Section]:
+    """The part of one target."""
+
+    def compute(context: Context) -> Section:
+        from unveil.inference import rapid
+
+        scenario = context.scenario
+        attacker, reason = chosen_attacker(context)
+        risk = rapid(
+            context.pair, scenario.keys, target=target, attacker=attacker, permutations=scenario.permutations,
+            folds=FOLDS, seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon,
+        )  # fmt: skip
+        entry = {
+            "curve": _curve(risk, scenario.level, scenario.seed),
+            "attribution": _attribution(risk, scenario.minimum_count),
+            "groups": _groups(context, risk),
+            "notes": [*risk.notes, *([reason] if reason else [])],
+        }
+        return Section(figures=(_figure(risk, context),), targets={target: entry})
+
+    return compute
+
+
+def chosen_attacker(context: Context) -> tuple[str, str | None]:
+    """The attacker, and why it is not the forest.
+
+    Decided by the files' sizes and the budget, not by a clock, so that the same call gives the same figures.
+    """
+    scenario = context.scenario
+    if scenario.attacker != "auto":
+        return scenario.attacker, None
+    records = (1 + scenario.permutations) * sum(context.pair.n_synthetic) + FOLDS * context.pair.n_original
+    seconds = FOREST_SECONDS * records * len(scenario.targets)
+    if seconds <= SHARE * scenario.budget:
+        return "rf", None
+    return "cart", (
+        f"RAPID was taken with one tree per attack, as random forests would take about {seconds:.0f} seconds; choose "
+        "attacker 'rf' or a larger budget for them"
+    )
+
+
+def _figure(risk: Rapid, context: Context) -> Figure:
+    spans = risk.intervals(level=context.scenario.level, seed=context.scenario.seed)
+    attacks = risk.attacks
+    base: dict[str, Any] = {
+        name: _mean([a[name] for a in attacks]) for name in ("margin", "null_mean", "null_95", "ceiling", "excess")
+    }
+    return Figure(
+        measure="RAPID",
+        intruder="release",
+        target=risk.target,
+        unit="share",
+        per_release=[release["rate"] for release in risk.releases],
+        low=_mean([span["bootstrap"][0] for span in spans]),
+        high=_mean([span["bootstrap"][1] for span in spans]),
+        p_value=max(a["p_value"] for a in attacks),
+        excess_low=_mean([span["excess"][0] for span in spans]),
+        excess_high=_mean([span["excess"][1] for span in spans]),
+        sentence=_sentence(risk),
+        does_not_show=(
+            "Whether a person's own record was used: what holds for people in general is inferred about everybody."
+        ),
+        contradicted_by="posterior certain",
+        **base,
+    )
+
+
+def _sentence(risk: Rapid) -> str:
+    share = 100 * risk.rate
+    if risk.kind == "continuous":
+        return (
+            f"For {share:.1f} of 100 persons a model trained on the release tells {risk.target} with an error "
+            f"({risk.scoring}) below {risk.threshold:g}."
+        )
+    return (
+        f"For {share:.1f} of 100 persons a model trained on the release infers the true {risk.target} clearly better "
+        f"than its share (score above {risk.threshold:g})."
+    )
+
+
+def _curve(risk: Rapid, level: float, seed: int) -> dict[str, Any]:
+    """The rate over thresholds, averaged over releases and attackers."""
+    curve = risk.curve(level=level, seed=seed)
+    names = ("rate", "low", "high", "null_mean", "null_95", "ceiling")
+    lines = {
+        name: np.mean([getattr(line, name) for line in curve.lines], axis=0).tolist()
+        if all(getattr(line, name) is not None for line in curve.lines)
+        else [math.nan] * len(curve.thresholds)
+        for name in names
+    }
+    return {
+        "threshold": curve.symbol,
+        "chosen": risk.threshold,
+        "points": [
+            {"threshold": threshold} | {name: lines[name][i] for name in names}
+            for i, threshold in enumerate(curve.thresholds)
+        ],
+    }
+
+
+def _attribution(risk: Rapid, least: int) -> list[dict[str, Any]]:
+    """Log odds of being at risk, by key and level, in the first release; without levels of few persons."""
+    names = ("key", "level", "reference", "low", "high", "n")
+    return [
+        {"term": _term(one), "log_odds": one.estimate} | {name: getattr(one, name) for name in names}
+        for one in risk.attribution().coefficients
+        if one.n >= least
+    ]
+
+
+def _term(one: Coefficient) -> str:
+    if one.level is None:
+        return f"{one.key}, per standard deviation"
+    return f"{one.key}: {one.level} against {one.reference}"
+
+
+def _groups(context: Context, risk: Rapid) -> list[dict[str, Any]]:
+    releases = range(context.pair.n_releases)
+    counted = risk.records(0, flavour="arrow").column("truth")
+    flags = np.mean(
+        [risk.records(r, flavour="arrow").column("at_risk").to_numpy(zero_copy_only=False) for r in releases],
+        axis=0,
+        dtype=float,
+    )
+    if risk.kind == "continuous":
+        flags[counted.is_null().to_numpy(zero_copy_only=False)] = math.nan
+    return [
+        row
+        for key in context.scenario.keys
+        for row in group_rows(context.pair, key, {"RAPID": flags}, least=context.scenario.minimum_count, scale=1.0)
+    ]
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

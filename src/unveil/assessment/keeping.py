@@ -1,0 +1,78 @@
+"""Finished parts kept in a folder, so that an interrupted assessment goes on where it stopped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+from unveil.errors import FileError
+from unveil.microdata import Pair, read
+from unveil.microdata.atomic import replacing
+from unveil.result import without_nan
+
+__all__ = ["Kept", "fingerprint", "sha256"]
+
+_BLOCK = 1 << 20
+
+
+class Kept:
+    """A folder of finished parts of one assessment. It holds no records.
+
+    Parameters
+    ----------
+    folder
+        The folder; it is made if it does not exist.
+    fingerprint
+        Of files and scenario; parts of another assessment are passed over.
+    """
+
+    def __init__(self, folder: str | Path, fingerprint: str):
+        self.folder, self.fingerprint = Path(folder), fingerprint
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise FileError(f"{folder}: cannot be made a folder of finished parts ({error.strerror})") from None
+
+    def _path(self, name: str) -> Path:
+        # A name may hold any letter of a column's name.
+        digest = hashlib.sha256(f"{self.fingerprint}/{name}".encode()).hexdigest()
+        return self.folder / f"{digest[:24]}.json"
+
+    def load(self, name: str) -> dict[str, Any] | None:
+        """The part, if it was finished; a file that cannot be read is as good as none."""
+        try:
+            content = json.loads(self._path(name).read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return None
+        return content if isinstance(content, dict) and content.get("name") == name else None
+
+    def store(self, part: dict[str, Any]) -> None:
+        """Keep a finished part."""
+        with replacing(self._path(part["name"]), overwrite=True) as temporary:
+            temporary.write_text(json.dumps(without_nan(part), allow_nan=False), encoding="utf-8")
+
+
+def sha256(path: str | Path) -> str:
+    """SHA-256 of a file's content, hexadecimal."""
+    digest = hashlib.sha256()
+    with Path(path).open("rb") as file:
+        while block := file.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def fingerprint(pair: Pair, holdout: Any, *settings: object) -> str:
+    """A digest of the files' coded content and of everything that decides a result."""
+    digest = hashlib.sha256(repr((pair.n_original, pair.n_synthetic, settings)).encode())
+    for name in pair.names:
+        column = pair.column(name)
+        digest.update(repr((name, column.kind, column.labels, column.special)).encode())
+        for codes in (column.original, *column.releases):
+            digest.update(codes.tobytes())
+    if holdout is not None:
+        source = read(holdout)
+        for name in source.names:
+            digest.update(f"{name}{source.column(name).to_pylist()!r}".encode())
+    return digest.hexdigest()

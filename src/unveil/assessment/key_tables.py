@@ -1,0 +1,220 @@
+"""The weakest intruder, who looks persons up in the release: identity, attributes, key combinations, key sets."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.assessment.figure import Figure
+from unveil.assessment.groups import group_rows
+from unveil.assessment.part import Context, Section
+from unveil.result import number
+from unveil.tables import key_sets, structure
+from unveil.tables.attribute_risk import AttributeRisk
+from unveil.tables.ladder import Ladder
+
+__all__ = ["attribute_part", "identity_part", "key_sets_part", "structure_part"]
+
+MOST_KEYS_IN_SETS = 8
+"""Sets of up to four of more keys than this are too many to be read."""
+LARGEST_SET = 4
+
+
+def identity_part(context: Context) -> Section:
+    """Replicated uniques, and who they are."""
+    risk, level = context.identity, context.scenario.level
+    spans = [found["repU"] for found in risk.intervals(level=level, seed=context.scenario.seed)]
+    value, unique = risk.repU, risk.UiO
+    figure = Figure(
+        measure="repU",
+        intruder="release",
+        target=None,
+        unit="percent",
+        per_release=[release["repU"] for release in risk.releases],
+        low=_mean([low for low, _ in spans]),
+        high=_mean([high for _, high in spans]),
+        ceiling=unique,
+        sentence=(
+            f"Of 100 persons, {number(unique, 1)} have a combination of keys that nobody else in the original has; "
+            f"{number(value, 1)} of the 100 also meet exactly one synthetic record with it."
+        ),
+        does_not_show="Whether the record that is met has anything to do with the person, and what it tells.",
+        contradicted_by="posterior certain",
+    )
+    flags = _mean_over(context, lambda r: risk.records(r, flavour="arrow").column("replicated_unique").to_numpy())
+    groups = [
+        row
+        for key in context.scenario.keys
+        for row in group_rows(context.pair, key, {"repU": flags}, least=context.scenario.minimum_count)
+    ]
+    return Section(figures=(figure,), entries={"key_groups": groups})
+
+
+def attribute_part(context: Context) -> Section:
+    """DiSCO and DCAP of every target, each on its ladder of baselines."""
+    figures: list[Figure] = []
+    targets: dict[str, dict[str, Any]] = {}
+    for target, risk in context.attribute.items():
+        ladder = risk.ladder(holdout=context.holdout, level=context.scenario.level, seed=context.scenario.seed)
+        figures += [_disco(risk, ladder, target), _dcap(risk, ladder, target)]
+        cut = risk.grouping.get(target)
+        targets[target] = {
+            "grouped_into": None if cut is None else len(cut["breaks"]) - 1,  # type: ignore[arg-type]
+            "groups": _attribute_groups(context, risk),
+            "checks": _checks(risk),
+            "notes": list(risk.notes),
+        }
+    return Section(figures=tuple(figures), targets=targets, warnings=_rises(context.attribute))
+
+
+def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:
+    """Where DiSCO would be higher if the release told less (Latner, Neunhoeffer & Drechsler 2026)."""
+    values = {target: (risk.mean["DiSCO"], _mean(risk.mode_DiSCO)) for target, risk in risks.items()}
+    rising = [f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if mode > value]
+    if not rising:
+        return ()
+    return (
+        "DiSCO would rise if the release carried only the most frequent value, which tells nothing about anybody: "
+        f"{'; '.join(rising)}. Do not read it as the protection that was reached.",
+    )
+
+
+def _disco(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
+    value, original = ladder.mean["DiSCO"].value, risk.mean["Dorig"]
+    return Figure(
+        measure="DiSCO",
+        target=target,
+        sentence=(
+            f"Of 100 persons, {number(value, 1)} have keys that in the release go with one value of {target} only, and "
+            f"it is theirs; in the original itself the keys of {number(original, 1)} do."
+        ),
+        does_not_show="Who is not matched exactly, or meets several values, may be inferred all the same.",
+        contradicted_by="RAPID",
+        **_rung(ladder, "DiSCO"),
+    )
+
+
+def _dcap(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
+    value, guess = ladder.mean["DCAPd"].value, risk.mean["baseCAPd"]
+    return Figure(
+        measure="DCAP",
+        target=target,
+        sentence=(
+            f"An intruder who guesses {target} in proportion to the release's records with the same keys is right for "
+            f"{number(value, 1)} of 100 persons; without the release, guessing is right for {number(guess, 1)}."
+        ),
+        does_not_show="Persons whose keys are not in the release count as safe, whatever a model would infer of them.",
+        contradicted_by="RAPID",
+        **_rung(ladder, "DCAPd"),
+    )
+
+
+def _rung(ladder: Ladder, measure: str) -> dict[str, Any]:
+    """The figures of one measure by the names of a :class:`Figure`; excesses are shares."""
+    rung = ladder.mean[measure]
+    reasons = [f"{name}: {why}" for name, why in ladder.undefined.items() if name.split(".")[0] == measure]
+    return {
+        "intruder": "release",
+        "unit": "percent",
+        "per_release": [release[measure].value for release in ladder.releases],
+        "low": rung.interval[0],
+        "high": rung.interval[1],
+        **{name: getattr(rung, name) for name in ("margin", "null_mean", "null_95", "p_value", "ceiling", "held_out")},
+        "excess": rung.excess / 100,
+        "excess_low": rung.excess_interval[0] / 100,
+        "excess_high": rung.excess_interval[1] / 100,
+        "undefined": "; ".join(reasons) or None,
+    }
+
+
+def _attribute_groups(context: Context, risk: AttributeRisk) -> list[dict[str, Any]]:
+    flags = {
+        name: _mean_over(context, lambda r, c=column: risk.records(r, flavour="arrow").column(c).to_numpy())
+        for name, column in (("DiSCO", "disco"), ("DCAP", "ps"))
+    }
+    return [
+        row
+        for key in context.scenario.keys
+        for row in group_rows(context.pair, key, flags, least=context.scenario.minimum_count)
+    ]
+
+
+def structure_part(context: Context) -> Section:
+    """How far the release keeps the original's key combinations."""
+    found = structure(context.pair, context.scenario.keys, ngroups_keys=context.scenario.ngroups_keys)
+    mean = dict(found.mean)
+    sentence = (
+        f"Of 100 key combinations in a release, {number(mean['percent_novel'], 1)} do not occur in the original; the "
+        "more of them, the lower repU and DiSCO read, whether or not anybody is better protected."
+    )
+    return Section(entries={"structure": mean | {"sentence": sentence}})
+
+
+def key_sets_part(context: Context) -> Section:
+    """Which keys carry the risk: every set of up to four keys, and all keys but one."""
+    scenario = context.scenario
+    sets: list[dict[str, Any]] = []
+    without: list[dict[str, Any]] = []
+    largest = LARGEST_SET if len(scenario.keys) <= MOST_KEYS_IN_SETS else 2
+    for target in scenario.targets:
+        found = key_sets(
+            context.pair, scenario.keys, target=target, max_size=largest, ngroups_keys=scenario.ngroups_keys,
+            ngroups_target={target: scenario.ngroups_target[target]}
+            if scenario.ngroups_target and target in scenario.ngroups_target
+            else None,
+        )  # fmt: skip
+        everything, *one_less = found.leave_one_out
+        sets.extend(_set(target, one) for one in found.sets)
+        without.extend(
+            {
+                "target": target,
+                "key": next(iter(set(scenario.keys) - set(one.keys))),
+                "combinations": one.combinations,
+                **{f"{m}_without": one.measures[m] for m in ("repU", "DiSCO")},
+                **{f"{m}_change": one.measures[m] - everything.measures[m] for m in ("repU", "DiSCO")},
+            }
+            for one in one_less
+        )
+    return Section(entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest})
+
+
+def _set(target: str, one: Any) -> dict[str, Any]:
+    return {
+        "target": target,
+        "keys": list(one.keys),
+        "size": len(one.keys),
+        "figures": {name: one.measures[name] for name in ("repU", "DiSCO", "Dorig")}
+        | {"combinations": one.combinations},
+    }
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values) if values else math.nan
+
+
+def _mean_over(context: Context, of_release: Any) -> NDArray[np.float64]:
+    """What persons contribute, averaged over the releases."""
+    n = context.pair.n_releases
+    found: NDArray[np.float64] = np.mean([np.asarray(of_release(r), dtype=float) for r in range(n)], axis=0)
+    return found
+
+
+def _checks(risk: AttributeRisk) -> list[str]:
+    """What DiSCO counts that needs no release to be known; shares alone, as a count would point at single persons."""
+    lines = []
+    for label, one, two in zip(risk.labels, risk.check_1way, risk.check_2way, strict=True):
+        if one:
+            lines.append(
+                f"{label}: {one['percent']:.0f} % of the DiSCO records have the same level, which {one['share']:.0f} % "
+                "of all records have; consider leaving it out (not_target_levels)."
+            )
+        if two:
+            lines.append(
+                f"{label}: {len(two)} pair(s) of target and key level are close to a rule in the original (as widowed "
+                "and aged under 18 would be); consider leaving them out (exclude_pairs)."
+            )
+    return lines

@@ -1,0 +1,169 @@
+"""A part of an assessment: what it is given, what it gives back, and how it is run without taking others down."""
+
+from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+from unveil.assessment.figure import Figure
+from unveil.assessment.scenario import Scenario
+from unveil.errors import UnveilError, UnveilWarning
+from unveil.microdata import Pair
+from unveil.tables import attribute, identity
+from unveil.tables.attribute_risk import AttributeRisk
+from unveil.tables.identity import IdentityRisk
+
+__all__ = ["Clock", "Context", "Part", "Section", "Skipped", "run"]
+
+
+class Skipped(Exception):
+    """A part does not apply; the text says why."""
+
+
+class Clock:
+    """The time that an assessment may take."""
+
+    def __init__(self, budget: float):
+        self.budget = budget
+        self._end = time.monotonic() + budget
+
+    @property
+    def left(self) -> float:
+        """Seconds left; never below 0."""
+        return max(0.0, self._end - time.monotonic())
+
+
+@dataclass(frozen=True)
+class Context:
+    """What all parts work on.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    scenario
+        What is asked.
+    clock
+        The time that is left.
+    synthesizer
+        What made the releases, if it is known.
+    holdout, holdout_unseen
+        Real records held out, if there are any, and whether it was stated that the synthesizer never saw them.
+    parts_left
+        Number of parts that share the time that is left, this one among them.
+    """
+
+    pair: Pair
+    scenario: Scenario
+    clock: Clock
+    synthesizer: Any = None
+    holdout: Any = None
+    holdout_unseen: bool = False
+    parts_left: int = 1
+
+    @cached_property
+    def identity(self) -> IdentityRisk:
+        """Identity measures, taken when a part first needs them."""
+        return identity(self.pair, self.scenario.keys, ngroups_keys=self.scenario.ngroups_keys)
+
+    @cached_property
+    def attribute(self) -> Mapping[str, AttributeRisk]:
+        """Attribute measures by target, taken when a part first needs them."""
+        risks = attribute(
+            self.pair, self.scenario.keys, targets=self.scenario.targets, ngroups_keys=self.scenario.ngroups_keys,
+            ngroups_target=self.scenario.ngroups_target,
+        )  # fmt: skip
+        return {risk.target: risk for risk in risks}
+
+
+@dataclass(frozen=True)
+class Section:
+    """What a part adds to the assessment.
+
+    Parameters
+    ----------
+    figures
+        Figures of risk.
+    targets
+        By target, entries of its section.
+    entries
+        Entries of the assessment itself.
+    warnings
+        What deserves a look.
+    partial
+        Why the part is not whole, where it is not.
+    """
+
+    figures: tuple[Figure, ...] = ()
+    targets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    entries: Mapping[str, Any] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    partial: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The section as plain values."""
+        return {
+            "figures": [figure.to_dict() for figure in self.figures],
+            "targets": {name: dict(entries) for name, entries in self.targets.items()},
+            "entries": dict(self.entries),
+            "warnings": list(self.warnings),
+        }
+
+
+@dataclass(frozen=True)
+class Part:
+    """One part, by name.
+
+    Parameters
+    ----------
+    name
+        What it is called in the list of parts; with its target where it has one.
+    measure
+        The measure it belongs to.
+    compute
+        From the context to a section.
+    """
+
+    name: str
+    measure: str
+    compute: Callable[[Context], Section]
+
+
+def run(part: Part, context: Context) -> dict[str, Any]:
+    """Run one part: its section as plain values, and how it went.
+
+    A part that fails is reported as failed; the others go on. Being interrupted is no failure.
+
+    Returns
+    -------
+    dict
+        ``name``, ``status``, ``seconds``, ``reason`` and ``section`` (None where there is none).
+    """
+    start = time.perf_counter()
+    section, reason = None, None
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always", UnveilWarning)
+        try:
+            section = part.compute(context)
+            status, reason = ("partial", section.partial) if section.partial else ("done", None)
+        except Skipped as skipped:
+            status, reason = "skipped", str(skipped)
+        except UnveilError as error:
+            status, reason = "failed", str(error)
+        except Exception as error:
+            status, reason = "failed", f"{type(error).__name__} in the program itself: {error or 'no message'}"
+    said = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UnveilWarning)))
+    content = None if section is None else section.to_dict()
+    if content is not None:
+        content["warnings"] = list(dict.fromkeys([*content["warnings"], *said]))
+    return {
+        "name": part.name,
+        "status": status,
+        "seconds": time.perf_counter() - start,
+        "reason": reason,
+        "section": content,
+    }

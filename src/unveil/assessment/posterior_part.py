@@ -1,0 +1,174 @@
+"""The strongest intruder, who has the synthesizer and all records but one: the Bayesian risk within the budget."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.assessment.figure import Figure
+from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.scenario import INTRUDERS
+from unveil.inference.intervals import wilson
+
+__all__ = ["posterior_part"]
+
+SAMPLED = 400
+"""Records drawn at random, for figures that hold for everybody."""
+FLAGGED = 2000
+"""Most records that the cheap measures point at."""
+SHARES = {"all": 0.25, "sampled": 0.35, "flagged": 0.4}
+"""How the time that a target may take is divided."""
+CERTAIN = "share_certain"
+
+
+def posterior_part(target: str) -> Callable[[Context], Section]:
+    """The part of one target."""
+
+    def compute(context: Context) -> Section:
+        if INTRUDERS[2] not in context.scenario.intruders:
+            raise Skipped("the intruder who has all records but one is not part of the scenario")
+        if context.synthesizer is None:
+            raise Skipped("the synthesizer and its settings were not given; name them, or the provenance file")
+        return _compute(context, target)
+
+    return compute
+
+
+def _compute(context: Context, target: str) -> Section:
+    from unveil.posterior import posterior
+
+    share = context.clock.left / context.parts_left
+    flags = _flags(context, target)
+    runs: dict[str, Any] = {}
+    asked: dict[str, dict[str, Any]] = {
+        "all": {"structure": "fixed"},
+        "sampled": {"structure": "exact", "sample": min(SAMPLED, context.pair.n_original)},
+        "flagged": {"structure": "exact", "records": flags, "sample": min(FLAGGED, int(flags.sum()))},
+    }
+    for who, options in asked.items():
+        if who == "flagged" and not flags.any():
+            continue
+        runs[who] = posterior(
+            context.pair, context.synthesizer, target=target, seed=context.scenario.seed,
+            time_limit=max(1.0, SHARES[who] * share), **options,
+        )  # fmt: skip
+    found = {who: run.to_dict(by=list(context.scenario.keys)) for who, run in runs.items()}
+    sampled = runs["sampled"].weighed()
+    figures = (
+        _mean_figure(sampled, target, context.scenario.level),
+        _certain_figure(found["sampled"], target, context.scenario.level),
+    )
+    unfinished = [f"{_WHO[who]}: {done} of {asked} records" for who, done, asked in _counts(found) if done < asked]
+    return Section(
+        figures=figures,
+        targets={target: {"posterior": _entry(context, runs, found)}},
+        warnings=tuple(dict.fromkeys(text for one in found.values() for text in one["warnings"])),
+        partial="; ".join(unfinished) + " within the budget" if unfinished else None,
+    )
+
+
+_WHO = {
+    "all": "all records, donor counts alone",
+    "sampled": "random sample",
+    "flagged": "records flagged by repU or DiSCO",
+}
+
+
+def _flags(context: Context, target: str) -> NDArray[np.bool_]:
+    """Records that a cheap measure points at in any release."""
+    risk = context.attribute[target]
+    flags = np.zeros(context.pair.n_original, dtype=bool)
+    for release in range(context.pair.n_releases):
+        table = risk.records(release, flavour="arrow")
+        for column in ("replicated_unique", "disco"):
+            flags |= np.asarray(table.column(column).to_numpy(zero_copy_only=False), dtype=bool)
+    return flags
+
+
+def _counts(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, int]]:
+    return [(who, min(one["records"]["n_done"].values()), one["records"]["n_asked"]) for who, one in found.items()]
+
+
+def _mean_figure(weighed: Any, target: str, level: float) -> Figure:
+    posterior, prior = weighed.posterior, weighed.prior
+    value, before, n = float(posterior.mean()), float(prior.mean()), posterior.size
+    half = _normal(level) * float(posterior.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    gain = (posterior - prior.mean()) / (1 - before) if before < 1 else np.full(n, math.nan)
+    half_gain = _normal(level) * float(gain.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
+    excess = (value - before) / (1 - before) if before < 1 else math.nan
+    return Figure(
+        measure="posterior",
+        intruder=INTRUDERS[2],
+        target=target,
+        unit="share",
+        per_release=[value],
+        low=max(0.0, value - half),
+        high=min(1.0, value + half),
+        margin=before,
+        ceiling=1.0,
+        excess=excess,
+        excess_low=excess - half_gain,
+        excess_high=excess + half_gain,
+        sentence=(
+            f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
+            f"probability of {value:.2f} on average, {before:.2f} before the release was seen (exact, {n} records "
+            "drawn at random)."
+        ),
+        does_not_show="How plausible it is that somebody has all other records: it is the upper end.",
+        contradicted_by="posterior certain",
+    )
+
+
+def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figure:
+    one = found["releases"][0]["exact"]
+    n, value = int(one["n_records"]), float(one[CERTAIN])
+    low, high = wilson(round(value * n), n, level)
+    return Figure(
+        measure="posterior certain",
+        intruder=INTRUDERS[2],
+        target=target,
+        unit="share",
+        per_release=[value],
+        low=low,
+        high=high,
+        ceiling=1.0,
+        sentence=(
+            f"For {100 * value:.0f} of 100 persons the release leaves that intruder no doubt about {target} (exact, "
+            f"{n} records drawn at random)."
+        ),
+        does_not_show="Persons whose value is nearly certain, and what weaker intruders learn.",
+        contradicted_by="RAPID",
+    )
+
+
+def _entry(context: Context, runs: Mapping[str, Any], found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+    rows = []
+    for who, one in found.items():
+        structure = one["strongest"]
+        figures = one["releases"][0][structure]
+        names = ("mean_prior", "mean_posterior", "mean_normalised_gain", "share_above_half", "share_above_90", CERTAIN)
+        rows.append(
+            {"who": _WHO[who], "structure": structure, "records": figures["n_records"]}
+            | {name: figures[name] for name in names}
+        )
+    sampled = found["sampled"]
+    return {
+        "rows": rows,
+        "n_values": sampled["n_values"],
+        "prior": sampled["prior"],
+        "gain_histogram": found["all"]["releases"][0]["fixed"]["normalised_gain_histogram"],
+        "subgroups": found["all"]["subgroups"],
+        "cross": runs["all"].to_dict(beside=[context.attribute[sampled["target"][0]]])["cross"],
+        "settings_check": sampled["settings_check"],
+    }
+
+
+def _normal(level: float) -> float:
+    """Quantile of the normal distribution for a two-sided interval."""
+    from statistics import NormalDist
+
+    return NormalDist().inv_cdf(0.5 + level / 2)

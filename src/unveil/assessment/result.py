@@ -1,0 +1,162 @@
+"""The result of an assessment: one dict, and what is drawn from it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+from unveil.errors import CallError
+from unveil.microdata.atomic import replacing
+from unveil.microdata.nearest import near_matches
+from unveil.microdata.source import Flavour
+from unveil.result import frame, paragraph, text_table, without_nan
+
+__all__ = ["Assessment"]
+
+_SHOWN = ("margin", "null_mean", "ceiling")
+
+
+class Assessment:
+    """What releases give away and what they are good for; made by :func:`unveil.assess`.
+
+    Parameters
+    ----------
+    content
+        The assessment as one dict; ``docs/assessment.md`` describes it.
+    """
+
+    def __init__(self, content: Mapping[str, Any]):
+        self._content = content
+
+    def to_dict(self) -> dict[str, Any]:
+        """The assessment as plain values; what is not defined is None."""
+        plain: dict[str, Any] = without_nan(dict(self._content))
+        return plain
+
+    def to_json(self, path: str | Path | None = None, *, overwrite: bool = False) -> str:
+        """The assessment as JSON, also written to a file if one is named.
+
+        Raises
+        ------
+        FileError
+            If the file exists, or cannot be written.
+        """
+        text = json.dumps(self.to_dict(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+        return _written(text, path, overwrite)
+
+    def to_html(self, path: str | Path | None = None, *, overwrite: bool = False) -> str:
+        """The report as one HTML page without any outside part, also written to a file if one is named.
+
+        Raises
+        ------
+        FileError
+            If the file exists, or cannot be written.
+        """
+        from unveil.report import html
+
+        return _written(html(self.to_dict()), path, overwrite)
+
+    def to_markdown(self, path: str | Path | None = None, *, overwrite: bool = False) -> str:
+        """The report as Markdown, also written to a file if one is named.
+
+        Raises
+        ------
+        FileError
+            If the file exists, or cannot be written.
+        """
+        from unveil.report import markdown
+
+        return _written(markdown(self.to_dict()), path, overwrite)
+
+    def figure(self, measure: str, target: str | None = None, intruder: str | None = None) -> SimpleNamespace:
+        """One figure of risk, by the names in :meth:`to_dict`; what is not defined is NaN.
+
+        Raises
+        ------
+        CallError
+            If there is no such figure.
+        """
+        for found in self._content["figures"]:
+            if (
+                found["measure"] == measure
+                and target in (None, found["target"])
+                and intruder in (None, found["intruder"])
+            ):
+                return SimpleNamespace(**{k: math.nan if v is None and k in _NUMBERS else v for k, v in found.items()})
+        names = [f["measure"] for f in self._content["figures"]]
+        raise CallError(f"there is no figure {measure!r} of {target!r}{near_matches(measure, names)}")
+
+    def to_frame(self, flavour: Flavour = "arrow") -> Any:
+        """One row per figure of risk."""
+        names = ("measure", "intruder", "target", "unit", "value", "low", "high", *_NUMBERS[3:], "undefined")
+        rows = self.to_dict()["figures"]
+        return frame({name: [row[name] for row in rows] for name in names}, flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Every figure beside its baselines, on one scale from 0 to 1; needs matplotlib."""
+        from unveil.assessment.plots import plot_figures
+
+        return plot_figures(self.to_dict()["figures"], ax=ax)
+
+    def __str__(self) -> str:
+        content = self._content
+        lines = [content["title"], "", *(paragraph(sentence) for sentence in content["summary"]), ""]
+        rows: list[list[float | str | None]] = [
+            [
+                figure["measure"], figure["target"] or "", figure["unit"], figure["value"],
+                "-" if _missing(figure["low"]) else f"{figure['low']:.2f} to {figure['high']:.2f}",
+                *(figure[name] for name in _SHOWN), figure["excess"],
+            ]
+            for figure in content["figures"]
+        ]  # fmt: skip
+        header = ["measure", "target", "unit", "value", f"{100 * content['scenario']['level']:g} % interval", "margin",
+                  "null", "ceiling", "excess"]  # fmt: skip
+        lines.append(text_table(header, rows))
+        if content["policy"] is not None:
+            lines += ["", f"Policy {content['policy']['label']}:", "", _policy_table(content["policy"]["rows"])]
+        lines += ["", *(paragraph(f"Warning ({w['part']}): {w['text']}") for w in content["warnings"])]
+        for part in content["parts"]:
+            if part["status"] != "done":
+                lines.append(paragraph(f"{part['name']}: {part['status']}, {part['reason']}."))
+        return "\n".join(lines).rstrip()
+
+    __repr__ = __str__
+
+
+_NUMBERS = (
+    "value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling", "held_out", "excess", "excess_low",
+    "excess_high",
+)  # fmt: skip
+
+
+def _missing(value: float | None) -> bool:
+    return value is None or math.isnan(value)
+
+
+def _policy_table(rows: list[dict[str, Any]]) -> str:
+    header = ["measure", "target", "statistic", "limit", "value", "verdict"]
+    return text_table(
+        header,
+        [
+            [
+                r["measure"],
+                r["target"] or "",
+                r["statistic"],
+                f"{r['direction']} {r['limit']:g}",
+                r["value"],
+                r["verdict"],
+            ]
+            for r in rows
+        ],
+    )
+
+
+def _written(text: str, path: str | Path | None, overwrite: bool) -> str:
+    if path is not None:
+        with replacing(path, overwrite=overwrite) as temporary:
+            temporary.write_text(text, encoding="utf-8")
+    return text

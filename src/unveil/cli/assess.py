@@ -1,0 +1,312 @@
+"""The verbs `unveil assess` and `unveil compare`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Annotated, Any
+
+from cyclopts import Parameter
+
+from unveil.cli.options import (
+    Listed,
+    Output,
+    Reading,
+    Whole,
+    announce_compiling,
+    groups_of,
+    plain_value,
+    progress_bar,
+    write_text,
+)
+from unveil.errors import CallError, FileError
+
+__all__ = ["Asked", "Documents", "Synthesis", "assess", "compare"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Asked:
+    """What is asked; the names of :func:`unveil.assess`. A scenario file may hold any of them.
+
+    Parameters
+    ----------
+    keys
+        Key variables, separated by commas.
+    targets
+        Target variables, separated by commas; default: every other common column.
+    intruders
+        release, release and synthesizer, all but one record; default: all.
+    measures
+        identity, attribute, structure, key sets, utility, membership, inference, posterior, advice; default: all.
+    ngroups_keys
+        Groups of numeric keys, as age=5.
+    ngroups_target
+        Groups of numeric targets in the key tables: a number, or as income=20.
+    attacker
+        Of RAPID: rf, cart, gbm, logit, lm, stack, suite, or auto (as the budget allows).
+    tau
+        A person is at risk above this score of RAPID; default 0.3.
+    epsilon
+        A person is at risk below this error of RAPID; default 0.10.
+    permutations
+        Shuffles behind each null of RAPID; default 19.
+    models
+        Models whose estimates are compared, as "income ~ age + sex" (repeat).
+    level
+        Coverage of intervals; default 0.95.
+    budget
+        Seconds that the assessment should take; default 180.
+    minimum_count
+        Fewest persons of a group that is shown; default 10.
+    seed
+        The same seed gives the same figures; default 0.
+    """
+
+    keys: Listed = None
+    targets: Listed = None
+    intruders: Listed = None
+    measures: Listed = None
+    ngroups_keys: Listed = None
+    ngroups_target: Listed = None
+    attacker: str | None = None
+    tau: float | None = None
+    epsilon: float | None = None
+    permutations: Whole | None = None
+    models: Annotated[list[str] | None, Parameter(negative=())] = None
+    level: float | None = None
+    budget: float | None = None
+    minimum_count: Whole | None = None
+    seed: Whole | None = None
+
+    def options(self) -> dict[str, Any]:
+        """What was given, as options of :func:`unveil.assess`."""
+        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+        for name in ("keys", "targets", "intruders", "measures"):
+            if name in given:
+                given[name] = [one.strip() for part in given[name] for one in part.split(",")]
+        for name in ("ngroups_keys", "ngroups_target"):
+            if name in given:
+                given[name] = groups_of(given[name], name)
+        return given
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Synthesis:
+    """What made the releases, where it is known.
+
+    Parameters
+    ----------
+    provenance
+        The provenance file that `unveil synthesize` left beside them.
+    synthesizer
+        cart: sequential CART with the settings below.
+    minbucket
+        Smallest number of records in a leaf; default 5.
+    cp
+        Least improvement of a split; default 1e-8.
+    """
+
+    provenance: Path | None = None
+    synthesizer: str | None = None
+    minbucket: Whole | None = None
+    cp: float | None = None
+
+    def made(self, original: Path, special_codes: Any, kinds: Any) -> Any:
+        """The synthesizer, or None where nothing is said of it."""
+        settings: dict[str, Any] = {
+            name: v for name, v in (("minbucket", self.minbucket), ("cp", self.cp)) if v is not None
+        }
+        if self.provenance is not None:
+            if settings or self.synthesizer is not None:
+                raise CallError(
+                    "the provenance file says how the releases were made; leave out --synthesizer and settings"
+                )
+            from unveil.synthesis.provenance import read_provenance
+            from unveil.synthesis.rebuild import synthesizer_of
+
+            found = read_provenance(self.provenance)
+            found.check_original(original)
+            return synthesizer_of(found)
+        if self.synthesizer is None:
+            if settings:
+                raise CallError("settings of a synthesizer need --synthesizer cart")
+            return None
+        if self.synthesizer != "cart":
+            raise CallError(f"--synthesizer: there is no {self.synthesizer!r}; choose cart, or give --provenance")
+        from unveil.synthesis import CartSynthesizer
+
+        return CartSynthesizer(**settings, special_codes=special_codes or None, kinds=kinds or None)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Documents:
+    """Where the assessment goes besides the terminal.
+
+    Parameters
+    ----------
+    html
+        Write the report to this file: one page that needs no network.
+    markdown
+        Write the report as Markdown.
+    policy
+        The institution's thresholds (TOML); they add a verdict column.
+    release_safe
+        Whether the report leaves out what may not be published.
+    checkpoint
+        A folder that keeps finished parts, so that an interrupted assessment goes on where it stopped.
+    """
+
+    html: Path | None = None
+    markdown: Path | None = None
+    policy: Path | None = None
+    release_safe: bool = True
+    checkpoint: Path | None = None
+
+
+_ASKED = tuple(field.name for field in fields(Asked))
+
+
+def assess(
+    *files: Path, scenario: Path | None = None, holdout: Path | None = None,
+    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, asked: Asked = Asked(),
+    synthesis: Synthesis = Synthesis(), documents: Documents = Documents(), reading: Reading = Reading(),
+    output: Output = Output(),
+) -> None:  # fmt: skip
+    """What a release gives away, to intruders from weak to strong, and what it is good for: one document.
+
+    Parameters
+    ----------
+    files
+        The file of real records, then the release, or several. A scenario file may name them instead.
+    scenario
+        A TOML file with any of these options by name; options given here count before it.
+    holdout
+        A file of real records that the synthesizer never saw.
+    holdout_unseen
+        State that this is so: records set aside afterwards measure nothing.
+    """
+    from unveil.assessment.call import assess as compute
+
+    given = _scenario(scenario)
+    options = {name: given.pop(name) for name in _ASKED if name in given} | asked.options()
+    original, releases = _files(files, given)
+    holdout = holdout or given.pop("holdout", None)
+    holdout_unseen = holdout_unseen or bool(given.pop("holdout_unseen", False))
+    policy = documents.policy or given.pop("policy", None)
+    inputs = [original, *releases, *(path for path in (holdout, policy, scenario) if path is not None)]
+    output.check(tuple(inputs), *(path for path in (documents.html, documents.markdown) if path is not None))
+    _require_keys(options)
+    reading = _reading(reading, given)
+    pair = reading.pair(original, tuple(releases))
+    provenance = given.pop("provenance", None)
+    if synthesis == Synthesis() and provenance is not None:
+        synthesis = Synthesis(provenance=provenance)
+    maker = synthesis.made(original, reading.codes, reading.stated)
+    announce_compiling()
+    with progress_bar("reading") as progress:
+        result = compute(
+            pair, **options, synthesizer=maker, holdout=None if holdout is None else str(holdout),
+            holdout_unseen=holdout_unseen,
+            policy=policy, release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress,
+        )  # fmt: skip
+    for path, text in ((documents.html, result.to_html), (documents.markdown, result.to_markdown)):
+        if path is not None:
+            write_text(path, text(), output.overwrite)
+    output.give(result)
+
+
+def compare(
+    original: Path, *files: Path, grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
+    csv: Path | None = None, asked: Asked = Asked(), reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """Several releases or synthesizers on one map of risk and utility.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    files
+        Releases, each a candidate of its own.
+    grid
+        Settings of sequential CART to try besides, as minbucket=5 (repeat, or separate by commas); all combinations.
+    m
+        Number of releases that each setting makes.
+    risk
+        repU, DiSCO, DCAP, RAPID, posterior, posterior certain or membership AUC; a risk that is not measured by
+        default is named in --measures too.
+    utility
+        mean TVD, worst pair TVD, S_pMSE, pMSE or SPECKS.
+    csv
+        Write the points to this file.
+    """
+    from unveil.assessment.comparison import compare as compute
+    from unveil.microdata.files import open_source
+    from unveil.microdata.write import write_table
+
+    output.check((original, *files), *(() if csv is None else (csv,)))
+    options = asked.options()
+    _require_keys(options)
+    announce_compiling()
+    with progress_bar("reading") as progress:
+        result = compute(
+            open_source(str(original), **reading.options),
+            {path.name: open_source(str(path), **reading.options) for path in files}, **options, grid=_grid(grid), m=m,
+            risk=risk, utility=utility, special_codes=reading.codes or None, kinds=reading.stated or None,
+            progress=progress,
+        )  # fmt: skip
+    if csv is not None:
+        write_table(result.to_frame("arrow"), str(csv), overwrite=output.overwrite)
+    output.give(result)
+
+
+def _scenario(path: Path | None) -> dict[str, Any]:
+    if path is None:
+        return {}
+    from unveil.assessment.scenario import read_scenario
+
+    return read_scenario(path, ["holdout_unseen", *_ASKED])
+
+
+def _require_keys(options: dict[str, Any]) -> None:
+    if not options.get("keys"):
+        raise CallError("no keys given: name what an intruder knows with --keys")
+
+
+def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[Path]]:
+    original, releases = given.pop("original", None), given.pop("synthetic", [])
+    if isinstance(original, list):
+        raise FileError("scenario: original takes one file name, not a list")
+    if files:
+        original, releases = files[0], list(files[1:]) or releases
+    if original is None:
+        raise CallError("no files given: name the original, then one or more synthetic files, or a scenario file")
+    return original, releases if isinstance(releases, list) else [releases]
+
+
+def _reading(reading: Reading, given: dict[str, Any]) -> Reading:
+    """How the files are read: as said on the command line, else as the scenario says."""
+    found = {name: given.pop(name) for name in [f.name for f in fields(Reading)] if name in given}
+    for name in ("special_codes", "kinds"):
+        if name in found:
+            if not isinstance(found[name], dict):
+                raise FileError(f"scenario: {name} takes a table by column, not {found[name]!r}")
+            found[name] = [
+                f"{column}={value}"
+                for column, values in found[name].items()
+                for value in (values if isinstance(values, list) else [values])
+            ]
+    said = {f.name: getattr(reading, f.name) for f in fields(Reading) if getattr(reading, f.name) is not None}
+    return Reading(**(found | said))
+
+
+def _grid(given: list[str] | None) -> dict[str, list[Any]]:
+    grid: dict[str, list[Any]] = {}
+    for part in (one for text in given or () for one in text.split(",")):
+        name, sign, value = part.partition("=")
+        if not sign:
+            raise CallError(f"--grid takes setting=value, not {part!r}")
+        grid.setdefault(name, []).append({"true": True, "false": False}.get(value.lower(), plain_value(value)))
+    return grid

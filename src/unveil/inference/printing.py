@@ -1,0 +1,104 @@
+"""Results of inference in words and tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from unveil.result import number, paragraph, text_table
+
+if TYPE_CHECKING:
+    from unveil.inference.result import Rapid
+
+__all__ = ["one_target", "several_targets"]
+
+Rows = list[list[float | str | None]]
+
+
+def one_target(result: Rapid) -> str:
+    """A row per attack, and what the figures mean."""
+    quality = "accuracy" if result.kind == "categorical" else "mae"
+    shown = ("margin", "null_mean", "null_95", "ceiling", "excess", "p_value", quality)
+    rows: Rows = []
+    for attack, interval in zip(result.attacks, result.intervals(), strict=True):
+        low, high = interval["bootstrap"]
+        rows.append([
+            attack["release"], attack["attacker"], f"{attack['n_at_risk']}/{attack['n']}",
+            f"{attack['rate']:.3f}", f"{low:.3f} to {high:.3f}", *(number(attack[m], 3) for m in shown),
+        ])  # fmt: skip
+    rest = [""] * len(shown)
+    if len(rows) > 1:
+        rows.append(["mean", "", "", f"{result.rate:.3f}", "", *rest])
+        rows.append(["largest", "", "", f"{result.envelope:.3f}", "", *rest])
+    if len(result.labels) > 1:
+        rows.append(["sd over releases", "", "", f"{result.sd['rate']:.3f}", "", *rest])
+    header = ["release", "attacker", "at risk", "rate", "95 % interval", "margin", "null", "null 95 %", "ceiling",
+              "excess", "p", quality]  # fmt: skip
+    return "\n".join(
+        [
+            f"RAPID of {result.target!r} ({result.kind}): {result.n_counted} of {result.n_original} original records, "
+            f"keys {', '.join(result.keys)}; {result.scoring}, {result.symbol} {result.threshold:g}",
+            "",
+            text_table(header, rows),
+            "",
+            paragraph(*_in_words(result)),
+            *(paragraph(f"Note: {note}.") for note in result.notes),
+        ]
+    )
+
+
+def _in_words(result: Rapid) -> list[str]:
+    share = 100 * result.rate
+    if result.kind == "continuous":
+        what = f"a model trained on the release tells {result.target!r} with an error ({result.scoring}) below"
+        sentences = [f"Of 100 persons whose keys are known, for {share:.1f} {what} {result.threshold:g}."]
+    else:
+        what = f"a model trained on the release infers the true {result.target!r} clearly better than its share"
+        sentences = [f"Of 100 persons whose keys are known, for {share:.1f} {what} (score above {result.threshold:g})."]
+    nulls = [a["null_mean"] for a in result.attacks if not math.isnan(a["null_mean"])]
+    if nulls:
+        sentences.append(
+            f"If the release said nothing of how {result.target!r} goes with the keys, it would be "
+            f"{100 * sum(nulls) / len(nulls):.1f} (null: target shuffled); read the rate against that."
+        )
+    else:
+        sentences.append("No null was run (permutations=0): without it the rate cannot be read.")
+    sentences.append(
+        "margin: the same share without release and keys. ceiling: the same attack trained on the original, each "
+        "person predicted without themselves. excess: (rate - null) / (1 - null)."
+    )
+    sentences.append(
+        "Not shown: whether a person's record was used to make the release. What holds for people in general can be "
+        "inferred about those who are in no file."
+    )
+    return sentences
+
+
+def several_targets(results: Sequence[Rapid]) -> str:
+    """A row per target, the most at risk first."""
+    rows: Rows = []
+    for result in sorted(results, key=lambda r: -r.rate):
+        means = [float(np.mean([a[n] for a in result.attacks])) for n in ("margin", "null_mean", "ceiling", "excess")]
+        rows.append([
+            result.target, result.kind, f"{result.symbol} {result.threshold:g}", str(result.n_counted),
+            number(result.rate, 3), number(result.envelope, 3), *(number(v, 3) for v in means),
+        ])  # fmt: skip
+    header = ["target", "kind", "threshold", "records", "rate", "largest", "margin", "null", "ceiling", "excess"]
+    attackers = list(dict.fromkeys(name for result in results for name in result.attackers))
+    return "\n".join(
+        [
+            f"RAPID: {results[0].n_original} original records, keys {', '.join(results[0].keys)}; "
+            f"{', '.join(attackers)}",
+            "",
+            text_table(header, rows),
+            "",
+            paragraph(
+                "Share of persons whose target a model trained on the release infers; means over attackers and "
+                "releases. Read each rate against its null: the same after shuffling the target in the release.",
+            ),
+            *(paragraph(f"{result.target}: {note}.") for result in results for note in result.notes),
+        ]
+    )

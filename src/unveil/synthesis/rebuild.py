@@ -1,0 +1,30 @@
+"""From a provenance file back to the synthesizer that made the releases."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from unveil.errors import DataError
+from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.provenance import Provenance
+from unveil.synthesis.sequence import CartSynthesizer
+
+__all__ = ["synthesizer_of"]
+
+
+def synthesizer_of(provenance: Provenance) -> Any:
+    """The synthesizer, not yet fitted, with the settings that the releases were made with.
+
+    Raises
+    ------
+    DataError
+        If the method has no likelihood that can be computed anew.
+    """
+    method, settings = provenance.method, dict(provenance.settings)
+    if method == "catall":
+        return CatallSynthesizer(**settings)
+    if method == "bayes_network":
+        raise DataError("the releases were made by a Bayesian network with noise, whose likelihood is not computed")
+    if method != "cart":
+        settings["methods"] = method
+    return CartSynthesizer(**settings)

@@ -1,0 +1,314 @@
+"""The ladder of baselines: what a measure of attribute disclosure has to be compared with.
+
+A figure alone says little. From below: guessing without a release (margin), a release whose target says nothing (null),
+persons whom the synthesizer never saw (held out). From above: the original attacked with itself (ceiling).
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.microdata.column import CodedColumn
+from unveil.microdata.holdout import Holdout
+from unveil.microdata.source import Flavour
+from unveil.result import frame, number, paragraph, text_table
+from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.tables.recount import Recount
+from unveil.tables.rules import rules_of
+from unveil.tables.rung import Rung, excess_over
+from unveil.tables.shuffled import shuffled_measures
+from unveil.tables.study import Study
+from unveil.tables.sums import percent
+from unveil.tables.wording import heading
+
+if TYPE_CHECKING:
+    from unveil.tables.attribute_risk import AttributeRisk
+
+__all__ = ["Ladder", "ladder"]
+
+Floats = NDArray[np.float64]
+_REPLICATES = 500
+_EVERYBODY = 100 - 1e-9
+_NAMES = ("repU", "DiSCO", "DCAPd")
+_NO_TARGET = "repU concerns the keys alone; there is no target to guess or to shuffle"
+_NO_HOLDOUT = "no held-out records were given"
+_ONLY_ORIGINAL = "a replicated unique is a record of the original; held-out records cannot be one"
+
+
+@dataclass(frozen=True)
+class Ladder:
+    """repU, DiSCO and DCAPd among their baselines, per release and on average; in percent of persons.
+
+    Attributes
+    ----------
+    keys, target
+        The key variables and the target variable.
+    releases
+        Per release, :class:`unveil.tables.rung.Rung` by measure.
+    mean
+        The same of the measures' means over the releases; a shuffle of the mean shuffles every release.
+    undefined
+        Per measure and figure that is not defined, the reason.
+    n_original, n_synthetic, n_held_out
+        Number of records of the original, of each release, and of the held-out file (None without one).
+    labels
+        What the releases are called.
+    permutations, level, seed
+        Number of shuffles, coverage of the intervals, and where the draws come from.
+    flavour
+        Kind of frame that results are given back in.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    releases: tuple[Mapping[str, Rung], ...]
+    mean: Mapping[str, Rung]
+    undefined: Mapping[str, str]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    n_held_out: int | None
+    labels: tuple[str, ...]
+    permutations: int
+    level: float
+    seed: int
+    flavour: Flavour
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            "keys": list(self.keys),
+            "target": self.target,
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "n_held_out": self.n_held_out,
+            "labels": list(self.labels),
+            "permutations": self.permutations,
+            "level": self.level,
+            "seed": self.seed,
+            "releases": [{name: rung.to_dict() for name, rung in rungs.items()} for rungs in self.releases],
+            "mean": {name: rung.to_dict() for name, rung in self.mean.items()},
+            "undefined": dict(self.undefined),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release and measure, and with several releases of their mean."""
+        rows = [*zip(self.labels, self.releases, strict=True), *([("mean", self.mean)] * (len(self.releases) > 1))]
+        listed = [{"release": label, "measure": name, **rung.flat()} for label, rungs in rows
+                  for name, rung in rungs.items()]  # fmt: skip
+        return frame({key: [row[key] for row in listed] for key in listed[0]}, flavour or self.flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Per measure the value with its interval among its baselines; needs matplotlib."""
+        from unveil.tables.plots import plot_ladder
+
+        return plot_ladder(self, ax=ax)
+
+    def __str__(self) -> str:
+        shown = f"{100 * self.level:g} %"
+        header = ["measure", "value", shown, "margin", "null", "null 95th", "p", "held out", "ceiling", "excess", shown]
+        several = len(self.releases) > 1
+        blocks = [("mean of the releases", self.mean)] if several else []
+        blocks += list(zip(self.labels, self.releases, strict=True))
+        lines = [
+            heading(
+                f"Baselines for {self.target!r}", self.n_original, self.keys,
+                f"{self.permutations} shuffles",
+                *([] if self.n_held_out is None else [f"{self.n_held_out} held-out records"]),
+            )
+        ]  # fmt: skip
+        for label, rungs in blocks:
+            rows = [_printed(name, rung) for name, rung in rungs.items()]
+            lines += ["", *([f"{label}"] if several else []), text_table(header, rows)]
+        lines += ["", *_sentences(self)]
+        return "\n".join(lines)
+
+    __repr__ = __str__
+
+
+def _printed(name: str, rung: Rung) -> list[float | str | None]:
+    return [
+        name, rung.value, _span(rung.interval), rung.margin, rung.null_mean, rung.null_95, number(rung.p_value, 3),
+        rung.held_out, rung.ceiling, rung.excess, _span(rung.excess_interval),
+    ]  # fmt: skip
+
+
+def _span(ends: tuple[float, float]) -> str:
+    return "-" if math.isnan(ends[0]) else f"{ends[0]:.2f} to {ends[1]:.2f}"
+
+
+def _sentences(found: Ladder) -> list[str]:
+    disco, dcap, rep = (found.mean[name] for name in ("DiSCO", "DCAPd", "repU"))
+    held_out = ""
+    if found.n_held_out is not None:
+        held_out = (
+            f"Held out: of 100 persons whom the synthesizer never saw, the release discloses {number(disco.held_out)} "
+            f"(DiSCO) and attributes {number(dcap.held_out)} correctly (DCAPd); what is more for original persons "
+            "comes from their having been in."
+        )
+    return [
+        paragraph(
+            f"Value: of 100 original persons, {number(rep.value)} are unique by their keys in both files (repU);",
+            f"{number(disco.value)} have {found.target!r} disclosed, and rightly (DiSCO); for {number(dcap.value)} a",
+            "guess from the release is right (DCAPd). The interval is a bootstrap over original records.",
+        ),
+        paragraph(
+            f"Margin: without any release, naming the most frequent value is right for {number(disco.margin)}, and a",
+            f"guess drawn from the shares of the values for {number(dcap.margin)} (baseCAPd).",
+        ),
+        paragraph(
+            f"Null: a release whose {found.target!r} is shuffled, and tells nothing about anybody, still has DiSCO",
+            f"{number(disco.null_mean)} and DCAPd {number(dcap.null_mean)}; p is the share of shuffles that reach the",
+            "value.",
+        ),
+        *([paragraph(held_out)] if held_out else []),
+        paragraph(
+            f"Ceiling: the original as its own release: repU {number(rep.ceiling)} (UiO),",
+            f"DiSCO {number(disco.ceiling)}",
+            f"(Dorig), DCAPd {number(dcap.ceiling)} with every person's own record left out. It is no bound: where a",
+            "release repeats records of persons who are alone with their keys, it goes beyond the last.",
+        ),
+        paragraph(
+            "Excess: (value - null) / (100 - null), in percent; its interval says which part of it shuffling alone",
+            "could bring about, for these persons, and holds 0 where the release is compatible with a target that",
+            "tells nothing. An excess is what can be inferred, from whatever source: it does NOT show that a person's",
+            "own record was used; held-out records do.",
+        ),
+        *(paragraph(f"{name} is not defined: {reason}.") for name, reason in found.undefined.items()
+          if reason not in (_NO_TARGET, _NO_HOLDOUT, _ONLY_ORIGINAL)),
+    ]  # fmt: skip
+
+
+def ladder(risk: AttributeRisk, *, permutations: int, holdout: Any, level: float, seed: int) -> Ladder:
+    """Put the measures of a target among their baselines.
+
+    Parameters
+    ----------
+    risk
+        The measures.
+    permutations, holdout, level, seed
+        See :meth:`unveil.tables.AttributeRisk.ladder`.
+    """
+    for name, value in (("permutations", permutations), ("seed", seed)):
+        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
+            raise CallError(f"{name} must be a whole number from 0, not {value!r}")
+    if not 0 < level < 1:
+        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
+    source = risk._source
+    pair = source.study.pair
+    held_out = None if holdout is None else _held_out(risk, Holdout.of(pair, holdout))
+    releases = range(pair.n_releases)
+    seeds = np.random.SeedSequence(seed).spawn(pair.n_releases)
+    own = [_contributions(source, release) for release in releases]
+    nulls = [shuffled_measures(source, release, permutations, seeds[release]) for release in releases]
+    outside = [] if held_out is None else [_contributions(held_out, release) for release in releases]
+    fixed = _fixed(source, risk.releases[0]["baseCAPd"])
+
+    def rungs(chosen: Sequence[int]) -> dict[str, Rung]:
+        spans = _intervals(_mean(own, chosen), level, seed)
+        others = _mean(outside, chosen)
+        outside_spans = _intervals(others, level, seed)
+        null = _mean(nulls, chosen)
+        values = {"repU": percent(math.fsum(_mean(own, chosen)["repU"]), pair.n_original)}
+        values |= {name: math.fsum(risk.releases[r][name] for r in chosen) / len(chosen) for name in null}
+        found = {name: replace(Rung(values[name], spans[name]), **fixed[name]) for name in _NAMES}
+        for name in null:
+            found[name] = replace(found[name], **excess_over(values[name], null[name], level))
+            if others:
+                held = percent(math.fsum(others[name]), len(others[name]))
+                found[name] = replace(found[name], held_out=held, held_out_interval=outside_spans[name])
+        return found
+
+    return Ladder(
+        keys=risk.keys,
+        target=risk.target,
+        releases=tuple(rungs([release]) for release in releases),
+        mean=rungs(releases),
+        undefined=_undefined(nulls, held_out is not None),
+        n_original=pair.n_original,
+        n_synthetic=pair.n_synthetic,
+        n_held_out=None if held_out is None else len(held_out.target.original),
+        labels=pair.labels,
+        permutations=int(permutations),
+        level=level,
+        seed=int(seed),
+        flavour=pair.flavour,
+    )
+
+
+def _held_out(risk: AttributeRisk, holdout: Holdout) -> Recount:
+    """The same study with held-out records in the place of the original ones."""
+    source = risk._source
+
+    def column(name: str) -> CodedColumn:
+        breaks = risk.grouping[name]["breaks"] if name in risk.grouping else ()
+        assert isinstance(breaks, Sequence)
+        return holdout.column(name, breaks=breaks)
+
+    study = Study(source.study.pair, risk.keys, tuple(map(column, risk.keys)), source.study.use_keys_na)
+    target = column(risk.target)
+    return Recount(study, target, rules_of(study, target, risk.options, warn=False))
+
+
+def _mean(figures: Sequence[Mapping[str, Floats]], chosen: Sequence[int]) -> dict[str, Floats]:
+    """Mean over the chosen releases, element by element; nothing where there are no figures."""
+    return {name: np.mean([figures[r][name] for r in chosen], axis=0) for name in figures[0]} if figures else {}
+
+
+def _contributions(source: Recount, release: int) -> dict[str, Floats]:
+    """Per person, what they add to each measure."""
+    records = source.records(release)
+    return {
+        "repU": records["replicated_unique"].astype(float),
+        "DiSCO": records["disco"].astype(float),
+        "DCAPd": records["ps"],
+    }
+
+
+def _fixed(source: Recount, margin: float) -> dict[str, dict[str, Any]]:
+    """What does not depend on the release: margins and ceilings."""
+    cells, tables = source.counted(0)
+    d = tables.counts["original"]
+    d_q = cells.over_keys(d)
+    n = len(source.target.original)
+    level = np.bincount(cells.t, weights=d, minlength=source.target.n_levels)
+    others = np.divide(d * (d - 1), d_q - 1, out=np.zeros(len(d)), where=d_q > 1)
+    q = source.study.combinations
+    counts = np.bincount(q.original, minlength=q.size)
+    unique = counts == 1
+    if source.study.excluded is not None:
+        unique &= ~source.study.excluded
+    return {
+        "repU": {"ceiling": percent(int(unique.sum()), n)},
+        "DiSCO": {"ceiling": percent(tables.removed["Dorig"]["remaining"], n), "margin": percent(int(level.max()), n)},
+        "DCAPd": {"ceiling": percent(math.fsum(others), n), "margin": margin},
+    }
+
+
+def _intervals(contributions: Mapping[str, Floats], level: float, seed: int) -> dict[str, tuple[float, float]]:
+    if not contributions:
+        return {}
+    n = len(next(iter(contributions.values())))
+    draws = resample(contributions, np.ones(n, dtype=np.int64), n=_REPLICATES, seed=seed)
+    return {name: percentile_interval(values, level, n) for name, values in draws.items()}
+
+
+def _undefined(nulls: Sequence[Mapping[str, Floats]], held_out: bool) -> dict[str, str]:
+    excess = ("excess", "excess_interval")
+    from_null = ("null_mean", "null_95", "p_value", *excess)
+    reasons = {f"repU.{figure}": _NO_TARGET for figure in ("margin", *from_null)}
+    reasons["repU.held_out"] = _ONLY_ORIGINAL
+    for name in ("DiSCO", "DCAPd"):
+        if not len(nulls[0][name]):
+            reasons |= {f"{name}.{figure}": "no shuffles were asked for" for figure in from_null}
+        elif any(null[name].max() >= _EVERYBODY for null in nulls):
+            reasons |= {f"{name}.{figure}": "a shuffled release gets everybody right" for figure in excess}
+        if not held_out:
+            reasons[f"{name}.held_out"] = _NO_HOLDOUT
+    return reasons

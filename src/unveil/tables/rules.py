@@ -1,0 +1,63 @@
+"""From the options of a call to tests on codes: which cells do not count."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from unveil.errors import CallError, UnveilWarning
+from unveil.microdata.column import CodedColumn
+from unveil.tables.exclusions import CellRules
+from unveil.tables.study import Study
+
+__all__ = ["rules_of"]
+
+
+def rules_of(study: Study, target: CodedColumn, options: Mapping[str, Any], *, warn: bool = True) -> CellRules:
+    """Turn the exclusions of :func:`unveil.attribute` into tests on the codes of a study.
+
+    Parameters
+    ----------
+    study
+        The keys.
+    target
+        The target, coded like the keys.
+    options
+        The exclusions by name, checked.
+    warn
+        Whether to say that a level in ``not_target_levels`` is in no file.
+
+    Raises
+    ------
+    CallError
+        If a pair to leave out is none, or has unknown levels.
+    """
+    levels = None
+    if len(options["not_target_levels"]):
+        levels = np.zeros(target.n_levels, dtype=bool)
+        for level in options["not_target_levels"]:
+            try:
+                levels[target.code_of(level)] = True
+            except CallError as error:
+                if warn:
+                    text = f"not_target_levels: {error}; nothing is left out for it"
+                    warnings.warn(text, UnveilWarning, stacklevel=3)
+    by_name = {column.name: column for column in study.columns}
+    pairs = []
+    for triple in options["exclude_pairs"]:
+        if len(triple) != 3 or triple[0] not in by_name:
+            raise CallError(
+                f"exclude_pairs takes triples (key, key level, target level) of a key, not {tuple(triple)!r}"
+            )
+        key = by_name[triple[0]]
+        pairs.append((study.holding(key, key.code_of(triple[1])), target.code_of(triple[2])))
+    return CellRules(
+        target_levels=levels,
+        target_gap=None if options["use_target_na"] else target.gap,
+        keys=study.excluded,
+        pairs=tuple(pairs),
+        denom_limit=int(options["denom_limit"]) if options["exclude_over_denom_limit"] else None,
+    )

@@ -1,0 +1,100 @@
+"""Figures read against each other, the Pareto set, and parts that fail."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import unveil
+from unveil.assessment.contradictions import contradictions
+from unveil.assessment.pareto import pareto
+from unveil.assessment.part import Clock, Context, Part, Section, Skipped, run
+from unveil.assessment.scenario import Scenario
+from unveil.errors import DataError, UnveilWarning
+
+
+def figure(measure, value, target=None, null_95=None):
+    return {"measure": measure, "target": target, "value": value, "null_95": null_95}
+
+
+def texts(*figures, structure=None):
+    return [one["text"] for one in contradictions(figures, structure)]
+
+
+def test_a_figure_no_higher_than_its_null():
+    assert "no higher than" in texts(figure("RAPID", 0.3, "ill", 0.31))[0]
+    assert texts(figure("RAPID", 0.32, "ill", 0.31)) == []
+    assert texts(figure("RAPID", None, "ill", 0.31), figure("DiSCO", math.nan, "ill", 4.0)) == []
+
+
+def test_match_measures_near_zero_beside_certainty():
+    found = texts(figure("repU", 0.0), figure("DiSCO", 2.0, "ill"), figure("posterior certain", 0.6, "ill"))
+    assert len(found) == 1
+    assert "repU 0.0 % and DiSCO 2.0 %" in found[0]
+    assert "60 of 100" in found[0]
+    assert texts(figure("repU", 0.0), figure("posterior certain", 0.1, "ill")) == []
+    assert texts(figure("DiSCO", 2.0, "pay"), figure("posterior certain", 0.6, "ill")) == []
+
+
+def test_many_new_key_combinations():
+    assert "34.4 %" in texts(structure={"percent_novel": 34.4})[0]
+    assert texts(structure={"percent_novel": 5.0}) == []
+    assert texts(structure={"percent_novel": None}) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
+def test_pareto_by_definition(points):
+    expected = [not any(q[0] <= p[0] and q[1] <= p[1] and q != p for q in points) for p in points]
+    assert pareto(points) == expected
+
+
+def test_a_point_that_is_not_defined_is_never_best():
+    assert pareto([(math.nan, 0.0), (1.0, 1.0)]) == [False, True]
+
+
+@pytest.fixture
+def context():
+    table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
+    pair = unveil.Pair(table, table.slice(0, 6))
+    return Context(pair, Scenario.of(pair, "sex", "ill"), Clock(10.0))
+
+
+def test_how_a_part_ends(context):
+    def with_warning(_):
+        import warnings
+
+        warnings.warn("look", UnveilWarning, stacklevel=1)
+        warnings.warn("look", UnveilWarning, stacklevel=1)
+        return Section(warnings=("own",))
+
+    def failing(_):
+        raise DataError("no amounts in 'ill'")
+
+    def broken(_):
+        return np.zeros(2)[5]
+
+    def skipped(_):
+        raise Skipped("not asked for")
+
+    ends = [
+        run(Part("p", "m", compute), context)
+        for compute in (with_warning, failing, broken, skipped, lambda _: Section(partial="half"))
+    ]
+    assert [end["status"] for end in ends] == ["done", "failed", "failed", "skipped", "partial"]
+    assert ends[0]["section"]["warnings"] == ["own", "look"]
+    assert ends[1]["reason"] == "no amounts in 'ill'"
+    assert ends[2]["reason"].startswith("IndexError in the program itself")
+    assert [end["section"] is None for end in ends] == [False, True, True, True, False]
+
+
+def test_an_interrupt_is_no_failure(context):
+    def interrupted(_):
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run(Part("p", "m", interrupted), context)

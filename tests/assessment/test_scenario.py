@@ -1,0 +1,84 @@
+"""What is asked: names, ranges, and scenario files."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.assessment import Scenario, read_scenario
+from unveil.errors import CallError, FileError
+
+
+@pytest.fixture
+def pair():
+    n = 120
+    table = pa.table(
+        {"sex": ["f", "m"] * 60, "age": list(range(n)), "ill": ["y", "n", "n"] * 40, "pay": list(range(n))}
+    )
+    return unveil.Pair(table, table.slice(0, 60))
+
+
+def test_targets_are_the_other_columns_and_amounts_are_grouped(pair):
+    scenario = Scenario.of(pair, "sex", None)
+    assert scenario.keys == ("sex",)
+    assert scenario.targets == ("age", "ill", "pay")
+    assert scenario.ngroups_target == {"age": 20, "pay": 20}
+    assert Scenario.of(pair, "sex", "pay", ngroups_target=5).ngroups_target == {"pay": 5}
+    assert Scenario.of(pair, "sex", ["ill", "pay"], ngroups_target={"pay": 7}).ngroups_target == {"pay": 7}
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"keys": "sxe"}, "did you mean 'sex'?"),
+        ({"targets": "sex"}, "'sex' is a key and cannot be a target too"),
+        ({"intruders": "neighbour"}, "there is no 'neighbour'; choose from release"),
+        ({"measures": ["identity", "dcr"]}, "there is no 'dcr'"),
+        ({"level": 1.0}, "level must be a number above 0 and below 1, not 1.0"),
+        ({"budget": 0}, "budget must be a number above 0"),
+        ({"permutations": -1}, "permutations must be a whole number from 0, not -1"),
+        ({"minimum_count": 0}, "minimum_count must be a whole number from 1"),
+        ({"ngroups_target": {"ill2": 3}}, "'ill2' is not a target"),
+    ],
+)
+def test_wrong_calls(pair, options, said):
+    keys, targets = options.pop("keys", "sex"), options.pop("targets", ["ill"])
+    with pytest.raises(CallError) as caught:
+        Scenario.of(pair, keys, targets, **options)
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_scenario_file(tmp_path):
+    path = tmp_path / "study.toml"
+    path.write_text(
+        'original = "o.csv"\nsynthetic = ["s1.csv", "s2.csv"]\nkeys = ["sex"]\nbudget = 60\n'
+        "[special_codes]\nincome = -8\n",
+        encoding="utf-8",
+    )
+    assert read_scenario(path, ["keys", "budget"]) == {
+        "original": tmp_path / "o.csv",
+        "synthetic": [tmp_path / "s1.csv", tmp_path / "s2.csv"],
+        "keys": ["sex"],
+        "budget": 60,
+        "special_codes": {"income": -8},
+    }
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b'kyes = ["sex"]', "unknown option 'kyes'; did you mean 'keys'?"),
+        (b"original = 3", "original takes a file name"),
+        (b"keys = [", "is not TOML"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+    ],
+)
+def test_a_scenario_file_that_is_not_understood(tmp_path, content, said):
+    path = tmp_path / "study.toml"
+    path.write_bytes(content)
+    with pytest.raises(FileError) as caught:
+        read_scenario(path, ["keys"])
+    assert said in str(caught.value)
+    assert "\n" not in str(caught.value)

@@ -1,0 +1,219 @@
+"""What a report needs: figures without records, a limit of time, and how the records were chosen."""
+
+from __future__ import annotations
+
+import json
+from importlib import import_module
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.errors import CallError
+from unveil.posterior import posterior
+from unveil.posterior.refit import quietly
+from unveil.synthesis import CartSynthesizer
+
+
+def survey(n=150, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.normal(size=n)
+    return pa.table(
+        {
+            "sex": pa.array(rng.choice(["f", "m"], n)),
+            "age": pa.array((40 + 10 * x).round().astype(int)),
+            "ill": pa.array(np.where(x + rng.normal(size=n) > 1, "yes", "no")),
+            "job": pa.array(["rare", *rng.choice(["a", "b"], n - 1)]),
+        }
+    )
+
+
+@pytest.fixture(scope="module")
+def made():
+    original = survey()
+    synthesizer = quietly(CartSynthesizer(minbucket=3), original)
+    return unveil.Pair(original, synthesizer.sample(m=2, seed=1)), synthesizer
+
+
+@pytest.fixture
+def clock(monkeypatch):
+    """A clock by which every look takes a second."""
+
+    class Clock:
+        now = 0.0
+
+        @classmethod
+        def monotonic(cls):
+            cls.now += 1.0
+            return cls.now
+
+    monkeypatch.setattr(import_module("unveil.posterior.run"), "time", Clock)
+
+
+def test_all_that_a_report_needs(made):
+    pair, synthesizer = made
+    risk = posterior(pair, synthesizer, target="ill", releases="both")
+    disco = unveil.attribute(pair, ["sex", "age"], target="ill")
+    found = risk.to_dict(by=["sex", "job"], beside=[disco], threshold=0.4)
+    json.dumps(found, allow_nan=False)
+    assert found["labels"][0] == "2 releases pooled"
+    assert found["groups"] == [[0, 1], [0], [1]]
+    assert found["strongest"] == "exact"
+    assert found["records"] == {
+        "chosen": "all", "by": "", "n_asked": 150, "n_done": {"fixed": 150, "exact": 150}, "time_limit": None,
+        "stopped": False,
+    }  # fmt: skip
+    for r, release in enumerate(found["releases"]):
+        for structure, figures in release.items():
+            weighed = risk.weighed(r, structure)
+            gain = (weighed.posterior - 0.5) / 0.5
+            assert figures["mean_posterior"] == pytest.approx(weighed.posterior.mean())
+            assert figures["mean_prior"] == 0.5
+            assert figures["mean_normalised_gain"] == pytest.approx(gain.mean())
+            assert figures["share_above_half"] == pytest.approx(np.mean(weighed.posterior > 0.5))
+            assert figures["share_above_90"] == pytest.approx(np.mean(weighed.posterior > 0.9))
+            assert figures["share_certain"] == pytest.approx(np.mean(weighed.posterior >= 0.999999))
+            assert figures["normalised_gain_quantiles"]["0.5"] == pytest.approx(np.median(gain))
+            for name in ("gain_bits_histogram", "normalised_gain_histogram"):
+                assert sum(figures[name]["counts"]) == 150
+                assert len(figures[name]["edges"]) == len(figures[name]["counts"]) + 1
+            assert figures["n_truth_ruled_out"] == 0
+    jobs = {row["level"]: row for row in found["subgroups"]["job"][0]}
+    assert sum(row["n"] for row in jobs.values()) == 150
+    assert (jobs["rare"]["n"], jobs["rare"]["mean_posterior"]) == (1, None)
+    own = np.array(pair.original.column("job").to_pylist()) == "a"
+    assert jobs["a"]["mean_posterior"] == pytest.approx(risk.weighed().posterior[own].mean())
+    table = found["cross"][0][0]
+    assert table["name"] == "DiSCO"
+    assert table["both"] + table["only_posterior"] == (risk.weighed().normalised_gain > 0.4).sum()
+    assert table["both"] + table["only_flag"] == sum(
+        a or b for a, b in zip(*(disco.records(r, flavour="arrow")["disco"].to_pylist() for r in (0, 1)), strict=True)
+    )
+    assert not {"record", "truth", "posterior", "likeliest"} & set(map(str, _keys(found)))
+
+
+def _keys(found):
+    for key, value in found.items() if isinstance(found, dict) else ():
+        yield key
+        yield from _keys(value)
+    for value in found if isinstance(found, list) else ():
+        yield from _keys(value)
+
+
+def test_a_truth_that_is_ruled_out_has_no_gain_in_bits(made):
+    pair, synthesizer = made
+    prior = np.zeros((150, 2))
+    ill = np.array(pair.original.column("ill").to_pylist()) == "yes"
+    prior[np.arange(150), (~ill).astype(int)] = 1.0
+    risk = posterior(pair, synthesizer, target="ill", prior=prior, structure="fixed")
+    figures = risk.to_dict()["releases"][0]["fixed"]
+    assert figures["n_truth_ruled_out"] == 150
+    assert figures["expected_gain_bits"] is None
+
+
+def test_pooled_and_each_are_those_of_single_calls(made):
+    pair, synthesizer = made
+    both = posterior(pair, synthesizer, target="ill", releases="both", structure="fixed")
+    pooled = posterior(pair, synthesizer, target="ill", structure="fixed")
+    each = posterior(pair, synthesizer, target="ill", releases="each", structure="fixed")
+    assert both.mean_posterior == pooled.mean_posterior
+    assert (both.weighed(0).posterior == pooled.weighed().posterior).all()
+    assert (both.weighed(2).posterior == each.weighed(1).posterior).all()
+
+
+@pytest.mark.parametrize("structure", ["fixed", "exact", "both"])
+def test_time_limit_keeps_a_random_sample(made, clock, monkeypatch, structure):
+    pair, synthesizer = made
+    monkeypatch.setattr(import_module("unveil.posterior.run"), "UNDER_LIMIT", 10)
+    whole = posterior(pair, synthesizer, target="ill", structure=structure)
+    some = posterior(pair, synthesizer, target="ill", structure=structure, time_limit=12)
+    again = posterior(pair, synthesizer, target="ill", structure=structure, time_limit=12)
+    other = posterior(pair, synthesizer, target="ill", structure=structure, time_limit=12, seed=1)
+    if structure == "fixed":
+        assert not some.selection.stopped
+        return
+    done = some.weighed(0, "exact").members
+    assert 1 < done.size < 150
+    assert some.selection.stopped
+    assert some.selection.n_done["exact"] == done.size
+    assert (np.diff(done) > 0).all()
+    assert done.tolist() == again.weighed(0, "exact").members.tolist()
+    assert done.tolist() != other.weighed(0, "exact").members.tolist()
+    assert (some.weighed(0, "exact").posterior == whole.weighed(0, "exact").posterior[done]).all()
+    assert "Time ran out" in str(some)
+    assert some.records(structure="exact", flavour="arrow").num_rows == done.size
+    if structure == "both":
+        assert some.weighed(0, "fixed").members.size == 150
+
+
+def test_more_time_works_out_more_of_the_same(made, clock, monkeypatch):
+    pair, synthesizer = made
+    monkeypatch.setattr(import_module("unveil.posterior.run"), "UNDER_LIMIT", 5)
+    less, more = (
+        posterior(pair, synthesizer, target="ill", structure="exact", time_limit=t).weighed().members for t in (5, 20)
+    )
+    assert less.size < more.size
+    assert set(less) < set(more)
+
+
+def test_least_time_works_out_one_record(made):
+    pair, synthesizer = made
+    risk = posterior(pair, synthesizer, target="ill", structure="exact", time_limit=1e-9)
+    assert risk.weighed().members.size == 1
+    with pytest.raises(CallError, match="number of seconds above 0"):
+        posterior(pair, synthesizer, target="ill", time_limit=0)
+
+
+def test_a_run_without_time_goes_on(made, tmp_path):
+    pair, synthesizer = made
+    path = tmp_path / "run.npz"
+    first = posterior(pair, synthesizer, target="ill", structure="exact", time_limit=1e-9, checkpoint=path)
+    assert first.selection.stopped
+    assert path.exists()
+    rest = posterior(pair, synthesizer, target="ill", structure="exact", time_limit=1e9, checkpoint=path)
+    assert not rest.selection.stopped
+    assert not path.exists()
+    whole = posterior(pair, synthesizer, target="ill", structure="exact")
+    assert (rest.weighed().posterior == whole.weighed().posterior).all()
+
+
+def test_how_records_were_chosen(made):
+    pair, synthesizer = made
+    disco = unveil.attribute(pair, ["sex", "age"], target="ill")
+    flagged = np.zeros(150, dtype=bool)
+    for r in (0, 1):
+        flagged |= np.array(disco.records(r, flavour="arrow")["disco"].to_pylist())
+
+    def chosen(**options):
+        risk = posterior(pair, synthesizer, target="ill", structure="fixed", **options)
+        return risk.weighed().members, risk.to_dict()["records"]
+
+    members, how = chosen(records=disco)
+    assert members.tolist() == np.flatnonzero(flagged).tolist()
+    assert (how["chosen"], how["by"]) == ("screened", "DiSCO")
+    assert chosen(records=flagged)[1]["chosen"] == "screened"
+    assert chosen(records=[1, 5])[1]["chosen"] == "given"
+    members, how = chosen(sample=20, seed=3)
+    assert members.tolist() == chosen(sample=20, seed=3)[0].tolist() != chosen(sample=20, seed=4)[0].tolist()
+    assert (members.size, how["chosen"], how["by"]) == (20, "sampled", "20 at random, seed 3")
+    assert set(chosen(records=disco, sample=5)[0]) < set(np.flatnonzero(flagged))
+    with pytest.raises(CallError, match="sample must be a whole number from 1"):
+        chosen(sample=0)
+
+
+@pytest.mark.parametrize(("target", "attacker"), [("ill", "cart"), ("age", "lm")])
+def test_cross_table_with_rapid(made, attacker, target):
+    pair, synthesizer = made
+    keys = [name for name in pair.names if name != target]
+    rapid = unveil.rapid(pair, keys, target=target, attacker=attacker, permutations=0, ceiling=False)
+    flags = [np.array(rapid.records(r, flavour="arrow")["at_risk"].to_pylist()) for r in (0, 1)]
+    assert 0 < flags[0].sum() < 150
+    risk = posterior(pair, synthesizer, target=target, releases="both", structure="fixed")
+    for entry, flagged in enumerate([flags[0] | flags[1], *flags]):
+        table = risk.cross(rapid, release=entry)
+        at_risk = risk.weighed(entry).normalised_gain > 0.3
+        assert table.name == "RAPID"
+        assert (table.both, table.only_posterior) == ((at_risk & flagged).sum(), (at_risk & ~flagged).sum())
+        assert (table.only_flag, table.neither) == ((~at_risk & flagged).sum(), (~at_risk & ~flagged).sum())
+    assert risk.to_dict(beside=[rapid])["cross"][0][0]["name"] == "RAPID"
