@@ -7,6 +7,7 @@ import hashlib
 import json
 import re
 from collections import Counter
+from collections.abc import Callable
 from itertools import pairwise
 from typing import Any
 from xml.etree.ElementTree import Element
@@ -15,7 +16,7 @@ import html5lib
 import pytest
 
 from unveil.errors import DataError
-from unveil.report import html
+from unveil.report import html, markdown
 
 Assessment = dict[str, Any]
 XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
@@ -204,19 +205,28 @@ def test_small_groups_and_records_stay_out_of_a_release_safe_report(example: Ass
     example["membership"]["scores"] = [0.123456]
     example["records"] = [{"depress": "secret answer"}]
     page = html(example)
-    cells = row_of(parsed(page), "Risk for depress by group", "age: 80 and over")
-    assert cells == ["age: 80 and over", "fewer than 10", "not shown", ""]
     assert "secret answer" not in page
     assert "0.123456" not in page
     assert "What may not be published This report was made without lists of records" in main_text(page)
 
 
-def test_a_small_group_does_not_show_in_the_length_of_the_axis(example: Assessment) -> None:
-    groups = example["targets"][0]["groups"]
+@pytest.mark.parametrize("draw", [html, markdown])
+def test_a_small_group_leaves_no_trace(example: Assessment, draw: Callable[[Assessment], str]) -> None:
+    groups, terms = example["targets"][0]["groups"], example["targets"][0]["attribution"]
     small = next(g for g in groups if g["level"] == "80 and over")
-    before = html(example)
-    small.update(value=0.999, low=0.99, high=1.0, persons=3)
-    assert html(example) == before
+    example["keys"]["groups"] = []
+    terms[1]["n"] = 3
+    before = draw(example)
+    assert "80 and over" not in before
+    assert terms[1]["term"] not in before
+    assert "Łódzkie" in before
+    small.update(level="aged 103", value=0.999, low=0.99, high=1.0, persons=9)
+    terms[1].update(log_odds=7.7, low=5.5, high=9.9)
+    assert draw(example) == before
+    small["persons"] = terms[1]["n"] = example["scenario"]["minimum_count"]
+    assert "aged 103" in draw(example)
+    example["release_safe"], small["persons"] = False, 1
+    assert "aged 103" in draw(example)
 
 
 def test_a_confidential_report_says_so(minimal: Assessment) -> None:

@@ -54,13 +54,13 @@ def test_figures_and_verdicts(example: Assessment) -> None:
     assert "| DiSCO | depress | value | within | 4.9 % | 10.0 % |" in document
     assert "Of 100 persons, for 22.1 a model trained on the release infers depress" in document
     assert "not defined, no record of the release has keys for which the release is certain" in document
-    assert "too few | not shown" in document
+    assert "Not shown, because they have fewer than 10 persons: 1." in document
 
 
 @pytest.mark.parametrize(
     "name",
     ["a|b", "<script>alert(1)</script>", "`code`", "*bold*", "[link](javascript:x)", "line\nbreak", "a\\|b", "# head",
-     "x_y_z", "&amp;", "$x$", "~~gone~~"],
+     "x_y_z", "&amp;", "$x$", "~~gone~~", "- item", "1. item", "+ item", "===", "-", "3.5"],
 )  # fmt: skip
 def test_names_stay_names(example: Assessment, name: str) -> None:
     example["targets"][0]["target"] = name
@@ -68,7 +68,8 @@ def test_names_stay_names(example: Assessment, name: str) -> None:
         figure["target"] = name if figure["target"] == "depress" else figure["target"]
     document = markdown(example)
     escaped = text(name)
-    assert re.sub(r"\\([\\`*_{}\[\]<>|&#~$])", r"\1", escaped) == " ".join(name.split())
+    assert not re.match(r"(?:[-+]|\d+[.)])(?: |$)|[-=]+$", escaped)
+    assert re.sub(r"\\([-+=.\\`*_{}\[\]<>|&#~$])", r"\1", escaped) == " ".join(name.split())
     assert not re.search(r"(?<!\\)(?:\\\\)*[`*_\[\]<>|&$~]", escaped)
     row = next(row for table in tables(document) for row in table if row[:2] == ["RAPID", escaped])
     assert row[2].replace("\u00a0", " ") == "22.1 %"

@@ -10,9 +10,9 @@ from typing import Any
 
 from unveil.errors import DataError
 
-__all__ = ["Page", "arrange", "first_columns", "policy_rows", "suppressed"]
+__all__ = ["Page", "arrange", "first_columns", "large_enough", "policy_rows"]
 
-MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 40, "heat": 40, "terms": 60, "variables": 300}
+MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300}
 
 
 # Table measures are percentages wherever they stand.
@@ -115,11 +115,15 @@ def unit_of(assessment: dict[str, Any], row: dict[str, Any]) -> str:
     return str(found[0]) if found else PERCENT_MEASURES.get(row["measure"], "")
 
 
-def suppressed(assessment: dict[str, Any], persons: float | None) -> bool:
-    """Whether a group is too small to be shown in a report that may leave the building."""
-    return (
-        bool(assessment["release_safe"]) and persons is not None and persons < assessment["scenario"]["minimum_count"]
-    )
+def large_enough(assessment: dict[str, Any], rows: Sequence[dict[str, Any]], persons: str) -> list[dict[str, Any]]:
+    """The groups that a report which may leave the building can name.
+
+    A level that few persons have can be as telling as a record, so that the others are counted and not named.
+    """
+    minimum = assessment["scenario"]["minimum_count"]
+    if not assessment["release_safe"]:
+        return list(rows)
+    return [row for row in rows if row.get(persons) is None or row[persons] >= minimum]
 
 
 def why_missing(assessment: dict[str, Any], *names: str) -> str:

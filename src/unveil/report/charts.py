@@ -9,7 +9,7 @@ from typing import Any
 from markupsafe import Markup
 
 from unveil.errors import DataError
-from unveil.report.numbers import percentage, quantity, shown
+from unveil.report.numbers import quantity, shown
 from unveil.report.svg import Frame, area, line, mark, percent, tag, ticks
 
 __all__ = ["SYMBOLS", "across", "gain_histogram", "risk_utility_map", "threshold_curve"]
@@ -137,8 +137,3 @@ def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:
 def heat(value: float | None, top: float) -> str:
     """How strongly a cell of the heat map is coloured, in percent."""
     return "0" if value is None or top <= 0 else f"{100 * min(1.0, max(0.0, value / top)):.0f}"
-
-
-def percent_cell(value: float | None) -> str:
-    """A share as a percentage without its sign, for narrow cells."""
-    return percentage(None if value is None else 100 * value).removesuffix("\u00a0%")

@@ -47,7 +47,9 @@ def text(value: Any) -> str:
     a\\|b \\<i\\>\\*x\\*\\</i\\>
     """
     found = " ".join(numbers.value_text(value).split())
-    return re.sub(r"([\\`*_{}\[\]<>|&#~$])", r"\\\1", found)
+    found = re.sub(r"([\\`*_{}\[\]<>|&#~$])", r"\\\1", found)
+    # At the beginning of a line these would begin a list or underline a heading.
+    return re.sub(r"^(\d*)([-+=.)])(?=[-= ]|$)", r"\1\\\2", found)
 
 
 def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -> str:
@@ -177,10 +179,12 @@ def _targets(page: arrange.Page) -> list[str]:
             name = found["curve"]["threshold"]
             blocks += [f"Persons at risk by threshold {text(name)}:", _curve(name, found["curve"]["points"])]
         if found["attribution"]:
-            blocks += ["Log odds of being at risk:", *_records(found["attribution"], "term")]
+            named = arrange.large_enough(page.a, found["attribution"], "n")
+            blocks += ["Log odds of being at risk:", *_records(named, "term")]
+            blocks += _few(page, len(found["attribution"]) - len(named))
         if found["groups"]:
             units = {f["measure"]: f["unit"] for f in one.figures}
-            blocks.append(_groups(page, found["groups"], units))
+            blocks += _groups(page, found["groups"], units)
         if found["posterior"] is not None:
             blocks += _records(arrange.posterior_rows(found["posterior"]), "release", "uses")
     return blocks
@@ -196,16 +200,21 @@ def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
     ])  # fmt: skip
 
 
-def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping[str, str]) -> str:
+def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping[str, str]) -> list[str]:
+    named = arrange.large_enough(page.a, groups, "persons")
     rows = []
-    for g in groups[: arrange.MOST_ROWS["groups"]]:
+    for g in named[: arrange.MOST_ROWS["groups"]]:
         unit = g.get("unit") or units.get(g["measure"], "share")
-        hidden = arrange.suppressed(page.a, g["persons"])
-        rows.append([text(g["by"]), text(g["level"]), text(g["measure"]),
-                     *(("too few", "not shown", numbers.DASH) if hidden else
-                       (numbers.quantity(g["persons"]), text(numbers.shown(g["value"], unit)),
-                        text(numbers.interval(g.get("low"), g.get("high"), unit) or numbers.DASH)))])  # fmt: skip
-    return table(["By", "Group", "Measure", "Persons", "Figure", "Interval"], rows, 3)
+        ends = numbers.interval(g.get("low"), g.get("high"), unit) or numbers.DASH
+        figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), ends)
+        rows.append([text(cell) for cell in (g["by"], g["level"], g["measure"], *figures)])
+    blocks = [table(["By", "Group", "Measure", "Persons", "Figure", "Interval"], rows, 3)] if rows else []
+    return blocks + _few(page, len(groups) - len(named))
+
+
+def _few(page: arrange.Page, number: int) -> list[str]:
+    minimum = page.a["scenario"]["minimum_count"]
+    return [f"Not shown, because they have fewer than {minimum} persons: {number}."] if number else []
 
 
 def _keys(page: arrange.Page) -> list[str]:
@@ -219,7 +228,7 @@ def _keys(page: arrange.Page) -> list[str]:
         if keys["leave_one_out"]:
             blocks += ["### Without one key", *_records(keys["leave_one_out"], "key")]
         if keys["groups"]:
-            blocks += ["### Groups", _groups(page, keys["groups"], arrange.PERCENT_MEASURES)]
+            blocks += ["### Groups", *_groups(page, keys["groups"], arrange.PERCENT_MEASURES)]
     if structure is None:
         return [*blocks, _missing(page, "Structure", "structure")]
     rows = [[text(k.replace("_", " ")), text(v)] for k, v in structure.items() if k != "sentence"]

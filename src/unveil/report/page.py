@@ -52,9 +52,8 @@ assess --json makes one
             script=Markup(script),
             script_hash=digest,
             verdicts=partial(arrange.policy_rows, page.a),
-            suppressed=partial(arrange.suppressed, page.a),
+            large_enough=partial(arrange.large_enough, page.a),
             unit_of=partial(arrange.unit_of, page.a),
-            groups_top=partial(_groups_top, page.a),
             why_missing=partial(arrange.why_missing, page.a),
             command=arrange.command(page.a),
         )  # fmt: skip
@@ -83,7 +82,7 @@ def _environment() -> Environment:
         method_of=measures.method_of, methods=measures.METHODS, references=measures.REFERENCES,
         notation=measures.NOTATION, most=arrange.MOST_ROWS, columns=arrange.first_columns,
         percent_measures=arrange.PERCENT_MEASURES, heat_map=arrange.heat_map, pair_measures=arrange.pair_measures,
-        posterior_rows=arrange.posterior_rows, chosen_point=_chosen_point, reach=_reach,
+        posterior_rows=arrange.posterior_rows, chosen_point=_chosen_point, reach=_reach, groups_top=_groups_top,
         utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES,
     )  # fmt: skip
     return environment
@@ -130,12 +129,10 @@ def _wordy(rows: list[dict[str, Any]], column: str) -> bool:
     return any(isinstance(row.get(column), str) for row in rows)
 
 
-def _groups_top(assessment: dict[str, Any], groups: list[dict[str, Any]], units: dict[str, str]) -> float:
-    """End of the axis that all bars of a table share; groups that are not shown have no say in it."""
+def _groups_top(groups: list[dict[str, Any]], units: dict[str, str]) -> float:
+    """End of the axis that all bars of a table share."""
     ends = (
-        strips.round_top((g["value"], g.get("high")), g.get("unit") or units.get(g["measure"], "share"))
-        for g in groups
-        if not arrange.suppressed(assessment, g["persons"])
+        strips.round_top((g["value"], g.get("high")), g.get("unit") or units.get(g["measure"], "share")) for g in groups
     )
     return max(ends, default=100)
 

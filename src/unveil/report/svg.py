@@ -34,7 +34,7 @@ def percent(position: float) -> str:
 
 def mark(kind: str, x: float, y: float = 50.0) -> Markup:
     """One of the marks that the page defines once: value, margin, null, ceiling, held, point, hollow."""
-    return tag("use", href=f"#mark-{kind}", x=percent(x), y=percent(y), class_=f"m-{kind}")
+    return tag("use", href=f"#mark-{kind}", x=percent(x), y=percent(y))
 
 
 def line(x1: float, y1: float, x2: float, y2: float, class_: str) -> Markup:
