@@ -40,10 +40,11 @@ def run(*words: str) -> _Kept:
 def test_one_target(capsys: pytest.CaptureFixture[str]) -> None:
     kept = run("--target", "disease_status", "--attacker", "cart,logit", "--permutations", "1", "--by", "education",
                "--worst-subgroups")  # fmt: skip
-    result, extra = kept.given[0]
+    result, document = kept.given[0]
     assert result.attackers == ("cart", "logit")
-    assert extra is not None
-    assert extra["curve"]["tau"]
+    assert document is not None
+    assert document["curve"]["tau"]
+    assert [row["level"] for row in document["attacks"][1]["by"]["education"]] == ["low", "medium", "high"]
     shown = capsys.readouterr().out
     assert "by education" in shown
     assert "worst subgroups" in shown
@@ -58,6 +59,20 @@ def test_views_and_side_information(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert "epsilon" in str(run(*options, "--curve").given[0][0])
     assert "log odds" in str(run(*options, "--attribution").given[0][0])
     capsys.readouterr()
+
+
+def test_several_targets_by_group(capsys: pytest.CaptureFixture[str]) -> None:
+    kept = run("--attacker", "cart", "--permutations", "1", "--no-ceiling", "--by", "gender")
+    results, document = kept.given[0]
+    assert document is not None
+    assert [d["target"] for d in document["targets"]] == [r.target for r in results]
+    assert all(d["curve"] and d["attacks"][0]["by"]["gender"] for d in document["targets"])
+    assert "income: by gender" in capsys.readouterr().out
+
+
+def test_a_column_that_is_not_there_is_named_before_anything_runs() -> None:
+    with pytest.raises(unveil.CallError, match="educatoin"):
+        run("--by", "educatoin")
 
 
 def test_views_need_one_target() -> None:

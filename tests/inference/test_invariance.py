@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
-from unveil.inference import Rapid, rapid
+from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
 from unveil.inference.canonical import canonical_orders
 
 # files of a few records often share no level, and say so
@@ -135,6 +135,16 @@ def test_a_declared_order_is_the_order() -> None:
         for levels in ("abcdef", "fbadec")
     )
     assert one == two
+
+
+def test_folds_do_not_depend_on_the_order_of_records() -> None:
+    people = unveil.simulate.rapid_population(90, kappa=5, seed=1)
+    turned = people.take(pa.array(np.random.default_rng(1).permutation(90)))
+    one, two = (
+        rapid_synthesizer_cv(file, lambda frame: frame, ["age", "gender"], target="disease_status", attacker="cart")
+        for file in (people, turned)
+    )
+    assert one.to_dict() == two.to_dict()
 
 
 # ----------------------------------------------------------------------------------------------- the order

@@ -15,9 +15,9 @@ from cyclopts import App
 
 import unveil
 from reference import columns_of
-from unveil.result import without_nan
 from unveil.cli.utility import utility as verb
 from unveil.errors import CallError
+from unveil.result import without_nan
 from unveil.simulate import demo_population
 
 MODELS = ["income ~ age + sex", "logistic: smoke ~ age"]

@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri
 
 from unveil.errors import CallError
 from unveil.inference.attack import Attack, Runner
-from unveil.inference.keys import Design, Key
+from unveil.inference.keys import Design, Key, KeyTable
 from unveil.inference.problem import Evidence, infer
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table
@@ -236,18 +236,17 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     beta, error, separated = flag_regression(design.matrix(table.take(order), intercept=True), run.at_risk[order])
     z = float(ndtri((1 + level) / 2))
     reference = dict(zip(problem.keys, design.references, strict=True))
-    index = {key.name: (i, key) for i, key in enumerate(table.keys)}
+    index = {key.name: (i, key.codes_of_labels()) for i, key in enumerate(table.keys)}
     coefficients = []
     for (name, level_name), b, e in zip(design.names, beta[1:], error[1:], strict=True):
-        i, key = index[name]
-        n = len(table) if level_name is None else int((table.codes[i] == key.labels.index(level_name)).sum())
+        i, codes = index[name]
+        n = len(table) if level_name is None else int((table.codes[i] == codes[level_name]).sum())
         coefficients.append(
             Coefficient(name, level_name, reference[name] if level_name is not None else None, float(b), float(e),
                         float(b - z * e), float(b + z * e), n)
         )  # fmt: skip
-    places = {key.name: {key.labels[c]: i for i, c in enumerate(key.listed(np.arange(key.n_levels)))}
-              for key in table.keys}  # fmt: skip
-    coefficients.sort(key=lambda c: (problem.keys.index(c.key), -1 if c.level is None else places[c.key][c.level]))
+    listed = {(name, level): place for name, (_, codes) in index.items() for place, level in enumerate(codes)}
+    coefficients.sort(key=lambda c: (index[c.key][0], -1 if c.level is None else listed[c.key, c.level]))
     return Attribution(
         problem.target, run.attacker, problem.pair.labels[run.release], int(run.at_risk.sum()), len(run.at_risk),
         level, float(beta[0]), tuple(coefficients), separated, tuple(_importance(run, runner, repeats)),
@@ -290,14 +289,18 @@ def _dependence(run: Attack, runner: Runner) -> list[dict[str, Any]]:
     n = len(problem.original)
     persons = np.unique(np.linspace(0, n - 1, min(n, _PERSONS)).astype(np.intp))
     table = problem.original.table.take(problem.original.table.ordering(problem.truth)[persons])
-    found = []
-    for i, key in enumerate(table.keys):
-        for code in _grid(key, problem.original.table.codes[i]):
-            mean = run.predict(table.with_key(i, np.full(len(table), code))).mean(axis=0)
-            value = None if key.values is None or np.isnan(key.values[code]) else float(key.values[code])
-            place = {"key": key.name, "level": key.labels[code], "value": value}
-            if problem.classes is None:
-                found.append(place | {"class": None, "mean": float(mean)})
-            else:
-                found.extend(place | {"class": problem.classes[c], "mean": float(mean[c])} for c in problem.listed)
+    points = [
+        (i, key, code) for i, key in enumerate(table.keys) for code in _grid(key, problem.original.table.codes[i])
+    ]
+    # all at once: a forest that is not kept is grown again for every prediction
+    codes = np.concatenate([table.with_key(i, np.full(len(table), code)).codes for i, _, code in points], axis=1)
+    means = run.predict(KeyTable(table.keys, codes)).reshape(len(points), len(table), -1).mean(axis=1)
+    found: list[dict[str, Any]] = []
+    for (_, key, code), mean in zip(points, means, strict=True):
+        value = None if key.values is None or np.isnan(key.values[code]) else float(key.values[code])
+        place = {"key": key.name, "level": key.labels[code], "value": value}
+        if problem.classes is None:
+            found.append(place | {"class": None, "mean": float(mean[0])})
+        else:
+            found.extend(place | {"class": problem.classes[c], "mean": float(mean[c])} for c in problem.listed)
     return found

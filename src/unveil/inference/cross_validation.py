@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pyarrow.compute as pc
 from scipy.special import ndtri
 
 from unveil.errors import CallError
@@ -183,6 +184,7 @@ def rapid_synthesizer_cv(
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < folds:
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
+    source = _in_order(source)
     draw = sampler(synthesizer)
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
@@ -236,3 +238,14 @@ def _summary(last: Any, source: Source, held_out: list[float], in_sample: list[f
         inclusion_interval=(float(difference.mean() - spread), float(difference.mean() + spread)),
         flavour=source.flavour,
     )
+
+
+def _in_order(source: Source) -> Source:
+    """The records in the order of their values: the order in which they came is not to matter."""
+    ranks = []
+    for name in source.names:
+        found = distinct_values(source.column(name), label=source.label, name=name)
+        rank = np.full(len(found.values) + 1, len(found.values))
+        rank[np.array(pc.sort_indices(found.values).to_pylist(), dtype=np.intp)] = np.arange(len(found.values))
+        ranks.append(rank[found.codes])
+    return rows_of(source, np.lexsort(ranks[::-1]), source.label)

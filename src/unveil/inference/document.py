@@ -34,6 +34,7 @@ def rapid_document(
         "mean": result.mean,
         "worst": result.worst,
         "sd": result.sd,
+        "each": result.each,
         "attacks": attacks,
         "baseline": result.baseline,
         "n_original": result.n_original,

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,9 @@ __all__ = ["Forest", "ForestTree", "grow_forest"]
 Floats = NDArray[np.float64]
 _INSERTION = 24
 _BLOCK = 8192
+_BYTES_PER_CELL = 9
+"""What a tree takes per different training record, at the default size of its leaves."""
+_MOST_BYTES = 400_000_000
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,15 +50,21 @@ class Forest:
 
     Parameters
     ----------
-    trees
-        The trees.
+    grow
+        Gives one of the trees by its number.
+    n_trees
+        Number of trees.
+    kept
+        The trees, or None where they would fill the memory: they are then grown again for every prediction.
     n_outputs
         Number of classes, or 1 for a mean.
     threads
-        Number of threads used for predictions.
+        Number of threads.
     """
 
-    trees: tuple[ForestTree, ...]
+    grow: Callable[[int], ForestTree]
+    n_trees: int
+    kept: tuple[ForestTree, ...] | None
     n_outputs: int
     threads: int
 
@@ -62,18 +72,26 @@ class Forest:
         """Mean over the trees of the class shares (n, classes), or of the leaf means (n, 1)."""
         values = table.values()
         result = np.zeros((len(table), self.n_outputs))
+        if self.kept is not None:
+            self._add(self.kept, values, result)
+        else:
+            # as many at a time as there are threads; always added in the order of their numbers
+            for first in range(0, self.n_trees, self.threads):
+                numbers = range(first, min(first + self.threads, self.n_trees))
+                self._add(_in_threads(self.grow, numbers, self.threads), values, result)
+        result /= self.n_trees
+        return result
 
+    def _add(self, trees: Sequence[ForestTree], values: Floats, result: Floats) -> None:
         def block(start: int) -> None:
             rows = slice(start, start + _BLOCK)
             x, out = np.ascontiguousarray(values[:, rows]), result[rows]
-            for tree in self.trees:
+            for tree in trees:
                 _add_leaves(
                     x, tree.feature, tree.threshold, tree.right, tree.leaf_start, tree.leaf_class, tree.leaf_value, out
                 )
 
-        _in_threads(block, range(0, len(table), _BLOCK), self.threads)
-        result /= len(self.trees)
-        return result
+        _in_threads(block, range(0, len(result), _BLOCK), self.threads)
 
 
 def grow_forest(
@@ -151,28 +169,26 @@ def grow_forest(
     centre = float(numbers[cell].mean()) if n_classes is None else 0.0
     numbers = numbers - centre
     seeds = seed.generate_state(n_trees)
-    trees: list[ForestTree | None] = [None] * n_trees
 
-    def one(t: int) -> None:
+    def one(t: int) -> ForestTree:
         grown = _grow_tree(
             codes, starts, distinct_values, cell, classes, numbers, n_classes or 0, mtry, least, np.uint64(seeds[t])
         )
         tree = ForestTree(*grown)
         if n_classes is None:
             tree.leaf_value[:] += np.float32(centre)
-        trees[t] = tree
+        return tree
 
-    _in_threads(one, range(n_trees), threads)
-    return Forest(tuple(t for t in trees if t is not None), n_classes or 1, threads)
+    small = n_trees * n * _BYTES_PER_CELL <= _MOST_BYTES
+    kept = tuple(_in_threads(one, range(n_trees), threads)) if small else None
+    return Forest(one, n_trees, kept, n_classes or 1, threads)
 
 
-def _in_threads(work: Callable[[int], None], items: Sequence[int], threads: int) -> None:
+def _in_threads(work: Callable[[int], Any], items: Sequence[int], threads: int) -> list[Any]:
     if threads == 1 or len(items) < 2:
-        for item in items:
-            work(item)
-        return
+        return [work(item) for item in items]
     with ThreadPoolExecutor(threads) as pool:
-        list(pool.map(work, items))
+        return list(pool.map(work, items))
 
 
 @compiled

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, overload
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.types as pt
 from numpy.typing import NDArray
 
+from unveil.microdata.arrays import buffer_view
 from unveil.microdata.column import CodedColumn, is_amount
 from unveil.tables.combinations import fold
 from unveil.trees import Column
@@ -35,13 +36,30 @@ def amounts(levels: pa.Array) -> Floats | None:
     (array([2.]), True)
     """
     if is_amount(levels):
-        return np.array(levels.to_pylist(), dtype=np.float64)
+        return buffer_view(levels.cast(pa.float64(), safe=False), np.float64).copy()
     if pt.is_date(levels.type):
-        return np.array(levels.cast(pa.int32()).to_pylist(), dtype=np.float64)
+        return buffer_view(levels.cast(pa.int32()), np.int32).astype(np.float64)
     if pt.is_timestamp(levels.type):
-        microseconds = levels.cast(pa.timestamp("us"), safe=False).cast(pa.int64()).to_pylist()
-        return np.array(microseconds, dtype=np.float64) / 1e6 / _SECONDS_PER_DAY
+        microseconds = levels.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+        return buffer_view(microseconds, np.int64).astype(np.float64) / 1e6 / _SECONDS_PER_DAY
     return None
+
+
+class _Labels(Sequence[str]):
+    """Texts of a column's levels, made when they are asked for: of a million different numbers few ever are."""
+
+    def __init__(self, column: CodedColumn):
+        self._column = column
+
+    def __len__(self) -> int:
+        return self._column.n_levels
+
+    @overload
+    def __getitem__(self, code: int) -> str: ...
+    @overload
+    def __getitem__(self, code: slice) -> tuple[str, ...]: ...
+    def __getitem__(self, code: int | slice) -> str | tuple[str, ...]:
+        return self._column.labels[code] if isinstance(code, slice) else self._column.label(code)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +82,7 @@ class Key:
 
     name: str
     kind: Literal["numeric", "ordered", "categorical"]
-    labels: tuple[str, ...]
+    labels: Sequence[str]
     values: Floats | None = None
     place: NDArray[np.intp] | None = None
 
@@ -77,6 +95,10 @@ class Key:
     def has_amounts(self) -> NDArray[np.bool_]:
         """Per level, whether it is an amount."""
         return np.zeros(self.n_levels, dtype=bool) if self.values is None else ~np.isnan(self.values)
+
+    def codes_of_labels(self) -> dict[str, int]:
+        """Codes of the levels that are not amounts by their labels, in the order in which they are listed."""
+        return {self.labels[code]: code for code in self.listed(np.flatnonzero(~self.has_amounts))}
 
     def listed(self, codes: NDArray[np.integer]) -> list[int]:
         """Codes in the order in which their levels are listed."""
@@ -104,7 +126,7 @@ def key_of(column: CodedColumn) -> Key:
         kind = "numeric"
     elif column.kind == "ordered" and not column.has_gap:
         kind = "ordered"
-    return Key(column.name, kind, column.labels, values)
+    return Key(column.name, kind, _Labels(column) if kind == "numeric" else column.labels, values)
 
 
 @dataclass(frozen=True, eq=False)
@@ -242,7 +264,7 @@ class Design:
                 column[level] = 1.0
                 column[(counts == 0) & ~amount] = counts[level] / max(len(table), 1)
                 columns.append(column)
-                names.append((key.name, key.labels[level]))
+                names.append((key.name, key.labels[int(level)]))
             tables.append(np.column_stack(columns) if columns else np.zeros((key.n_levels, 0)))
             references.append(None if left_out is None else key.labels[left_out])
         return cls(table.keys, tuple(tables), tuple(names), tuple(references))

@@ -22,7 +22,7 @@ __all__ = ["Evidence", "Inferred", "Problem", "TargetKind", "pose"]
 
 Floats = NDArray[np.float64]
 TargetKind = Literal["categorical", "continuous"]
-_CELLS_PER_BLOCK = 1 << 22
+_CELLS_PER_BLOCK = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)

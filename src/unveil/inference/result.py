@@ -133,6 +133,16 @@ class Rapid:
         return self.worst["envelope"]
 
     @property
+    def each(self) -> dict[str, dict[str, float]]:
+        """Per attacker the mean and the largest (``worst``) of its rates over the releases, and their ``sd``."""
+        found = {}
+        for name in self.attackers:
+            rates = [run.rate for run in self.runs if run.attacker == name]
+            sd = float(np.std(rates, ddof=1)) if len(rates) > 1 else math.nan
+            found[name] = {"mean": sum(rates) / len(rates), "worst": max(rates), "sd": sd}
+        return found
+
+    @property
     def tau(self) -> float | None:
         """The threshold of a categorical target."""
         return self.threshold if self.kind == "categorical" else None
@@ -180,7 +190,7 @@ class Rapid:
               ``permutations``, ``seed``, ``notes``.
             - ``baseline``: per class its share in the original, or the ``median``.
             - ``releases``: per release ``rate`` (mean over the attackers) and ``envelope`` (their maximum); ``mean``,
-              ``worst`` and ``sd`` over the releases.
+              ``worst`` and ``sd`` over the releases; ``each``: per attacker ``mean``, ``worst`` and ``sd``.
             - ``attacks``: per release and attacker a dict: ``attacker``, ``release``, ``rate``, ``n_at_risk``, ``n``,
               ``margin``, ``null_mean``, ``null_95``, ``p_value``, ``ceiling``, ``excess``, ``excess_over_margin``,
               ``suggested_threshold``, ``mean_score``; of classes ``accuracy``, ``accuracy_margin``,
