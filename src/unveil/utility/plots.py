@@ -71,7 +71,8 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
         _write(ax, grid, top, signed)
     ax.figure.colorbar(image, ax=ax, shrink=0.7, label=_HEAT[measure])
     several = f", mean of {len(utility.labels)} releases" if len(utility.labels) > 1 else ""
-    ax.set_title(f"pairs of variables{several}", fontsize="medium")
+    grey = "" if np.ma.getmaskarray(missing).all() else "; grey: not defined"
+    ax.set_title(f"pairs of variables{several}{grey}", fontsize="medium")
     ax.tick_params(length=0)
     return without_frame(ax)
 
