@@ -37,7 +37,7 @@ def pair(people, synthesizer):
 @pytest.fixture(scope="module")
 def whole(pair, synthesizer):
     return unveil.assess(
-        pair, KEYS, targets=["depress", "workab"], synthesizer=synthesizer, models="income ~ age + sex", budget=60,
+        pair, KEYS, targets=["depress", "workab"], synthesizer=synthesizer, models="income ~ age + sex", budget=3600,
         permutations=5,
     )  # fmt: skip
 
@@ -149,7 +149,7 @@ class Broken:
 
 def test_a_measure_that_fails_stands_beside_the_others(pair):
     content = unveil.assess(
-        pair, KEYS, targets=["depress"], synthesizer=Broken(), measures=["identity", "posterior"], budget=10
+        pair, KEYS, targets=["depress"], synthesizer=Broken(), measures=["identity", "posterior"], budget=3600
     ).to_dict()
     status = {part["name"]: (part["status"], part["reason"]) for part in content["parts"]}
     assert status["identity"] == ("done", None)

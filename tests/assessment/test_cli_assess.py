@@ -93,7 +93,7 @@ def test_synthesizer_from_its_provenance(run, folder):
     (release,) = (folder / "made").glob("*.csv")
     status, out, err = run(
         f"assess o.csv {release} --keys sex,age --targets depress --measures posterior --provenance {provenance} "
-        "--special-codes income=-8 --budget 20"
+        "--special-codes income=-8 --budget 600"
     )
     assert status == 0, err
     assert "posterior certain" in out

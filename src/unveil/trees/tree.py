@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -183,9 +183,8 @@ class Tree:
         for start in range(0, result.size, BLOCK):
             part = result[start : start + BLOCK]
             for f in splits.used:
-                own = given[f][start : start + BLOCK]
-                thresholds = known[f]
-                codes[f, : part.size] = own if thresholds is None else np.searchsorted(thresholds, own, side="right")
+                own, scale = given[f][start : start + BLOCK], known[f]
+                codes[f, : part.size] = own if scale is None else np.searchsorted(scale, own, side="right")
             route(
                 codes,
                 splits.feature,
@@ -268,7 +267,7 @@ class Tree:
         leaves = f"{self.n_leaves} leaves ({self.n_leaves_full} grown)"
         return f"<Tree of {name}: {leaves}, {self.order.size} records>"
 
-    def _given(self, columns: Sequence[ArrayLike | Column]) -> list[NDArray[np.generic]]:
+    def _given(self, columns: Sequence[ArrayLike | Column]) -> list[NDArray[Any]]:
         """The arrays of the columns, checked."""
         if len(columns) != len(self.predictors):
             raise CallError(f"the tree has {len(self.predictors)} predictors, got {len(columns)} columns")
@@ -301,9 +300,7 @@ class Tree:
         used = np.flatnonzero(np.bincount(feature[feature >= 0]))
         return _Splits(feature, side_start, sides, flip, surrogates.start + nodes, used.tolist())
 
-    def _scales(
-        self, given: Sequence[NDArray[np.generic]]
-    ) -> tuple[NDArray[np.int32], list[NDArray[np.float64] | None]]:
+    def _scales(self, given: Sequence[NDArray[Any]]) -> tuple[NDArray[np.int32], list[NDArray[np.float64] | None]]:
         """Cuts of all splits; and by predictor the tree's thresholds, where values come in the place of codes.
 
         The code of a value is then the number of thresholds at or below it.
