@@ -188,7 +188,8 @@ class Scale:
         origin = float(values[0]) / unit
         distance = values / unit - origin
         step = float(np.abs(distance).max())
-        if step == 0:
+        # Differences this small have hardly a digit, and dividing by them overflows in older versions of numpy.
+        if step < np.finfo(np.float64).tiny:
             return cls(unit, origin, 1.0, 0.0, 0.0)
         distance /= step
         return cls(unit, origin, step, float(distance.mean()), float(distance.std()))
