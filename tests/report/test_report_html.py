@@ -142,7 +142,7 @@ def test_the_membership_attacks_are_a_table(example: Assessment) -> None:
 def test_limits_of_an_excess_are_shares(example: Assessment) -> None:
     root = parsed(html(example))
     row = row_of(root, "Figures against the policy", "DiSCO", "income")
-    assert row == ["DiSCO", "income", "Excess high", "2.0 %", "at most 10.0 %", "● within"]
+    assert row == ["DiSCO", "income", "Upper end of excess", "2.0 %", "at most 10.0 %", "● within"]
     assert row_of(root, "Figures against the policy", "S_pMSE", "–")[3:] == ["1.840", "at most 3", "● within"]
     assert row_of(root, "Figures of utility", "S_pMSE")[-1] == "● within 3"
 
@@ -289,7 +289,7 @@ def test_the_policy_is_printed_with_its_verdicts(example: Assessment) -> None:
     page = html(example)
     assert "Thresholds of the Research Data Centre, 2026" in page
     row = row_of(parsed(page), "Figures against the policy", "posterior certain", "depress")
-    assert row == ["posterior certain", "depress", "Value", "3.1 %", "1.0 %", "▲ above"]
+    assert row == ["posterior certain", "depress", "Figure", "3.1 %", "1.0 %", "▲ above"]
     example["policy"] = None
     text = main_text(html(example))
     assert "▲" not in text

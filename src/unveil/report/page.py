@@ -75,7 +75,8 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters.update(
-        name=_name, formula=_formula, heading=_heading, plain_unit=_plain_unit, plain_number="{:g}".format,
+        name=_name, formula=_formula, heading=_heading, statistic=_statistic, plain_unit=_plain_unit,
+        plain_number="{:g}".format,
         shown=numbers.shown, percentage=numbers.percentage, quantity=numbers.quantity, count=numbers.count,
         seconds=numbers.seconds, moment=numbers.moment, cell=numbers.value_text,
     )  # fmt: skip
@@ -97,6 +98,10 @@ UTILITY_NAMES = {
     "TVD": "Total variation distance", "S_pMSE": "Standardised pMSE", "VW": "Voas–Williamson",
     "tvd": "Total variation distance", "s_pmse": "Standardised pMSE", "pmse": "pMSE",
     "s_voas_williamson": "Standardised Voas–Williamson", "voas_williamson": "Voas–Williamson",
+}  # fmt: skip
+STATISTICS = {
+    "value": "Figure", "low": "Lower end", "high": "Upper end", "excess": "Excess", "p_value": "p-value",
+    "excess_low": "Lower end of excess", "excess_high": "Upper end of excess",
 }  # fmt: skip
 ATTACK_NAMES = {
     "auc": "AUC", "auc_low": "From", "auc_high": "To", "tpr_0.1": "Members found at 10 % false alarms",
@@ -132,6 +137,11 @@ def _heading(name: str) -> str:
     """A key of the dict as the head of a column; names of measures keep their spelling."""
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:] if words.islower() else words
+
+
+def _statistic(name: str) -> str:
+    """What of a figure a policy limits."""
+    return STATISTICS.get(name) or _heading(name)
 
 
 def _cells_of(rows: list[dict[str, Any]], column: str) -> list[str]:
