@@ -133,6 +133,51 @@ def test_marks_stand_where_the_figures_are(example: Assessment) -> None:
     assert "mark-margin" not in article
 
 
+def test_the_membership_attacks_are_a_table(example: Assessment) -> None:
+    root = parsed(html(example))
+    row = row_of(root, "Membership attacks", "likelihood ratio")
+    assert row == ["likelihood ratio", "0.534", "0.517", "0.551", "0.121", "0.0190", "–"]
+
+
+def test_limits_of_an_excess_are_shares(example: Assessment) -> None:
+    root = parsed(html(example))
+    row = row_of(root, "Figures against the policy", "DiSCO", "income")
+    assert row == ["DiSCO", "income", "Upper end of excess", "2.0 %", "at most 10.0 %", "● within"]
+    assert row_of(root, "Figures against the policy", "S_pMSE", "–")[3:] == ["1.840", "at most 3", "● within"]
+    assert row_of(root, "Figures of utility", "S_pMSE")[-1] == "● within 3"
+
+
+@pytest.mark.parametrize("draw", [html, markdown])
+def test_the_digest_of_the_original_stays_in_the_building(
+    example: Assessment, draw: Callable[[Assessment], str]
+) -> None:
+    original, release = (example["provenance"]["inputs"][k]["sha256"] for k in (0, 1))
+    page = draw(example)
+    assert original not in page
+    assert "could try out the last one with it" in page
+    assert release in page
+    assert all(sentence in page for sentence in example["confidential"])
+    example["release_safe"] = False
+    assert original in draw(example)
+    example["provenance"]["inputs"][0].update(sha256=None, bytes=None)
+    assert "no file" in draw(example)
+
+
+def test_the_curve_starts_where_it_was_chosen(example: Assessment) -> None:
+    curve = example["targets"][0]["curve"]
+    curve["chosen"] = curve["points"][4]["threshold"]
+    assert f"The line marks τ = {curve['chosen']:g}." in main_text(html(example))
+
+
+def test_small_counts_of_the_histogram_are_hatched(example: Assessment) -> None:
+    counts = example["targets"][0]["posterior"]["gain_histogram"]["counts"]
+    counts[0], counts[1] = 9, 0
+    page = html(example)
+    assert "−0.2 to −0.1: too few to be shown; −0.1 to 0: 0 persons" in page
+    example["release_safe"] = False
+    assert "−0.2 to −0.1: 9 persons" in html(example)
+
+
 def test_what_is_undefined_says_why_and_is_no_zero(example: Assessment) -> None:
     root = parsed(html(example))
     name = example["targets"][2]["target"]
@@ -244,7 +289,7 @@ def test_the_policy_is_printed_with_its_verdicts(example: Assessment) -> None:
     page = html(example)
     assert "Thresholds of the Research Data Centre, 2026" in page
     row = row_of(parsed(page), "Figures against the policy", "posterior certain", "depress")
-    assert row == ["posterior certain", "depress", "value", "3.1 %", "1.0 %", "▲ above"]
+    assert row == ["posterior certain", "depress", "Figure", "3.1 %", "1.0 %", "▲ above"]
     example["policy"] = None
     text = main_text(html(example))
     assert "▲" not in text
@@ -289,6 +334,19 @@ def test_whatever_is_missing_ends_with_one_line_that_names_it(example: Assessmen
     free = {"packages", "scenario", "figures", "pairs", "variables", "models", "prediction", "leave_one_out", "n",
             "posterior", "membership", "structure", "unit", "utility_better", "tvd", "s_pmse", "pmse"}  # fmt: skip
     kept = {("scenario", "keys"), ("scenario", "minimum_count"), ("figures",), ("scenario",), ("structure",)}
+    free |= {
+        "confidential",
+        "notes",
+        "chosen",
+        "cross",
+        "rows",
+        "direction",
+        "note",
+        "grouped_into",
+        "attacks",
+        "measure",
+    }
+    kept |= {("policy", "rows", 0, "limit"), ("figures", 0, "measure"), ("figures", 0, "value")}
     kept |= {("figures", 0, name) for name in example["figures"][0]} | {("utility", "pairs", 0, "first")}
     asked = 0
     for path in _paths(example):

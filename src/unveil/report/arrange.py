@@ -111,7 +111,8 @@ def unit_of(assessment: dict[str, Any], row: dict[str, Any]) -> str:
     """The unit of a measure of a target that is named outside the list of figures."""
     if row.get("unit"):
         return str(row["unit"])
-    found = [f["unit"] for f in assessment["figures"] if f["measure"] == row["measure"]]
+    utility = (assessment["utility"] or {}).get("figures", [])
+    found = [f["unit"] for f in (*assessment["figures"], *utility) if f["measure"] == row["measure"]]
     return str(found[0]) if found else PERCENT_MEASURES.get(row["measure"], "")
 
 
@@ -127,12 +128,23 @@ def large_enough(assessment: dict[str, Any], rows: Sequence[dict[str, Any]], per
 
 
 def why_missing(assessment: dict[str, Any], *names: str) -> str:
-    """Why a part of the assessment is not there, in the words of the assessment."""
-    for part in assessment["parts"]:
-        if part["name"] in names:
-            reason = part["reason"]
-            return f"{part['status']}: {reason}" if reason else str(part["status"])
+    """Why a part of the assessment is not there, in the words of the assessment.
+
+    The first name counts under which there is a part; parts have a name, and a measure for all targets.
+    """
+    for name in names:
+        found = [p for p in assessment["parts"] if name in (p["name"], p.get("measure"))]
+        if found:
+            words = dict.fromkeys(f"{p['status']}: {p['reason']}" if p["reason"] else p["status"] for p in found)
+            return "; ".join(words)
     return "not part of this assessment"
+
+
+def limit_unit(statistic: str, unit: str) -> str:
+    """The unit of a limit: an excess is a share and a p-value a number, whatever the figure is measured in."""
+    if statistic.startswith("excess"):
+        return "share"
+    return "" if statistic == "p_value" else unit
 
 
 def first_columns(rows: Sequence[dict[str, Any]], *leading: str) -> list[str]:
@@ -172,6 +184,36 @@ def pair_measures(pairs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def posterior_rows(posterior: dict[str, Any]) -> list[dict[str, Any]]:
-    """One row per release, or all of them pooled, and what the intruder uses."""
+    """Who was looked at, by what the intruder uses, and what the intruder believes."""
+    if "rows" in posterior:
+        return list(posterior["rows"])
     pairs = zip(posterior.get("labels", []), posterior.get("releases", []), strict=False)
-    return [{"release": label, "uses": name} | one for label, release in pairs for name, one in release.items()]
+    return [{"who": label, "structure": name} | one for label, release in pairs for name, one in release.items()]
+
+
+def posterior_cross(posterior: dict[str, Any]) -> list[dict[str, Any]]:
+    """Persons at risk beside those that another measure flags."""
+    return [row for rows in posterior.get("cross", []) for row in rows]
+
+
+def safe_histogram(assessment: dict[str, Any], histogram: dict[str, Any]) -> dict[str, Any]:
+    """The histogram without the counts that are too small to be shown."""
+    minimum = assessment["scenario"]["minimum_count"]
+    if not assessment["release_safe"]:
+        return histogram
+    return histogram | {"counts": [c if not c or c >= minimum else None for c in histogram["counts"]]}
+
+
+def highest(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All groups as they are where they are few; else those with the highest figures, highest first."""
+    if len(groups) <= MOST_ROWS["groups"]:
+        return groups
+    ordered = sorted(groups, key=lambda g: (g["value"] is None, -(g["value"] or 0.0)))
+    return ordered[: MOST_ROWS["groups"]]
+
+
+def input_digest(assessment: dict[str, Any], file: dict[str, Any]) -> str:
+    """SHA-256 of an input, unless it would let somebody who knows all records but one try out the last."""
+    if assessment["release_safe"] and file["role"] in ("original", "holdout"):
+        return "left out: who knows all records but one could try out the last one with it"
+    return file["sha256"] or "no file"

@@ -127,7 +127,8 @@ def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:
                 height=percent(100 - frame.up(height)), class_="bar hidden-count" if persons is None else "bar")
         )  # fmt: skip
     words = "; ".join(
-        f"{low:g} to {high:g}: " + ("too few to be shown" if persons is None else f"{persons} persons")
+        f"{low:g} to {high:g}: ".replace("-", "−")
+        + ("too few to be shown" if persons is None else f"{persons} persons")
         for low, high, persons in zip(edges, edges[1:], counts, strict=False)
     )
     axes = frame.axes(_labelled(*frame.x), [(v, quantity(v)) for v in ticks(0, top, 4)])

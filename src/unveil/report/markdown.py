@@ -111,7 +111,7 @@ def _summary(page: arrange.Page) -> list[str]:
         f"**This report must stay in the building.** It was made with release\\_safe off: it may name groups of fewer "
         f"than {minimum} persons and single values."
     )  # fmt: skip
-    return blocks
+    return blocks + _points(text(one) for one in a.get("confidential", []))
 
 
 def _figures(page: arrange.Page, figures: Sequence[dict[str, Any]]) -> list[str]:
@@ -128,7 +128,10 @@ def _figures(page: arrange.Page, figures: Sequence[dict[str, Any]]) -> list[str]
             numbers.shown(f["held_out"], unit), numbers.shown(f["ceiling"], unit), numbers.shown(f["excess"], "share"),
         ]  # fmt: skip
         if with_policy:
-            verdicts = [f"{r['verdict']} {numbers.shown(r['limit'], unit)}" for r in arrange.policy_rows(page.a, f)]
+            verdicts = [
+                f"{r['verdict']} {numbers.shown(r['limit'], arrange.limit_unit(r['statistic'], unit))}"
+                for r in arrange.policy_rows(page.a, f)
+            ]
             cells.append(text("; ".join(verdicts) or "no limit"))
         rows.append([cell.replace("<0", "\\<0").replace(">9", "\\>9") for cell in cells])
     header = ["Measure", "Target", "Figure", "Interval", "Guess", "Null, mean to 95th", "Held out", "Ceiling", "Excess"]
@@ -160,6 +163,7 @@ def _intruders(page: arrange.Page) -> list[str]:
         blocks.append(_missing(page, "Membership", "membership"))
     elif membership["sentence"]:
         blocks += ["### Whose records were used: membership", text(membership["sentence"])]
+        blocks += _records(membership.get("attacks", []), "attack")
     return blocks
 
 
@@ -186,7 +190,8 @@ def _targets(page: arrange.Page) -> list[str]:
             units = {f["measure"]: f["unit"] for f in one.figures}
             blocks += _groups(page, found["groups"], units)
         if found["posterior"] is not None:
-            blocks += _records(arrange.posterior_rows(found["posterior"]), "release", "uses")
+            blocks += _records(arrange.posterior_rows(found["posterior"]), "who", "structure")
+            blocks += _records(arrange.posterior_cross(found["posterior"]), "name")
     return blocks
 
 
@@ -203,7 +208,7 @@ def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
 def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping[str, str]) -> list[str]:
     named = arrange.large_enough(page.a, groups, "persons")
     rows = []
-    for g in named[: arrange.MOST_ROWS["groups"]]:
+    for g in arrange.highest(named):
         unit = g.get("unit") or units.get(g["measure"], "share")
         ends = numbers.interval(g.get("low"), g.get("high"), unit) or numbers.DASH
         figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), ends)
@@ -221,9 +226,12 @@ def _keys(page: arrange.Page) -> list[str]:
     keys, structure = page.a["keys"], page.a["structure"]
     blocks = []
     if keys is None:
-        blocks.append(_missing(page, "Key sets", "keys", "key_sets"))
+        blocks.append(_missing(page, "Key sets", "key sets", "keys"))
     else:
-        sets = [{"keys": ", ".join(s["keys"])} | s["figures"] for s in keys["sets"]]
+        sets = [
+            ({"target": s["target"]} if "target" in s else {}) | {"keys": ", ".join(s["keys"])} | s["figures"]
+            for s in keys["sets"]
+        ]
         blocks += ["### Sets of keys", *_records(sets, "keys", most=arrange.MOST_ROWS["sets"])]
         if keys["leave_one_out"]:
             blocks += ["### Without one key", *_records(keys["leave_one_out"], "key")]
@@ -285,7 +293,8 @@ def _advice(page: arrange.Page) -> list[str]:
 def _policy(page: arrange.Page) -> list[str]:
     found = page.a["policy"]
     rows = [[text(r["measure"]), text(r["target"]), text(r["statistic"]), text(r["verdict"]),
-             *(text(numbers.shown(r[k], arrange.unit_of(page.a, r))) for k in ("value", "limit"))]
+             *(text(numbers.shown(r[k], arrange.limit_unit(r["statistic"], arrange.unit_of(page.a, r))))
+               for k in ("value", "limit"))]
             for r in found["rows"]]  # fmt: skip
     return [
         f"The limits are the institution's own, from {text(found['label'])}.",
@@ -310,11 +319,13 @@ def _provenance(page: arrange.Page) -> list[str]:
     p, a = page.a["provenance"], page.a
     settings = [[text(k.replace("_", " ")), text(v)] for k, v in a["scenario"].items()]
     parts = [[*(text(q[k]) for k in ("name", "status", "reason")), numbers.seconds(q["seconds"])] for q in a["parts"]]
+    files = [
+        [text(one) for one in (f["label"], f["role"], arrange.input_digest(a, f), f["bytes"])] for f in p["inputs"]
+    ]
     software = {"unveil": p["unveil"], "Python": p["python"], **p["packages"]}
     return [
         _fence(arrange.command(a)),
-        table(["File", "Role", "SHA-256", "Bytes"],
-              [[text(i["label"]), text(i["role"]), text(i["sha256"]), text(i["bytes"])] for i in p["inputs"]], 3),
+        table(["File", "Role", "SHA-256", "Bytes"], files, 3),
         table(["Setting", "Value"], settings, 2),
         table(["Part", "Status", "Reason", "Time"], parts, 3),
         table(["Software", "Version"], [[text(k), text(v)] for k, v in software.items()], 2),

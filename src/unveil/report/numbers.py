@@ -149,8 +149,8 @@ def column(values: Sequence[Any]) -> list[str]:
 
     Examples
     --------
-    >>> column([0.231, 612.0])
-    ['0.231', '612']
+    >>> column([0.231, 612.0]), column([0.000014, 0.0002, 0.0])
+    (['0.231', '612'], ['1.4e−05', '0.0002', '0'])
     >>> column([0.21, 6.52, -13.51, None]), column([0.006, 0.0123]), column([3, 2936]), column(["x", 1.5])
     (['0.21', '6.52', '−13.51', '–'], ['0.0060', '0.0123'], ['3', '2\u202f936'], ['x', '1.5'])
     """
@@ -162,9 +162,12 @@ def column(values: Sequence[Any]) -> list[str]:
     ):
         return [value_text(v) for v in values]
     largest = max(abs(v) for v in found)
+    decimals = 1 if largest >= 100 else 2 if largest >= 1 else 3 if largest >= 0.1 else 4
     if largest >= 100 and min(abs(v) for v in found) < 1:
         return [value_text(v) for v in values]
-    decimals = 1 if largest >= 100 else 2 if largest >= 1 else 3 if largest >= 0.1 else 4
+    # A figure that is not 0 is not printed as 0.
+    if any(0 < abs(v) < 0.5 * 10**-decimals for v in found):
+        return [DASH if v is None else f"{v:.2g}".replace("-", "−") for v in values]
     return [DASH if v is None else f"{v:,.{decimals}f}".replace(",", "\u202f").replace("-", "−") for v in values]
 
 

@@ -53,6 +53,8 @@ assess --json makes one
             script_hash=digest,
             verdicts=partial(arrange.policy_rows, page.a),
             large_enough=partial(arrange.large_enough, page.a),
+            safe_histogram=partial(arrange.safe_histogram, page.a),
+            input_digest=partial(arrange.input_digest, page.a),
             unit_of=partial(arrange.unit_of, page.a),
             why_missing=partial(arrange.why_missing, page.a),
             command=arrange.command(page.a),
@@ -73,7 +75,8 @@ def _environment() -> Environment:
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
     environment.filters.update(
-        name=_name, formula=_formula, heading=_heading, plain_unit=_plain_unit, plain_number="{:g}".format,
+        name=_name, formula=_formula, heading=_heading, statistic=_statistic, plain_unit=_plain_unit,
+        plain_number="{:g}".format,
         shown=numbers.shown, percentage=numbers.percentage, quantity=numbers.quantity, count=numbers.count,
         seconds=numbers.seconds, moment=numbers.moment, cell=numbers.value_text,
     )  # fmt: skip
@@ -82,17 +85,34 @@ def _environment() -> Environment:
         method_of=measures.method_of, methods=measures.METHODS, references=measures.REFERENCES,
         notation=measures.NOTATION, most=arrange.MOST_ROWS, columns=arrange.first_columns,
         percent_measures=arrange.PERCENT_MEASURES, heat_map=arrange.heat_map, pair_measures=arrange.pair_measures,
-        posterior_rows=arrange.posterior_rows, chosen_point=_chosen_point, reach=_reach, groups_top=_groups_top,
-        utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES,
+        posterior_rows=arrange.posterior_rows, posterior_cross=arrange.posterior_cross,
+        highest=arrange.highest, limit_unit=arrange.limit_unit, chosen_point=_chosen_point, reach=_reach,
+        groups_top=_groups_top,
+        utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES, cross_names=CROSS_NAMES,
+        attack_names=ATTACK_NAMES,
     )  # fmt: skip
     return environment
 
 
 UTILITY_NAMES = {
+    "TVD": "Total variation distance", "S_pMSE": "Standardised pMSE", "VW": "Voas–Williamson",
     "tvd": "Total variation distance", "s_pmse": "Standardised pMSE", "pmse": "pMSE",
     "s_voas_williamson": "Standardised Voas–Williamson", "voas_williamson": "Voas–Williamson",
 }  # fmt: skip
+STATISTICS = {
+    "value": "Figure", "low": "Lower end", "high": "Upper end", "excess": "Excess", "p_value": "p-value",
+    "excess_low": "Lower end of excess", "excess_high": "Upper end of excess",
+}  # fmt: skip
+ATTACK_NAMES = {
+    "auc": "AUC", "auc_low": "From", "auc_high": "To", "tpr_0.1": "Members found at 10 % false alarms",
+    "tpr_0.01": "at 1 %", "tpr_0.001": "at 0.1 %",
+}  # fmt: skip
+CROSS_NAMES = {
+    "name": "Measure", "threshold": "At risk above", "both": "At risk and flagged", "only_posterior": "At risk only",
+    "only_flag": "Flagged only", "missed": "Share missed",
+}  # fmt: skip
 POSTERIOR_NAMES = {
+    "who": "Persons", "structure": "Intruder uses",
     "share_above_half": "Share above 0.5", "share_above_90": "Share above 0.9", "expected_gain_bits": "Gain in bits",
     "mean_normalised_gain": "Mean gain", "share_must_fill": "Share that must fill",
 }  # fmt: skip
@@ -117,6 +137,11 @@ def _heading(name: str) -> str:
     """A key of the dict as the head of a column; names of measures keep their spelling."""
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:] if words.islower() else words
+
+
+def _statistic(name: str) -> str:
+    """What of a figure a policy limits."""
+    return STATISTICS.get(name) or _heading(name)
 
 
 def _cells_of(rows: list[dict[str, Any]], column: str) -> list[str]:
@@ -145,7 +170,7 @@ def _plain_unit(unit: str) -> str:
 
 def _chosen_point(curve: dict[str, Any], scenario: dict[str, Any]) -> int:
     """The point of the curve that is nearest to the threshold of the scenario."""
-    wanted = scenario.get(curve["threshold"])
+    wanted = curve.get("chosen", scenario.get(curve["threshold"]))
     points = curve["points"]
     if wanted is None:
         return len(points) // 2

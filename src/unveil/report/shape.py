@@ -30,7 +30,7 @@ LEVEL = (str, int, float, bool, type(None))
 GROUP = {"by": TEXT, "level": LEVEL, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT}
 POINT = {"threshold": REAL} | dict.fromkeys(("rate", "low", "high", "null_mean", "null_95", "ceiling"), NUMBER)
 HISTOGRAM = {"edges": [REAL], "counts": [NUMBER]}
-POSTERIOR = {"labels?": NAMES, "releases?": [{}], "gain_histogram?": Maybe(HISTOGRAM)}
+POSTERIOR = {"labels?": NAMES, "releases?": [{}], "rows?": [{}], "cross?": [[{}]], "gain_histogram?": Maybe(HISTOGRAM)}
 FIGURE = (
     {"measure": TEXT, "intruder": TEXT, "target": NOTE, "unit": TEXT, "undefined": NOTE, "per_release": [NUMBER]}
     | dict.fromkeys(("value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling"), NUMBER)
@@ -44,6 +44,7 @@ ASSESSMENT: dict[str, Any] = {
     "release_safe": FLAG,
     "title": TEXT,
     "summary": NAMES,
+    "confidential?": NAMES,
     "scenario": {
         "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": REAL, "minimum_count": COUNT,
     },
@@ -57,22 +58,23 @@ ASSESSMENT: dict[str, Any] = {
     "targets": [
         {
             "target": TEXT, "kind": TEXT, "sentences": NAMES,
-            "curve": Maybe({"threshold": TEXT, "points": [POINT]}),
+            "curve": Maybe({"threshold": TEXT, "chosen?": NUMBER, "points": [POINT]}),
             "attribution": Maybe([{"term": TEXT, "log_odds": NUMBER, "low": NUMBER, "high": NUMBER}]),
             "groups": [GROUP | {"low": NUMBER, "high": NUMBER}],
-            "posterior": Maybe(POSTERIOR), "checks": NAMES,
+            "notes?": NAMES, "posterior": Maybe(POSTERIOR), "checks": NAMES,
         }
     ],
     "keys": Maybe(
         {"sets": [{"keys": NAMES, "size": COUNT, "figures": {}}], "leave_one_out": [{"key": TEXT}], "groups": [GROUP]}
     ),
     "structure": Maybe({"sentence": NOTE}),
-    "membership": Maybe({"sentence": NOTE}),
+    "membership": Maybe({"sentence": NOTE, "attacks?": [{"attack": TEXT}]}),
     "utility": Maybe(
         {
             "summary": {}, "variables": [{"variable": TEXT}], "pairs": [{"first": TEXT, "second": TEXT}],
             "models": [{"model": TEXT, "term": TEXT, "original": ANY, "synthetic": ANY}],
             "prediction": [{"target": TEXT, "metric": TEXT}], "sentence": NOTE,
+            "figures?": [FIGURE | {"intruder": NOTE}],
         }
     ),
     "map": Maybe(
