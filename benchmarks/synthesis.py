@@ -1,15 +1,19 @@
-"""Time sequential CART and print ratios; run ``python benchmarks/synthesis.py [folder of reference data] [--large]``.
+"""Time sequential CART and print ratios; run ``python benchmarks/synthesis.py [folder of reference data]``.
 
 Times are CPU seconds of all threads, from the frame to the finished synthetic frame. Ratios compare with the CPU
 seconds that synthpop 1.9-2 took for the same files on the same kind of machine, as recorded beside the reference
-data. ``--large`` adds a file of a million records, made by repeating the census.
+data. ``--python-synthpop`` adds those of the Python package ``py-synthpop``, which runs in an interpreter of its own,
+because it needs old versions of its dependencies (py-synthpop 0.1.2, pandas below 2, numpy below 2, scikit-learn).
+``--large`` adds a file of a million records, made by repeating the census.
 """
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import resource
+import subprocess
 import sys
 import time
 import warnings
@@ -25,6 +29,21 @@ from unveil.synthesis import CartSynthesizer
 FOLDER = Path(os.environ.get("UNVEIL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 REFERENCE = {"sd2011_9": (2.3, 2.5), "adult": (42.0, 44.0)}
 WORST = {"sd2011_9": 60, "adult": 45}
+PEER = """
+import contextlib, io, json, sys, time, warnings
+warnings.simplefilter("ignore")
+import pandas
+from synthpop import Synthpop
+path, kinds, special = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
+types = {name: "float" if kind == "numeric" else "category" for name, kind in kinds.items()}
+frame = pandas.read_csv(path, keep_default_na=False, na_values=[""]).astype(types)
+start = time.process_time()
+with contextlib.redirect_stdout(io.StringIO()):
+    synthesizer = Synthpop(cont_na=special)
+    synthesizer.fit(frame, types)
+    synthesizer.generate(len(frame))
+print(time.process_time() - start)
+"""
 
 
 def cpu(work: Callable[[], object], repeats: int) -> float:
@@ -39,14 +58,23 @@ def cpu(work: Callable[[], object], repeats: int) -> float:
 
 def load(folder: Path, name: str) -> pa.Table:
     """A file as a table, with the levels of its ordered columns."""
-    path = next(p for p in (folder / "data" / f"{name}.csv", folder / "data" / f"{name}.csv.gz") if p.exists())
-    schema = json.loads((folder / "data" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    declared = {c["name"]: unveil.Variable(c["name"], kind=c["kind"]) for c in schema["columns"]}
-    source = unveil.read(path, schema=declared)
+    declared = {column: unveil.Variable(column, kind=kind) for column, kind in kinds(folder, name).items()}
+    source = unveil.read(data_file(folder, name), schema=declared)
     return pa.table({column: source.column(column) for column in source.names})
 
 
-def against_reference(table: pa.Table, name: str, options: dict[str, object], repeats: int) -> None:
+def data_file(folder: Path, name: str) -> Path:
+    """Where a file is."""
+    return next(p for p in (folder / "data" / f"{name}.csv", folder / "data" / f"{name}.csv.gz") if p.exists())
+
+
+def kinds(folder: Path, name: str) -> dict[str, str]:
+    """What the columns of a file hold."""
+    schema = json.loads((folder / "data" / f"{name}.schema.json").read_text(encoding="utf-8"))
+    return {column["name"]: column["kind"] for column in schema["columns"]}
+
+
+def against_reference(table: pa.Table, name: str, options: dict[str, object], repeats: int) -> float:
     """One file, one thread: fit and one copy."""
     spent = cpu(lambda: CartSynthesizer(n_jobs=1, **options).fit(table).sample(seed=1), repeats)
     low, high = REFERENCE[name]
@@ -54,6 +82,22 @@ def against_reference(table: pa.Table, name: str, options: dict[str, object], re
         f"{name}: {table.num_rows} records, {table.num_columns} columns: {spent * 1000:.0f} ms CPU; the reference "
         f"takes {low / spent:.0f} to {high / spent:.0f} times as long (goal {WORST[name]})"
     )
+    return spent
+
+
+def against_python(folder: Path, name: str, special: dict[str, list[float]], spent: float, python: str | None) -> None:
+    """The same file by the Python package, fit and one copy; ``spent`` is what this package takes."""
+    if python is None:
+        print(f"{name} by py-synthpop: not installed")
+        return
+    arguments = [str(data_file(folder, name)), json.dumps(kinds(folder, name)), json.dumps(special)]
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    run = subprocess.run([python, "-c", PEER, *arguments], capture_output=True, text=True, env=environment, check=False)
+    if run.returncode:
+        print(f"{name} by py-synthpop: failed with {run.stderr.strip().splitlines()[-1]}")
+        return
+    seconds = float(run.stdout)
+    print(f"{name} by py-synthpop: {seconds:.2f} s CPU, {seconds / spent:.0f} times as long")
 
 
 def copies(table: pa.Table) -> None:
@@ -82,18 +126,24 @@ def large(table: pa.Table, n: int = 1_000_000) -> None:
 
 def main(arguments: list[str]) -> None:
     """Run all."""
+    parser = argparse.ArgumentParser(description="Time sequential CART.")
+    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="folder of reference data")
+    parser.add_argument("--large", action="store_true", help="also synthesise a million records")
+    parser.add_argument("--python-synthpop", metavar="PATH", help="interpreter that has py-synthpop")
+    chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore", unveil.UnveilWarning)
-    paths = [argument for argument in arguments if not argument.startswith("-")]
-    folder = Path(paths[0]) if paths else FOLDER
-    nine, adult = load(folder, "sd2011_9"), load(folder, "adult")
-    CartSynthesizer().fit(nine)  # compiles, once
-    against_reference(nine, "sd2011_9", {"special_codes": {"income": [-8]}}, 20)
+    nine, adult = load(chosen.folder, "sd2011_9"), load(chosen.folder, "adult")
+    CartSynthesizer().fit(nine).sample(seed=1)  # compiles, once
+    special = {"income": [-8]}
+    spent = against_reference(nine, "sd2011_9", {"special_codes": special}, 20)
+    against_python(chosen.folder, "sd2011_9", special, spent, chosen.python_synthpop)
     copies(nine)
-    against_reference(adult, "adult", {}, 3)
-    everything = load(folder, "sd2011")
+    spent = against_reference(adult, "adult", {}, 3)
+    against_python(chosen.folder, "adult", {}, spent, chosen.python_synthpop)
+    everything = load(chosen.folder, "sd2011")
     spent = cpu(lambda: CartSynthesizer(n_jobs=1).fit(everything).sample(seed=1), 3)
     print(f"sd2011: {everything.num_columns} columns in own order: {spent:.2f} s CPU (goal 0.6; the reference hangs)")
-    if "--large" in arguments:
+    if chosen.large:
         large(adult)
 
 

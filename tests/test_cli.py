@@ -418,7 +418,7 @@ def test_one_record_is_enough(run: Run):
 def test_help_names_every_verb_and_every_option_of_a_verb(run: Run):
     ended = run("--help")
     assert ended.status == 0
-    for verb in ("identity", "attribute", "structure", "keysets", "schema", "demo"):
+    for verb in ("assess", "identity", "attribute", "structure", "keysets", "compare", "schema", "demo"):
         assert verb in ended.out
     options = run("attribute --help").out
     for name in ("keys", "target", "ngroups-target", "exclude-pairs", "json", "plot", "special-codes", "encoding"):
@@ -436,6 +436,10 @@ def test_help_names_every_verb_and_every_option_of_a_verb(run: Run):
         ("identity o.csv s.csv s2.csv --keys sex --records o.csv", ["o_2.csv"]),
         ("identity o.csv s.csv --keys sex --plot out.png --json o.csv", ["o.csv"]),
         ("attribute o.csv s.csv --keys sex --target income --ngroups-target incom=3", ["'incom'", "income"]),
+        ("attribute o.csv s.csv --keys sex --target income --ngroups-target 0", ["'income'", "at least 2, not 0"]),
+        ("attribute o.csv s.csv --keys sex --target income --ngroups-target income=0", ["at least 2, not 0"]),
+        ("identity o.csv s.csv --keys age --ngroups-keys 0", ["'age'", "at least 2, not 0"]),
+        ("identity o.csv s.csv --keys sex --json=", ["--json takes the name of a file, or -"]),
         ("attribute o.csv s.csv --keys sex --target ill --denom-limit 1.5", ["1.5"]),
         ("attribute o.csv s.csv --keys sex --target ill --cap-curve --records out.csv", ["--records"]),
     ],
@@ -456,14 +460,14 @@ def test_wrong_outputs_and_options_leave_nothing_either(run: Run, folder: Path, 
 
 # --------------------------------------------------------------------------------------------------- demo
 def test_demo_is_the_same_for_a_seed_and_another_for_another(run: Run):
-    first, second, other = (run(f"demo 60 --seed {seed}") for seed in (3, 3, 4))
+    first, second, other = (run(f"demo 60 --seed {seed} --no-report") for seed in (3, 3, 4))
     assert (first.status, first.err) == (0, "")
     assert first == second
     assert first.out != other.out.replace("seed 4", "seed 3")
 
 
 def test_demo_shows_what_the_functions_give_on_the_files_it_keeps(run: Run, folder: Path):
-    out = run("demo 80 --seed 2 --folder kept").out
+    out = run("demo 80 --seed 2 --folder kept --no-report").out
     for name in ("independent", "real"):
         (label,) = [
             line.split(": ")[1].split(",")[0] for line in out.splitlines() if line.startswith(f"kept/{name}.csv")
@@ -477,6 +481,19 @@ def test_demo_shows_what_the_functions_give_on_the_files_it_keeps(run: Run, fold
         targets = ["depress", "income", "marital", "workab"]
         assert str(unveil.identity(pair, keys)) in out
         assert str(unveil.attribute(pair, keys, targets=targets, ngroups_target={"income": 20})) in out
+
+
+@pytest.mark.slow
+def test_demo_ends_with_a_report(run: Run, folder: Path):
+    ended = run("demo 120 --seed 2 --folder kept")
+    assert ended.status == 0
+    assert "The report: kept/report.html" in ended.err
+    page = (folder / "kept" / "report.html").read_text(encoding="utf-8")
+    assert page.startswith(("<!doctype html>", "<!DOCTYPE html>"))
+    assert "posterior" in page
+    again = run("demo 120 --seed 2 --folder kept")
+    assert again.status == 1
+    assert "exists" in again.err
 
 
 # ------------------------------------------------------------------------------------------- as a program
@@ -503,7 +520,7 @@ def test_program_ends_with_a_line_where_the_call_or_the_data_are_wrong(folder: P
 
 def test_program_does_not_complain_when_nobody_reads_on(folder: Path):
     reader = subprocess.Popen(
-        [sys.executable, "-c", "from unveil.cli import main; main()", "demo", "50"],
+        [sys.executable, "-c", "from unveil.cli import main; main()", "demo", "50", "--no-report"],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     assert reader.stdout is not None

@@ -1,7 +1,8 @@
 """Latner, Neunhoeffer & Drechsler (2025): one record that nobody shares, and what replaces the attack by simulation.
 
-Run ``python examples/latner2025/latner.py [FOLDER]``; the folder holds latner_original.csv and latner_syn01..10.csv.
-Without one the original is simulated. Writes latner.md and the figures beside this script.
+Run ``python examples/latner2025/latner.py [FOLDER]``. The folder holds latner_original.csv, latner_syn01..10.csv, and
+may hold sd2011_9.csv, sd2011_5_latner_1..5.csv and sd2011_5_latner_modified_1..5.csv. Without one the original is
+simulated and the releases are drawn here. Writes latner.md and the figures beside this script.
 """
 
 from __future__ import annotations
@@ -11,34 +12,46 @@ import warnings
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-import matplotlib as mpl
-import matplotlib.pyplot as plt
+import figures
 import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 
 import unveil
 from unveil.errors import UnveilWarning
-from unveil.posterior import posterior
+from unveil.posterior import PosteriorRisk, posterior
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 
-mpl.use("svg")
-mpl.rcParams["svg.hashsalt"] = "latner2025"
 HERE = Path(__file__).parent
 VARIABLES = ["var1", "var2", "var3", "var4"]
 CELLS = [f"{cell:04b}" for cell in range(16)]
-SEEDS = 100
-SETTINGS: dict[str, Callable[[], CartSynthesizer]] = {
-    "minbucket 5 (default)": CartSynthesizer,
-    "minbucket 25": lambda: CartSynthesizer(minbucket=25),
-    "minbucket 50": lambda: CartSynthesizer(minbucket=50),
-    "minbucket 75": lambda: CartSynthesizer(minbucket=75),
-    "cp 0.05": lambda: CartSynthesizer(cp=0.05),
-    "as factors": lambda: CartSynthesizer(kinds=dict.fromkeys(VARIABLES, "categorical")),
-    "as factors, no collapse": lambda: CartSynthesizer(kinds=dict.fromkeys(VARIABLES, "categorical"), collapse=False),
+PER_WORLD = 100
+PER_SETTING = 30
+FACTORS = dict.fromkeys(VARIABLES, "categorical")
+Maker = Callable[[int], object]
+
+
+def cart(**settings: object) -> Maker:
+    """A way to make the synthesizer of a release; trees have no seed."""
+    return lambda seed: CartSynthesizer(**settings)
+
+
+def noised(epsilon: float) -> Maker:
+    """The histogram of all cells with Laplace noise, drawn anew for every release."""
+    return lambda seed: CatallSynthesizer(prior=0, epsilon=epsilon, neighbours="replace", noise_seed=seed)
+
+
+MINBUCKETS = {f"{k}": cart(minbucket=k) for k in (5, 10, 25, 50, 75, 100, 150, 250)}
+CPS = {f"{cp:g}": cart(cp=cp) for cp in (1e-8, 1e-4, 1e-3, 0.01, 0.02, 0.05)}
+METHODS = {
+    "numbers": cart(),
+    "factors": cart(kinds=FACTORS),
+    "factors, no collapse": cart(kinds=FACTORS, collapse=False),
+    "ctree": cart(methods="ctree"),
 }
+EPSILONS = {f"{epsilon:g}": noised(epsilon) for epsilon in (0.1, 0.5, 1.0, 2.0, 5.0)}
 
 
 def counts(table: pa.Table) -> np.ndarray:
@@ -50,8 +63,7 @@ def counts(table: pa.Table) -> np.ndarray:
 def with_last(original: pa.Table, cell: int) -> pa.Table:
     """The original with its last record in another cell: one of the sixteen worlds."""
     bits = {name: (cell >> (3 - i)) & 1 for i, name in enumerate(VARIABLES)}
-    columns = {name: [*original.column(name).to_pylist()[:-1], bits[name]] for name in VARIABLES}
-    return pa.table(columns)
+    return pa.table({name: [*original.column(name).to_pylist()[:-1], bits[name]] for name in VARIABLES})
 
 
 def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
@@ -60,95 +72,119 @@ def markdown(header: Sequence[str], rows: Sequence[Sequence[object]]) -> str:
     return "\n".join(lines)
 
 
-def risk_of(original: pa.Table, release: pa.Table, synthesizer: object) -> float:
-    """Posterior of the last record's true cell among sixteen."""
+def risk_of(original: pa.Table, release: pa.Table, synthesizer: object) -> PosteriorRisk:
+    """Posterior of the last record's cell among sixteen."""
     pair = unveil.Pair(original, release)
-    return posterior(pair, synthesizer, target=VARIABLES, records=[original.num_rows - 1]).mean_posterior
+    return posterior(pair, synthesizer, target=VARIABLES, records=[original.num_rows - 1], structure="exact")
 
 
 def tables(original: pa.Table, releases: Sequence[pa.Table]) -> str:
-    """Tables A.1 and A.2, and the posterior of each release."""
+    """Tables A.1 and A.2 with figures 1 and 2, and the posterior of each release."""
     by_set = [counts(original), *(counts(release) for release in releases)]
+    figures.cells(CELLS, by_set[0], [], HERE / "figure1.svg")
+    figures.cells(CELLS, by_set[0], by_set[1:], HERE / "figure2.svg")
     first = markdown(
         ["cell", "original", *(f"S{k + 1}" for k in range(len(releases)))],
         [[name, *(int(one[i]) for one in by_set)] for i, name in enumerate(CELLS)],
     )
     synthesizer = CartSynthesizer().fit(original)
-    rows = []
+    rows, found = [], []
     for k, release in enumerate(releases):
         pair = unveil.Pair(original, release)
         identity = unveil.identity(pair, VARIABLES[:3])
         attribute = unveil.attribute(pair, VARIABLES[:3], target="var4")
-        rows.append([f"S{k + 1}", f"{identity.repU:.2f}", f"{attribute.DiSCO:.2f}",
-                     f"{risk_of(original, release, synthesizer):.4f}"])  # fmt: skip
-    second = markdown(["release", "repU", "DiSCO (var4)", "posterior of 1111"], rows)
-    return f"## Table A.1: records by cell\n\n{first}\n\n## Table A.2, with the exact posterior\n\n{second}\n"
-
-
-def histogram_of_worlds(original: pa.Table) -> str:
-    """How often 1111 is released, in each of the sixteen worlds the last record may be in."""
-    shares = []
-    for cell in range(16):
-        synthesizer = CartSynthesizer().fit(with_last(original, cell))
-        drawn = [counts(release)[15] for release in synthesizer.sample(m=SEEDS, seed=1)]
-        shares.append(np.bincount(np.minimum(drawn, 4), minlength=5))
-    figure, axes = plt.subplots(4, 4, figsize=(8, 6), sharex=True, sharey=True, layout="constrained")
-    for ax, name, share in zip(axes.flat, CELLS, shares, strict=True):
-        ax.bar(range(5), share, color="#D55E00" if name == "1111" else "#0072B2")
-        ax.set_title(f"last record {name}", fontsize="small")
-    figure.supxlabel("number of records 1111 in the release (4: four or more)")
-    figure.supylabel(f"releases of {SEEDS}")
-    figure.savefig(HERE / "worlds.svg", metadata={"Date": None})
-    plt.close(figure)
-    possible = [name for name, share in zip(CELLS, shares, strict=True) if share[1:].sum()]
-    rows = [[n if n < 4 else "4 and more", int(shares[15][n])] for n in range(5)]
+        found.append(risk_of(original, release, synthesizer))
+        rows.append([f"S{k + 1}", f"{identity.repU:.2f}", f"{attribute.DiSCO:.2f}", int(counts(release)[15]),
+                     f"{found[-1].mean_posterior:.4f}"])  # fmt: skip
+    figures.posteriors(CELLS, [risk.weighed().probabilities[0] for risk in found], HERE / "posterior.svg")
+    mean = np.mean([[float(row[1]), float(row[2])] for row in rows], axis=0)
+    rows.append(["mean", f"{mean[0]:.2f}", f"{mean[1]:.2f}", "", ""])
+    second = markdown(["release", "repU", "DiSCO (var4)", "records 1111", "posterior of 1111"], rows)
     return (
-        f"## Sixteen worlds, {SEEDS} releases each\n\nWorlds that ever release 1111: {', '.join(possible)}. In the "
-        f"true world:\n\n{markdown(['records 1111', 'releases'], rows)}\n\n![worlds](worlds.svg)\n"
+        "## Figures 1 and 2, table A.1: records by cell\n\n![original](figure1.svg)\n\n![releases](figure2.svg)\n\n"
+        f"{first}\n\n## Table A.2, with the exact posterior\n\n{second}\n\n![posterior](posterior.svg)\n"
     )
 
 
-def settings(original: pa.Table) -> str:
-    """Posterior under other settings, and the number of records 1111."""
+def histogram_of_worlds(original: pa.Table) -> str:
+    """Figure 3: how often 1111 is released, in each of the sixteen worlds the last record may be in."""
+    drawn = []
+    for cell in range(16):
+        synthesizer = CartSynthesizer().fit(with_last(original, cell))
+        drawn.append([counts(release)[15] for release in synthesizer.sample(m=PER_WORLD, seed=1)])
+    figures.worlds(CELLS, drawn, HERE / "figure3.svg")
+    possible = [name for name, number in zip(CELLS, drawn, strict=True) if max(number)]
+    shares = np.bincount(drawn[15])
+    return (
+        f"## Figure 3: sixteen worlds, {PER_WORLD} releases each\n\nWorlds that ever release 1111: "
+        f"{', '.join(possible)}. In the true world:\n\n"
+        f"{markdown(['records 1111', 'releases'], list(enumerate(shares.tolist())))}\n\n![worlds](figure3.svg)\n"
+    )
+
+
+def sweep(title: str, original: pa.Table, makers: dict[str, Maker], name: str, bound: Sequence[float] = ()) -> str:
+    """Posterior and number of records 1111 under several settings, with a figure."""
     found: dict[str, list[float]] = {}
     drawn: dict[str, list[int]] = {}
-    for name, make in SETTINGS.items():
-        synthesizer = make().fit(original)
-        releases = [synthesizer.sample(seed=seed) for seed in range(30)]
-        found[name] = [risk_of(original, release, synthesizer) for release in releases]
-        drawn[name] = [int(counts(release)[15]) for release in releases]
-    for name, neighbours in (("DP histogram, epsilon 1", "replace"),):
-        found[name], drawn[name] = [], []
-        for seed in range(30):
-            noised = CatallSynthesizer(prior=0, epsilon=1.0, neighbours=neighbours, noise_seed=seed).fit(original)
-            release = noised.sample(seed=seed)
-            found[name].append(risk_of(original, release, noised))
-            drawn[name].append(int(counts(release)[15]))
-    ctree = CartSynthesizer(methods="ctree").fit(original)
-    drawn["ctree"] = [int(counts(ctree.sample(seed=seed))[15]) for seed in range(30)]
-    rows = [
-        [name, f"{np.mean(number):.2f}",
-         *((f"{np.mean(found[name]):.3f}", f"{np.max(found[name]):.3f}") if name in found else ("", ""))]
-        for name, number in drawn.items()
-    ]  # fmt: skip
-    figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-    for y, (name, values) in enumerate(found.items()):
-        jitter = np.linspace(-0.25, 0.25, len(values))
-        ax.scatter(values, y + jitter, s=10, color="#0072B2", alpha=0.7, label=name)
-    ax.axvline(1 / 16, color="#999999", linewidth=0.8)
-    ax.set_yticks(range(len(found)), list(found))
-    ax.set_xlabel("posterior of 1111 (line: prior, 1/16)")
-    figure.savefig(HERE / "settings.svg", metadata={"Date": None})
-    plt.close(figure)
-    table = markdown(["setting", "mean number of 1111", "mean posterior", "largest posterior"], rows)
-    return f"## Settings, 30 releases each\n\n{table}\n\n![settings](settings.svg)\n"
+    for label, make in makers.items():
+        found[label], drawn[label] = [], []
+        for seed in range(PER_SETTING):
+            synthesizer = make(seed).fit(original)
+            release = synthesizer.sample(seed=seed)
+            found[label].append(risk_of(original, release, synthesizer).mean_posterior)
+            drawn[label].append(int(counts(release)[15]))
+    figures.settings(title, found, drawn, HERE / f"{name}.svg", bound)
+    header = [title, "mean number of 1111", "mean posterior", "largest posterior"]
+    rows = [[label, f"{np.mean(drawn[label]):.2f}", f"{np.mean(found[label]):.3f}", f"{np.max(found[label]):.3f}"]
+            for label in makers]  # fmt: skip
+    if len(bound):
+        header.append("bound")
+        rows = [[*row, f"{value:.3f}"] for row, value in zip(rows, bound, strict=True)]
+    return f"### {title}\n\n{markdown(header, rows)}\n\n![{title}]({name}.svg)\n"
+
+
+def settings(original: pa.Table) -> str:
+    """The slides' figures: leaves, cp, methods and differential privacy."""
+    bound = [float(np.exp(float(e)) / (np.exp(float(e)) + 15)) for e in EPSILONS]
+    return "\n".join(
+        [
+            f"## Settings, {PER_SETTING} releases each\n",
+            sweep("minbucket", original, MINBUCKETS, "minbucket"),
+            sweep("cp", original, CPS, "cp"),
+            sweep("coding and method", original, METHODS, "methods"),
+            sweep("histogram with Laplace noise, epsilon", original, EPSILONS, "noise", bound),
+        ]
+    )
+
+
+def survey(folder: Path) -> str:
+    """Table A.3: releases of Social Diagnosis 2011, as drawn and with one value for everybody."""
+    keys = ["sex", "age", "region", "placesize"]
+    whole = pyarrow.csv.read_csv(
+        folder / "sd2011_9.csv", convert_options=pyarrow.csv.ConvertOptions(strings_can_be_null=True)
+    )
+    original = whole.select([*keys, "depress"])
+    synthesizer = CartSynthesizer().fit(original)
+    rows = []
+    for name, called in (("sd2011_5_latner", "as drawn"), ("sd2011_5_latner_modified", "depress 0 for all")):
+        pair = unveil.Pair(original, [str(folder / f"{name}_{k}.csv") for k in range(1, 6)])
+        identity, attribute = unveil.identity(pair, keys), unveil.attribute(pair, keys, target="depress")
+        risk = posterior(pair, synthesizer, target="depress", structure="fixed", releases="each")
+        rows.append([called, f"{identity.UiO:.2f}", f"{attribute.releases[0]['Dorig']:.2f}", f"{identity.repU:.2f}",
+                     f"{attribute.DiSCO:.2f}", f"{risk.mean_posterior:.3f}"])  # fmt: skip
+    header = ["five releases", "UiO", "Dorig", "repU", "DiSCO", "posterior (fixed)"]
+    return (
+        "## Table A.3: Social Diagnosis 2011, target depress\n\nA release in which depress is 0 for everybody says "
+        "nothing about anybody: its DiSCO rises, its posterior falls to the prior, 1/23 = .043.\n\n"
+        f"{markdown(header, rows)}\n"
+    )
 
 
 def main() -> None:
     """Write the study."""
     warnings.simplefilter("ignore", UnveilWarning)
-    if len(sys.argv) > 1:
-        folder = Path(sys.argv[1])
+    folder = Path(sys.argv[1]) if len(sys.argv) > 1 else None
+    if folder:
         original = pyarrow.csv.read_csv(folder / "latner_original.csv")
         releases = [pyarrow.csv.read_csv(folder / f"latner_syn{k:02d}.csv") for k in range(1, 11)]
     else:
@@ -164,6 +200,8 @@ def main() -> None:
         histogram_of_worlds(original),
         settings(original),
     ]
+    if folder and (folder / "sd2011_9.csv").exists():
+        parts.append(survey(folder))
     (HERE / "latner.md").write_text("\n".join(parts), encoding="utf-8")
 
 

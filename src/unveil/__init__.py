@@ -20,7 +20,10 @@ from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
     from unveil import simulate
+    from unveil.assessment import Assessment, Comparison, assess, compare
+    from unveil.conformance import Conformance, conformance
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
+    from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
     from unveil.utility import Utility, utility
@@ -28,10 +31,14 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Assessment",
     "CallError",
     "CartSynthesizer",
+    "Comparison",
+    "Conformance",
     "DataError",
     "FileError",
+    "Membership",
     "MissingPackageError",
     "Pair",
     "PosteriorRisk",
@@ -41,9 +48,14 @@ __all__ = [
     "UnveilWarning",
     "Utility",
     "Variable",
+    "assess",
     "attribute",
+    "compare",
+    "conformance",
     "identity",
     "key_sets",
+    "membership",
+    "membership_synthesizer",
     "posterior",
     "rapid",
     "rapid_synthesizer_cv",
@@ -58,7 +70,10 @@ __all__ = [
 
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
+    **dict.fromkeys(("Assessment", "Comparison", "assess", "compare"), "unveil.assessment"),
+    **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
+    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
     **dict.fromkeys(("Utility", "utility"), "unveil.utility"),
@@ -70,4 +85,6 @@ def __getattr__(name: str) -> Any:
         return importlib.import_module("unveil.simulate")
     if name not in _LATE:
         raise AttributeError(f"module 'unveil' has no attribute {name!r}")
-    return getattr(importlib.import_module(_LATE[name]), name)
+    room = importlib.import_module(_LATE[name])
+    # A room that is named like its function stands for it, from the first use on as later.
+    return room if room.__name__ == f"unveil.{name}" else getattr(room, name)

@@ -1,14 +1,18 @@
-"""The demonstration: a simulated survey, two releases of it, what they give away, and how to read that."""
+"""The demonstration: a simulated survey, three releases of it, what they give away, how to read that, and a report."""
 
 from __future__ import annotations
 
+import sys
+import tempfile
 import warnings
+import webbrowser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
 
-from unveil.errors import UnveilWarning
+from unveil.errors import FileError, UnveilWarning
 from unveil.microdata import Pair, read
 from unveil.microdata.write import write_table
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
@@ -33,8 +37,15 @@ def bootstrapped(original: pa.Table, rng: np.random.Generator) -> pa.Table:
     return original.take(pa.array(rng.integers(original.num_rows, size=original.num_rows)))
 
 
-def show(n: int, seed: int, folder: Path | None = None) -> None:
-    """Make the files, measure them, and explain what is seen.
+BUDGET = 60.0
+"""Seconds that the assessment of the demonstration should take."""
+REPORTED = ("depress", "workab")
+"""Targets of the report."""
+REPORT = "report.html"
+
+
+def show(n: int, seed: int, folder: Path | None = None, *, report: bool = True) -> None:
+    """Make the files, measure them, explain what is seen, and open a report of the synthetic one.
 
     Parameters
     ----------
@@ -43,7 +54,9 @@ def show(n: int, seed: int, folder: Path | None = None) -> None:
     seed
         Seed of the simulation and of the releases.
     folder
-        Where to keep the files; they are not kept without it.
+        Where to keep the files; without it only the report is kept, in a new temporary folder.
+    report
+        Whether the synthetic release is assessed as a whole, and the report opened.
 
     Raises
     ------
@@ -56,9 +69,10 @@ def show(n: int, seed: int, folder: Path | None = None) -> None:
         f"A simulated survey of {n} persons (seed {seed}; nobody is real). An intruder knows the keys "
         f"{', '.join(DEMO_KEYS)}\nof a person and wants the rest. Three releases are tried.\n"
     )
+    synthesizer = _synthesizer(original)
     releases = {
         "independent columns": resampled(original, rng),
-        "CART synthesis": _synthesized(original, seed),
+        "CART synthesis": synthesizer.sample(seed=seed),
         "real records drawn with replacement": bootstrapped(original, rng),
     }
     if folder is not None:
@@ -74,20 +88,45 @@ def show(n: int, seed: int, folder: Path | None = None) -> None:
         print(structure(pair, DEMO_KEYS))
         print()
     print(_READING)
+    if report:
+        release = read(releases["CART synthesis"], label="CART synthesis")
+        pair = Pair(original, release, special_codes=DEMO_SPECIAL_CODES)
+        _report(pair, synthesizer, folder or Path(tempfile.mkdtemp(prefix="unveil-demo-")))
 
 
-def _synthesized(original: pa.Table, seed: int) -> pa.Table:
+def _report(pair: Pair, synthesizer: Any, folder: Path) -> None:
+    """Assess the synthetic release, write the report, and open it where somebody is looking."""
+    from unveil.assessment import assess
+
+    print(
+        "The whole assessment of the CART synthesis, up to the intruder who has all records but one; a minute or two:",
+        file=sys.stderr,
+    )
+    found = assess(
+        pair, DEMO_KEYS, targets=REPORTED, synthesizer=synthesizer, budget=BUDGET,
+        progress=lambda done, total, part: print(f"  {done}/{total} {part}", file=sys.stderr, flush=True),
+    )  # fmt: skip
+    path = folder / REPORT
+    found.to_html(path)
+    print(f"\nThe report: {path}", file=sys.stderr)
+    if sys.stdout.isatty():
+        webbrowser.open(path.resolve().as_uri())
+
+
+def _synthesizer(original: pa.Table) -> Any:
     print("Synthesizing; the first time on a machine the trees are compiled, which takes about a minute.", flush=True)
     # Here, because the synthesizer brings a compiler with it that measuring does without.
     from unveil.synthesis import CartSynthesizer
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
-        return CartSynthesizer(special_codes=DEMO_SPECIAL_CODES).fit(original).sample(seed=seed)
+        return CartSynthesizer(special_codes=DEMO_SPECIAL_CODES).fit(original)
 
 
 def _keep(folder: Path, tables: dict[str, pa.Table]) -> None:
     folder.mkdir(parents=True, exist_ok=True)
+    if (folder / REPORT).exists():
+        raise FileError(f"{folder / REPORT} exists; choose another folder")
     for name, table in tables.items():
         path = folder / f"{name.split()[0]}.csv"
         write_table(table, str(path))
@@ -106,5 +145,5 @@ _READING = """=== How to read this
 3. DiSCO can rise when a target carries less information. Where that would happen a warning says so.
 4. None of these figures proves safety: they concern an intruder who has keys and release, and looks for a match.
 
-Next: unveil identity ORIGINAL RELEASE --keys ..., unveil attribute ORIGINAL RELEASE --keys ... --target ...
+Next, with files of your own: unveil assess ORIGINAL RELEASE --keys ... --targets ... --html report.html
 """

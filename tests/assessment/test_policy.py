@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 import pytest
+
 from unveil.assessment import read_policy
 from unveil.errors import FileError
 
@@ -50,9 +51,9 @@ def test_what_is_not_measured_or_not_defined_is_never_within(tmp_path):
     rules = policy(tmp_path, '[[rule]]\nmeasure = "RAPID"\nlimit = 1\n[[rule]]\nmeasure = "DiSCO"\nlimit = 100\n')
     rows = rules.rows([figure(value=math.nan)])
     assert [r["verdict"] for r in rows] == ["not measured", "not measured"]
-    (worst,) = policy(
-        tmp_path, '[[rule]]\nmeasure = "DiSCO"\nlimit = 100\nstatistic = "worst_release"\n'
-    ).rows([figure(per_release=[3.0, None])])
+    (worst,) = policy(tmp_path, '[[rule]]\nmeasure = "DiSCO"\nlimit = 100\nstatistic = "worst_release"\n').rows(
+        [figure(per_release=[3.0, None])]
+    )
     assert worst["verdict"] == "not measured"
 
 

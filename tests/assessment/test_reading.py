@@ -7,9 +7,10 @@ import math
 import numpy as np
 import pyarrow as pa
 import pytest
-import unveil
 from hypothesis import given
 from hypothesis import strategies as st
+
+import unveil
 from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Clock, Context, Part, Section, Skipped, run
@@ -48,9 +49,7 @@ def test_many_new_key_combinations():
 
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
 def test_pareto_by_definition(points):
-    expected = [
-        not any(q[0] <= p[0] and q[1] <= p[1] and q != p for q in points) for p in points
-    ]
+    expected = [not any(q[0] <= p[0] and q[1] <= p[1] and q != p for q in points) for p in points]
     assert pareto(points) == expected
 
 

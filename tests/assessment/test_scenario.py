@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 import pytest
+
 import unveil
 from unveil.assessment import Scenario, read_scenario
 from unveil.errors import CallError, FileError
@@ -12,7 +13,9 @@ from unveil.errors import CallError, FileError
 @pytest.fixture
 def pair():
     n = 120
-    table = pa.table({"sex": ["f", "m"] * 60, "age": list(range(n)), "ill": ["y", "n", "n"] * 40, "pay": list(range(n))})
+    table = pa.table(
+        {"sex": ["f", "m"] * 60, "age": list(range(n)), "ill": ["y", "n", "n"] * 40, "pay": list(range(n))}
+    )
     return unveil.Pair(table, table.slice(0, 60))
 
 
@@ -50,7 +53,8 @@ def test_wrong_calls(pair, options, said):
 def test_a_scenario_file(tmp_path):
     path = tmp_path / "study.toml"
     path.write_text(
-        'original = "o.csv"\nsynthetic = ["s1.csv", "s2.csv"]\nkeys = ["sex"]\nbudget = 60\n[special_codes]\nincome = -8\n',
+        'original = "o.csv"\nsynthetic = ["s1.csv", "s2.csv"]\nkeys = ["sex"]\nbudget = 60\n'
+        "[special_codes]\nincome = -8\n",
         encoding="utf-8",
     )
     assert read_scenario(path, ["keys", "budget"]) == {

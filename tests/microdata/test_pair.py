@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
@@ -50,7 +51,7 @@ def day(*numbers: int) -> datetime.date:
         ([1, 2], [1.0, 2.0], [["1", "2"], ["1", "2"]]),
         ([1, 2], pa.array([2, 1], pa.int8()), [["1", "2"], ["2", "1"]]),
         ([1, 2], pa.array([2, 1], pa.uint64()), [["1", "2"], ["2", "1"]]),
-        ([1, 2], pa.array([2, 1], pa.float16()), [["1", "2"], ["2", "1"]]),
+        ([1, 2], pa.array(np.array([2, 1], np.float16)), [["1", "2"], ["2", "1"]]),
         ([1, 2], [decimal.Decimal("2.00"), decimal.Decimal("1.50")], [["1", "2"], ["2", "1.5"]]),
         ([0.1], [decimal.Decimal("0.1")], [["0.1"], ["0.1"]]),
         ([0.1], pa.array([0.1], pa.float32()), [["0.1"], ["0.1"]]),
@@ -316,6 +317,26 @@ def test_units_of_times_of_day_do_not_matter():
 def test_units_of_durations_do_not_matter():
     original, release = values_of(pa.array([60], pa.duration("s")), pa.array([60_000], pa.duration("ms")))
     assert original == release
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_durations_beside_numbers_are_seconds_and_it_is_said(first: bool):
+    files = [pa.array([60, 90], pa.duration("ms")), [0.06, 0.09]]
+    kinds = ("durations", "numbers") if first else ("numbers", "durations")
+    said = f"holds {kinds[0]} in the original, {kinds[1]} in the release: the durations were compared as seconds"
+    with pytest.warns(UnveilWarning, match=said):
+        original, release = values_of(*(files if first else files[::-1]))
+    assert original == release == ["0.06", "0.09"]
+
+
+def test_logical_numbers_and_text_over_several_releases():
+    with pytest.warns(UnveilWarning, match=r"logical in the original, number in release 1, text in release 2: .*true"):
+        files = values_of([True, False, None], [1, 0, 0], ["FALSE", "true", None])
+    assert files == [["TRUE", "FALSE", "Missing"], ["TRUE", "FALSE", "FALSE"], ["FALSE", "TRUE", "Missing"]]
+    with pytest.raises(DataError, match=r"release 2: column 'x', record 2: 'maybe' is neither true nor false"):
+        values_of([True, False], [1, 0], ["FALSE", "maybe"])
+    with pytest.raises(DataError, match=r"release 1: column 'x', record 1: 2 is neither true nor false"):
+        values_of([True, False], [2, 0], ["FALSE", "TRUE"])
 
 
 @quiet

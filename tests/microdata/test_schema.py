@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unveil.errors import CallError, FileError
+from unveil.errors import CallError, DataError, FileError
 from unveil.microdata.files import open_source
 from unveil.microdata.schema import (
     Schema,
@@ -69,6 +69,9 @@ def test_what_a_schema_file_says(written):
         ("[columns.a]\nlevels = 'x'\n", CallError, "column 'a': levels must be a list"),
         ("[columns.a]\nlevels = ['x', 'x']\n", CallError, "column 'a': levels holds a value twice"),
         ("[columns.a]\nlabels = ['x']\n", CallError, "column 'a': labels must be a table"),
+        ("[columns.a]\nlabels = [[1, 'x', 2]]\n", CallError, "column 'a': labels must be a table"),
+        ("[columns.a]\nlabels = [[1, 'x'], [1, 'y']]\n", CallError, "column 'a': labels holds a code twice"),
+        ("[columns.a]\nlabels = { 1 = 'x', '1.0' = 'y' }\n", CallError, "column 'a': labels holds a code twice"),
     ],
 )
 def test_what_is_wrong_is_said_in_one_line(written, text, error, message):
@@ -154,7 +157,30 @@ def test_any_declaration_comes_back(name, levels, label):
     found = as_schema(content["columns"])[name]
     assert repr(found.levels) == repr(variable.levels)
     assert found.special_codes == (-8,)
-    assert {str(code): text for code, text in found.labels.items()} == {str(c): t for c, t in variable.labels.items()}
+    assert repr(list(found.labels.items())) == repr(list(variable.labels.items()))
+
+
+@given(labels=st.dictionaries(st.one_of(SCALARS, st.just("1"), st.just("1.5"), st.just("-0")), NAMES, max_size=4))
+def test_any_labels_come_back(labels):
+    column = pa.chunked_array([pa.array([1.5, 2.5])])
+    source = Source("a", ("x",), 2, lambda _: column, {"x": Variable("x", labels=labels)})
+    found = as_schema(tomllib.loads(schema_text(source))["columns"])["x"]
+    assert repr(list(found.labels.items())) == repr(list(labels.items()))
+
+
+def test_a_number_and_the_text_that_reads_like_it_are_two_codes(tmp_path):
+    column = pa.chunked_array([pa.array([1, 2])])
+    labels = {1: "number", "1": "text"}
+    write_schema(Source("a", ("x",), 2, lambda _: column, {"x": Variable("x", labels=labels)}), tmp_path / "s.toml")
+    assert read_schema(tmp_path / "s.toml")["x"].labels == labels
+    text = schema_text(Source("a", ("x",), 2, lambda _: column, {"x": Variable("x", labels={1: "one", -2: "two"})}))
+    assert 'labels = { 1 = "one", -2 = "two" }' in text
+
+
+def test_half_a_character_cannot_be_kept():
+    column = pa.chunked_array([pa.array([1, 2])])
+    with pytest.raises(DataError, match=r"a: column 'x': 'b\\ud800' is no text"):
+        schema_text(Source("a", ("x",), 2, lambda _: column, {"x": Variable("x", labels={1: "b\ud800"})}))
 
 
 def test_a_schema_is_a_mapping():

@@ -307,7 +307,7 @@ def test_simulation_is_labelled_and_has_an_error():
 def test_advice(made):
     pair, synthesizer = made
     risk = posterior(pair, synthesizer, target="ill")
-    advice = risk.advice(minbucket=[20], cp=[0.05], most_records=30)
+    advice = risk.advice(minbucket=[20], cp=[0.05], merge=[], top=[], noise=[], most_records=30)
     settings = [(row.setting, row.value) for row in advice.rows]
     assert settings == [("as released", ""), ("m", "1"), ("m", "3"), ("minbucket", "20"), ("cp", "0.05")]
     assert advice.n_looked_at == 30

@@ -63,7 +63,7 @@ def test_a_hundred_releases(shared):
     original = latner(shared)
     synthesizer = CartSynthesizer().fit(original)
     absent = []
-    for seed in range(100):
+    for seed in range(1, 101):
         release = synthesizer.sample(seed=seed)
         pair = unveil.Pair(original, release)
         risk = posterior(pair, synthesizer, target=VARIABLES, records=[UNIQUE])
@@ -71,8 +71,10 @@ def test_a_hundred_releases(shared):
             assert risk.mean_posterior == 1
         else:
             absent.append(risk.mean_posterior)
-    assert 20 < len(absent) < 65
-    assert 0.0230 < min(absent) <= max(absent) < 0.0247
+    # 41 of 100 in the paper; the extremes of another hundred releases may differ by a little.
+    assert 25 < len(absent) < 60
+    assert min(absent) == pytest.approx(0.0236, abs=1e-4)
+    assert max(absent) == pytest.approx(0.0241, abs=1e-4)
 
 
 def mean_over_seeds(original, seeds, **settings):
@@ -106,9 +108,8 @@ def test_noised_histogram(shared):
     assert max(found) <= np.e / (np.e + 15) + 1e-9
 
 
-# A prototype's release gave workab 0.377; four releases here give 0.357 to 0.373.
 SD2011 = {
-    "depress": (0.425, 0.844, 23), "ls": (0.297, 0.876, 8), "marital": (0.247, 0.634, 7), "workab": (0.365, 0.537, 3),
+    "depress": (0.425, 0.844, 23), "ls": (0.297, 0.876, 8), "marital": (0.247, 0.634, 7), "workab": (0.377, 0.537, 3),
     "sex": (0.860, 0.996, 2), "placesize": (0.606, 0.967, 6),
 }  # fmt: skip
 
@@ -127,11 +128,15 @@ def special(table):
 def test_social_diagnosis(shared, target):
     original = sd2011(shared)
     synthesizer = CartSynthesizer(special_codes=special(original)).fit(original)
-    pair = unveil.Pair(original, synthesizer.sample(seed=1))
     fixed, exact, values = SD2011[target]
-    whole = posterior(pair, synthesizer, target=target, structure="fixed")
-    assert whole.n_values == values
-    assert whole.mean_posterior == pytest.approx(fixed, abs=0.03)
+    # A single release's mean scatters: that of workab, drawn last, between 0.33 and 0.38.
+    each = []
+    for seed in (1, 2, 3, 4):
+        pair = unveil.Pair(original, synthesizer.sample(seed=seed))
+        whole = posterior(pair, synthesizer, target=target, structure="fixed")
+        assert whole.n_values == values
+        each.append(whole.mean_posterior)
+    assert np.mean(each) == pytest.approx(fixed, abs=0.03)
     some = np.random.default_rng(0).permutation(5000)[:250]
     found = posterior(pair, synthesizer, target=target, structure="exact", records=some)
     # Two hundred and fifty records add a sampling error of about 0.02.
@@ -235,8 +240,8 @@ def test_withheld_predictor_is_told(shared):
         posterior(unveil.Pair(original, release), synthesizer, target="var2")
 
 
-def test_calibration():
-    """Truths drawn from the prior: the mean posterior of the truth is the mean of the sum of squared posteriors."""
+def calibration_gap(synthesizer, structure):
+    """Truths drawn from the prior: posterior of the truth less the sum of squared posteriors, in standard errors."""
     rng = np.random.default_rng(3)
     base = latner_population(60, seed=5)
     gap = []
@@ -245,12 +250,25 @@ def test_calibration():
         column = base.column("var3").to_pylist()
         column[record] = int(rng.integers(2))
         original = base.set_column(2, "var3", pa.array(column))
-        synthesizer = CartSynthesizer(minbucket=2).fit(original)
-        pair = unveil.Pair(original, synthesizer.sample(20, seed=draw))
-        weighed = posterior(pair, synthesizer, target="var3", structure="exact", records=[record]).weighed()
+        fitted = quietly(synthesizer, original)
+        pair = unveil.Pair(original, fitted.sample(20, seed=draw))
+        weighed = posterior(pair, fitted, target="var3", structure=structure, records=[record]).weighed()
         gap.append(weighed.posterior[0] - (weighed.probabilities[0] ** 2).sum())
-    error = np.std(gap) / np.sqrt(len(gap))
-    assert abs(np.mean(gap)) < 2 * error
+    assert np.std(gap) > 0
+    return np.mean(gap) / (np.std(gap) / np.sqrt(len(gap)))
+
+
+@pytest.mark.parametrize(
+    ("synthesizer", "structure", "standard_errors"),
+    [
+        (CartSynthesizer(minbucket=2), "exact", 2),
+        (CatallSynthesizer(prior=1.0), "exact", 3),
+        # Without predictors there is no shape to hold: the donor counts are all there is.
+        (CartSynthesizer(predictors=dict.fromkeys(VARIABLES, ())), "fixed", 3),
+    ],
+)
+def test_calibration(synthesizer, structure, standard_errors):
+    assert abs(calibration_gap(synthesizer, structure)) < standard_errors
 
 
 def test_infeasible_tables_are_feasible():

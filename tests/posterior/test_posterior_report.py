@@ -200,3 +200,20 @@ def test_how_records_were_chosen(made):
     assert set(chosen(records=disco, sample=5)[0]) < set(np.flatnonzero(flagged))
     with pytest.raises(CallError, match="sample must be a whole number from 1"):
         chosen(sample=0)
+
+
+@pytest.mark.parametrize(("target", "attacker"), [("ill", "cart"), ("age", "lm")])
+def test_cross_table_with_rapid(made, attacker, target):
+    pair, synthesizer = made
+    keys = [name for name in pair.names if name != target]
+    rapid = unveil.rapid(pair, keys, target=target, attacker=attacker, permutations=0, ceiling=False)
+    flags = [np.array(rapid.records(r, flavour="arrow")["at_risk"].to_pylist()) for r in (0, 1)]
+    assert 0 < flags[0].sum() < 150
+    risk = posterior(pair, synthesizer, target=target, releases="both", structure="fixed")
+    for entry, flagged in enumerate([flags[0] | flags[1], *flags]):
+        table = risk.cross(rapid, release=entry)
+        at_risk = risk.weighed(entry).normalised_gain > 0.3
+        assert table.name == "RAPID"
+        assert (table.both, table.only_posterior) == ((at_risk & flagged).sum(), (at_risk & ~flagged).sum())
+        assert (table.only_flag, table.neither) == ((~at_risk & flagged).sum(), (~at_risk & ~flagged).sum())
+    assert risk.to_dict(beside=[rapid])["cross"][0][0]["name"] == "RAPID"

@@ -313,6 +313,24 @@ def test_progress_is_told_from_the_calling_thread(population):
     assert sum(name.startswith("copy") for _, _, name, _ in told) == 2
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_proper_copies_tell_of_every_fit(population, n_jobs):
+    told = []
+    fitted = CartSynthesizer(
+        proper=True, n_jobs=n_jobs, progress=lambda *args: told.append((*args, threading.get_ident()))
+    )
+    fitted.fit(population)
+    fits = len(told)
+    assert fits > 1
+    told.clear()
+    fitted.sample(5, m=3, seed=1)
+    assert [(done, total) for done, total, _, _ in told] == [(i + 1, 3 * fits) for i in range(3 * fits)]
+    assert {thread for *_, thread in told} == {threading.get_ident()}
+    names = [name for _, _, name, _ in told]
+    assert len(set(names)) == 3 * fits
+    assert all(name.endswith(f" of copy {i // fits + 1}") for i, name in enumerate(names))
+
+
 def test_it_says_what_to_do_next(population):
     assert "call fit" in repr(CartSynthesizer())
     assert "call sample" in repr(CartSynthesizer().fit(population))

@@ -196,12 +196,15 @@ def test_options_reach_the_synthesizer_and_the_provenance(run: Run, original: Pa
     schema = tmp_path / "schema.toml"
     schema.write_text('[columns.placesize]\nkind = "categorical"\n', encoding="utf-8")
     names = list(columns(original))
+    level, last = columns(original)[names[1]][0], columns(original)[names[-1]][0]
     said = run(
         original, "-o", tmp_path / "r.csv", "-m", "1", "--minbucket", "7", "--cp", "0.001", "--no-collapse",
         "--max-depth", "4", "--visit-order", ",".join(reversed(names)), "--methods", "age=norm,region=sample",
         "--predictors", f"{names[0]}={names[-1]},{names[-2]}", "--predictors", f"{names[1]}={names[-1]}",
         "--special-codes", "income=-8", "--special-codes", "income=-9.5", "--kinds", "region=categorical",
         "--smoothing", "income=density", "--proper", "--missing", "NA", "--schema", schema,
+        "--minsplit", "20", "--surrogates", "2", "--bandwidth", "silverman", "--n-jobs", "1", "-k", "33",
+        "--rules", f"{names[1]}={level} if {names[-1]} == '{last}'", "--rules", "income= if depress < 0",
     )  # fmt: skip
     assert (said.status, said.err) == (0, "")
     facts = read_provenance(tmp_path / "r.provenance.json")
@@ -217,9 +220,14 @@ def test_options_reach_the_synthesizer_and_the_provenance(run: Run, original: Pa
         "special_codes": {"income": [-8, -9.5]},
         "kinds": {"region": "categorical"},
         "smoothing": {"income": "density"},
-        "surrogates": 0,
-        "bandwidth": "sheather-jones",
+        "minsplit": 20,
+        "surrogates": 2,
+        "bandwidth": "silverman",
+        "rules": {names[1]: [[f"{names[-1]} == '{last}'", str(level)]], "income": [["depress < 0", None]]},
     }
+    assert facts.k == facts.releases[0].records == 33
+    release = columns(tmp_path / "r.csv")
+    assert {a for a, b in zip(release[names[1]], release[names[-1]], strict=True) if b == last} == {level}
     assert facts.reading == {"missing": ["", "NA"], "schema": {"name": "schema.toml", "sha256": digest(schema)}}
     methods = {v.name: v.method for v in facts.variables}
     assert (methods["age"], methods["region"]) == ("norm", "sample")
@@ -310,6 +318,17 @@ def test_without_collapse_no_leaf_is_removed_from_a_category(run: Run, original:
         (["-o", "out", "--special-codes", "-8"], 2, "special-codes"),
         (["-o", "out", "--kinds", "sex=colour"], 2, "'colour'"),
         (["-o", "out", "--smoothing", "incom=density"], 2, "'incom'"),
+        (["-o", "out", "--bandwidth", "wide"], 2, "bandwidth must be 'sheather-jones' or 'silverman', not 'wide'"),
+        (["-o", "out", "--minsplit", "0"], 2, "minsplit"),
+        (["-o", "out", "--surrogates", "-1"], 2, "surrogates"),
+        (["-o", "out", "--n-jobs", "0"], 2, "n_jobs"),
+        (["-o", "out", "--rules", "sex=female"], 2, "a rule is written column=value if condition"),
+        (["-o", "out", "--rules", "sex=FEMALE if income > 3"], 2, "looks at 'income', which is not yet synthesised"),
+        (["-o", "out", "--rules", "region=Caldervalle if age > 3"], 2, "did you mean 'Caldervale'"),
+        (["-o", "out", "--rules", "income=900 if age in 5"], 2, "in takes a list, such as [5]"),
+        (["-o", "out", "--special-codes", "sex=female"], 2, "special_codes: column 'sex' is categorical"),
+        (["-o", "out", "-k", "1000000000000"], 2, "more than this machine has memory for"),
+        (["-o", ""], 2, "the output has no name"),
         (["-o", "out", "--schema", "none.toml"], 1, "none.toml"),
         (["-o", "confidential/survey.csv/out"], 1, "survey.csv is a file, not a folder"),
         (["-o", "nowhere/r.csv", "-m", "1"], 1, "r.csv: there is no folder nowhere; make it first"),

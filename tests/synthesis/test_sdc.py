@@ -19,7 +19,8 @@ from reference import data_file, load_json, parameters
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.write import write_table
 from unveil.synthesis import sdc
-from unveil.synthesis.sdc.smoothing import decimals_of, rule_of_thumb
+from unveil.synthesis.bandwidth import rule_of_thumb
+from unveil.synthesis.sdc.smoothing import decimals_of
 
 Make = Callable[[Any], Any]
 INCOME = [1000, 1500, -8, None, 2500, 90000, 2000]

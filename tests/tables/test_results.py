@@ -506,3 +506,12 @@ def test_key_sets_of_any_files(seed: int, n_original: int, n_synthetic: int):
         assert_same(dict(one.measures), oracle.identity(original, release, one.keys))
         # What only the release has is no combination of the original.
         assert one.combinations == len(set(oracle.combined_keys(original, one.keys)))
+
+
+def test_key_sets_say_how_far_they_are():
+    table = pa.table({"a": [1, 1, 2], "b": [1, 2, 2], "c": [3, 3, 3]})
+    calls: list[tuple[int, int, str]] = []
+    unveil.key_sets(unveil.Pair(table, table), ["a", "b", "c"], max_size=2, progress=lambda *said: calls.append(said))
+    # 3 single keys, 3 pairs; all three, and all but each.
+    assert [call[:2] for call in calls] == [(i, 10) for i in range(1, 11)]
+    assert [call[2] for call in calls][3:7] == ["a, b", "a, c", "b, c", "a, b, c"]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pickle
 import threading
 import time
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -108,6 +109,70 @@ def test_surrogate_whose_own_level_is_unseen_is_passed_over():
         0,
         1,
     ]
+
+
+@pytest.mark.parametrize("first_is_low", [True, False])
+def test_five_surrogates_then_the_majority(first_is_low):
+    """Seven records in a node with levels 0 and 1 of x, six in another with level 2 only.
+
+    In the first node x tells 4 records from 3, z agrees with it in 3 + 3 records and w in 2 + 3; v agrees in 2 + 2,
+    no more than sending all seven one way, and g, which made the node, is constant in it.
+    """
+    g = Column([0] * 7 + [1] * 6, "ordered", 2, name="g")
+    x = categorical([0, 0, 0, 0, 1, 1, 1] + [2] * 6, name="x")
+    z = categorical([0, 0, 0, 1, 1, 1, 1] + [2] * 6, name="z")
+    w = categorical([0, 0, 1, 1, 1, 1, 1] + [2] * 6, name="w")
+    v = categorical([0, 1, 0, 1, 0, 1, 0] + [0] * 6, name="v")
+    four, three = (0.0, 8.0) if first_is_low else (8.0, 0.0)
+    y = Column.from_values([four] * 4 + [three] * 3 + [100.0] * 6)
+    options = {"minbucket": 3, "minsplit": 6}
+    tree = grow(y, [g, x, z, w, v], surrogates=5, **options)
+    assert tree.feature.tolist() == [0, 1, -1, -1, -1]
+    assert tree.surrogates.start.tolist() == [0, 0, 2, 2, 2, 2]
+    assert tree.surrogates.feature.tolist() == [2, 3]
+    assert tree.surrogates.agreement.tolist() == [6, 5]
+
+    met = {  # x, z, w, v: what a record of the first node gets
+        (0, 1, 1, 1): four,
+        (1, 0, 0, 0): three,
+        (2, 0, 1, 1): four,
+        (2, 1, 0, 0): three,
+        (2, 2, 0, 1): four,
+        (2, 2, 1, 0): three,
+        (2, 2, 2, 0): four,
+        (2, 2, 2, 1): four,
+    }
+    given = [np.zeros(len(met), dtype=np.int32), *np.array(list(met), dtype=np.int32).T]
+    means = np.array([y.values[y.codes[tree.donors[a:b]]].mean() for a, b in pairwise(tree.leaf_start)])
+    assert means[tree.apply(given)].tolist() == list(met.values())
+    plain = grow(y, [g, x, z, w, v], **options)
+    assert means[plain.apply(given)].tolist() == [four, three] + [four] * 6
+
+
+def test_an_even_node_sends_what_no_surrogate_knows_to_the_left():
+    g = Column([0] * 6 + [1] * 6, "ordered", 2)
+    x = categorical([0, 0, 0, 1, 1, 1] + [2] * 6)
+    z = categorical([0, 0, 0, 0, 1, 1] + [2] * 6)
+    y = Column.from_values([8] * 3 + [0] * 3 + [100] * 6)
+    tree = grow(y, [g, x, z], minbucket=3, minsplit=6, surrogates=5)
+    assert tree.surrogates.agreement.tolist() == [5]
+    given = [np.zeros(3, dtype=np.int32), np.array([2, 2, 2]), np.array([0, 1, 2])]
+    assert tree.apply(given).tolist() == [1, 0, 0]
+
+
+@pytest.mark.parametrize("surrogates", [0, 3])
+def test_records_that_go_down_in_blocks_end_where_they_do_one_by_one(monkeypatch, surrogates):
+    rng = np.random.default_rng(3)
+    x = [categorical(rng.integers(0, 9, 400), 10), Column.from_values(rng.normal(size=400).round(1))]
+    x.append(categorical(x[0].codes // 2, 5))
+    y = Column.from_values(x[0].codes % 3 * 10 + x[1].values[x[1].codes] + rng.integers(0, 3, 400))
+    tree = grow(y, x, surrogates=surrogates)
+    given = [rng.integers(0, 10, 101), rng.normal(size=101), rng.integers(0, 5, 101)]
+    alone = [int(tree.apply([array[i : i + 1] for array in given])[0]) for i in range(101)]
+    assert len(set(alone)) > 10
+    assert tree.apply(given).tolist() == alone
+    monkeypatch.setattr("unveil.trees.tree.BLOCK", 7)
+    assert tree.apply(given).tolist() == alone
 
 
 def test_collapse_makes_rare_classes_independent():

@@ -1,7 +1,7 @@
 """One assessment: risk, utility, their map, and what is drawn from them."""
 
-from unveil.assessment.assess import assess
-from unveil.assessment.compare import Comparison, Point, compare
+from unveil.assessment.call import assess
+from unveil.assessment.comparison import Comparison, Point, compare
 from unveil.assessment.figure import Figure
 from unveil.assessment.policy import Policy, read_policy
 from unveil.assessment.result import Assessment

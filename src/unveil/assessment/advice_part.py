@@ -15,28 +15,32 @@ from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import Pair
 from unveil.tables import attribute, identity
 
-__all__ = ["advice_part"]
+__all__ = ["key_advice_part", "settings_advice_part"]
 
 MINBUCKETS = (20, 50)
 MOST_RECORDS = 100
 """Records at risk whose posterior is worked out anew for each setting."""
 
 
-def advice_part(context: Context) -> Section:
-    """Coarser keys, keys left out, and other settings of the synthesizer, each with its effect."""
+def key_advice_part(context: Context) -> Section:
+    """Coarser keys and keys left out, each with its effect."""
     before = _measured(context.pair, context, context.scenario.keys, context.scenario.ngroups_keys)
     rows = [*_coarser_keys(context, before), *_keys_left_out(context, before)]
-    unfinished = None
-    if context.synthesizer is None:
-        unfinished = "settings of the synthesizer were not tried, as it was not given"
-    elif context.clock.left == 0:
-        unfinished = "settings of the synthesizer were not tried, as the budget was used up"
-    else:
-        rows += _other_settings(context, before)
-        rows += _posterior_rows(context)
     if not rows:
         raise Skipped("there is one key only, and nothing to change it to")
-    return Section(entries={"advice": rows}, partial=unfinished)
+    return Section(entries={"advice": rows})
+
+
+def settings_advice_part(context: Context) -> Section:
+    """Other settings of the synthesizer and fewer releases, each with its effect."""
+    if context.synthesizer is None:
+        raise Skipped("the synthesizer was not given")
+    if context.clock.left == 0:
+        raise Skipped("the budget was used up before other settings were tried")
+    before = _measured(context.pair, context, context.scenario.keys, context.scenario.ngroups_keys)
+    rows = [*_other_settings(context, before), *_posterior_rows(context)]
+    left = "the budget was used up before all settings were tried" if context.clock.left == 0 else None
+    return Section(entries={"advice": rows}, partial=left)
 
 
 def _measured(
@@ -49,7 +53,9 @@ def _measured(
         risks = attribute(
             pair, keys, targets=scenario.targets, ngroups_keys=ngroups_keys, ngroups_target=scenario.ngroups_target
         )
-        found: dict[tuple[str, str | None], float] = {("repU", None): identity(pair, keys, ngroups_keys=ngroups_keys).repU}
+        found: dict[tuple[str, str | None], float] = {
+            ("repU", None): identity(pair, keys, ngroups_keys=ngroups_keys).repU
+        }
     return found | {("DiSCO", risk.target): risk.mean["DiSCO"] for risk in risks}
 
 
@@ -58,7 +64,8 @@ def _row(
     after: Mapping[tuple[str, str | None], float], how: str,
 ) -> dict[str, Any]:  # fmt: skip
     effects = [
-        {"measure": m, "target": t, "before": value, "after": after[m, t], "how": how} for (m, t), value in before.items()
+        {"measure": m, "target": t, "unit": "percent", "before": value, "after": after[m, t], "how": how}
+        for (m, t), value in before.items()
     ]
     return {"action": action, "because": because, "target": None, "effects": effects, "computed": True}
 
@@ -153,6 +160,7 @@ def _posterior_rows(context: Context) -> Iterator[dict[str, Any]]:
                     {
                         "measure": "posterior certain",
                         "target": target,
+                        "unit": "share",
                         "before": first.share_certain,
                         "after": row.share_certain,
                         "how": _HOW,
@@ -170,6 +178,7 @@ def _effect(measure: str, target: str, first: Any, row: Any) -> dict[str, Any]:
     return {
         "measure": measure,
         "target": target,
+        "unit": "share",
         "before": first.mean_posterior.get(name, math.nan),
         "after": row.mean_posterior.get(name, math.nan),
         "how": _HOW,

@@ -14,9 +14,7 @@ FEW, MANY = 0.05, 0.20
 """A match measure up to the one, and a certain share from the other on, contradict each other."""
 
 
-def contradictions(
-    figures: Sequence[Mapping[str, Any]], structure: Mapping[str, Any] | None
-) -> list[dict[str, Any]]:
+def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str, Any] | None) -> list[dict[str, Any]]:
     """Read the figures against each other.
 
     - Where many key combinations of a release are new, repU and DiSCO read low because keys were changed, whether or
@@ -81,7 +79,7 @@ def _against_certainty(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[st
 
 
 def _name(figure: Mapping[str, Any]) -> str:
-    return figure["measure"] + (f" of {figure['target']}" if figure["target"] is not None else "")
+    return str(figure["measure"]) + (f" of {figure['target']}" if figure["target"] is not None else "")
 
 
 def _known(*values: float | None) -> bool:

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
+from pathlib import Path
 from typing import Any
 
 from unveil.assessment.contradictions import contradictions
 from unveil.assessment.keeping import sha256
-from unveil.assessment.part import Context
 from unveil.assessment.pareto import pareto
+from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
@@ -52,21 +53,18 @@ def document(
     pair, scenario = context.pair, context.scenario
     sections = [part["section"] for part in parts if part["section"] is not None]
     figures = [figure for section in sections for figure in section["figures"]]
-    entries: dict[str, Any] = {}
-    for section in sections:
-        entries |= section["entries"]
+    entries = _joined(section["entries"] for section in sections)
     utility = entries.get("utility")
-    said = [
-        {"part": part["name"], "text": text}
-        for part in parts
-        if part["section"] is not None
-        for text in part["section"]["warnings"]
-    ]
+    # What several targets have in common is said once.
+    said = dict.fromkeys(
+        (part["measure"], text) for part in parts if part["section"] is not None for text in part["section"]["warnings"]
+    )
     found = {
         "schema": "unveil.assessment",
         "schema_version": SCHEMA_VERSION,
         "release_safe": release_safe,
         "title": _title(pair),
+        "summary": [],
         "confidential": _confidential(entries),
         "scenario": scenario.to_dict()
         | {
@@ -95,11 +93,24 @@ def document(
             "text": policy.text,
             "rows": policy.rows([*figures, *(utility or {}).get("figures", [])]),
         },
-        "warnings": [*contradictions(figures, entries.get("structure")), *said],
+        "warnings": [
+            *contradictions(figures, entries.get("structure")),
+            *({"part": measure, "text": text} for measure, text in said),
+        ],
         "parts": [{name: part[name] for name in ("name", "measure", "status", "seconds", "reason")} for part in parts],
         "provenance": _provenance(context, parts),
     }
-    return {"schema": found.pop("schema"), "schema_version": found.pop("schema_version"), "summary": summary(found), **found}
+    found["summary"] = summary(found)
+    return found
+
+
+def _joined(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    """Entries of all parts; a list that several parts add to is one list."""
+    found: dict[str, Any] = {}
+    for part in parts:
+        for name, value in part.items():
+            found[name] = found[name] + value if isinstance(found.get(name), list) else value
+    return found
 
 
 def _title(pair: Pair) -> str:
@@ -169,14 +180,12 @@ def _target(pair: Pair, target: str, sections: Sequence[Mapping[str, Any]]) -> d
         ],
         "curve": None,
         "attribution": None,
+        "notes": [],
         "groups": [],
         "posterior": None,
         "checks": [],
     }
-    for section in sections:
-        for name, value in section["targets"].get(target, {}).items():
-            found[name] = found[name] + value if isinstance(found.get(name), list) and name != "sentences" else value
-    return found
+    return _joined([found, *(section["targets"].get(target, {}) for section in sections)])
 
 
 RISK_OF_MAP, UTILITY_OF_MAP = "DiSCO", "mean TVD"
@@ -207,13 +216,12 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
     return {
         "risk": f"{RISK_OF_MAP}, mean of {len(risks)} target(s), percent of persons",
         "utility": "1 - mean total variation distance of all pairs of variables",
+        "utility_better": "high",
         "points": [point | {"pareto": best} for point, best in zip(points, marked, strict=True)],
     }
 
 
 def _provenance(context: Context, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    from unveil import __version__
-
     packages = {}
     for name in PACKAGES:
         try:
@@ -231,11 +239,12 @@ def _provenance(context: Context, parts: Sequence[Mapping[str, Any]]) -> dict[st
                 "role": role,
                 "label": source.label,
                 "records": source.num_rows,
+                "bytes": None if path is None else Path(path).stat().st_size,
                 "sha256": None if path is None else sha256(path),
             }
         )
     return {
-        "unveil": __version__,
+        "unveil": metadata.version("unveil"),
         "python": platform.python_version(),
         "packages": packages,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),

@@ -17,9 +17,9 @@ class Figure:
     Parameters
     ----------
     measure, intruder, target
-        What is measured, for whom, and of which target (None where it concerns no target).
+        What is measured, for whom (empty for utility), and of which target (None where it concerns no target).
     unit
-        "percent" of persons, "share" (0 to 1) or "auc".
+        "percent" of persons, "share" (0 to 1), "auc", or "distance" of a measure of utility.
     per_release
         Value of each release, or one value where all releases are taken together.
     low, high
@@ -73,7 +73,7 @@ class Figure:
         plain: Mapping[str, Any] = vars(self)
         return {
             "measure": self.measure,
-            "intruder": self.intruder,
+            "intruder": self.intruder or None,
             "target": self.target,
             "unit": self.unit,
             "value": self.value,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.inference.intervals import wilson
 from unveil.microdata import Pair
 from unveil.microdata.grouping import grouped
 
@@ -17,6 +18,7 @@ MOST_LEVELS = 12
 """A numeric variable with more levels is shown by fifths of persons."""
 PARTS = 5
 OTHERS = "all other levels"
+PERCENT = 100.0
 
 
 def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
@@ -37,7 +39,7 @@ def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[str, 
 
 
 def group_rows(
-    pair: Pair, by: str, measures: Mapping[str, NDArray[Any]], *, least: int, scale: float = 100.0
+    pair: Pair, by: str, measures: Mapping[str, NDArray[Any]], *, least: int, scale: float = PERCENT
 ) -> list[dict[str, Any]]:
     """Mean of what persons contribute to each measure, by group.
 
@@ -60,7 +62,8 @@ def group_rows(
     Returns
     -------
     list of dict
-        ``by``, ``level``, ``persons``, ``measure``, ``value``; by measure and level.
+        ``by``, ``level``, ``persons``, ``measure``, ``unit``, ``value`` and its Wilson interval ``low`` and ``high``;
+        by measure and level.
     """
     codes, labels = person_groups(pair, by)
     return [row for name, values in measures.items() for row in _rows(by, codes, labels, name, values, least, scale)]
@@ -79,7 +82,19 @@ def _rows(
     shown = [(labels[i], int(n[i]), float(sums[i])) for i in np.flatnonzero((n > 0) & ~small)]
     if small.any() and n[small].sum() >= least:
         shown.append((OTHERS, int(n[small].sum()), float(sums[small].sum())))
-    return [
-        {"by": by, "level": label, "persons": persons, "measure": measure, "value": scale * total / persons}
-        for label, persons, total in shown
-    ]
+    rows = []
+    for label, persons, total in shown:
+        low, high = wilson(round(total), persons)
+        rows.append(
+            {
+                "by": by,
+                "level": label,
+                "persons": persons,
+                "measure": measure,
+                "unit": "percent" if scale == PERCENT else "share",
+                "value": scale * total / persons,
+                "low": scale * low,
+                "high": scale * high,
+            }
+        )
+    return rows

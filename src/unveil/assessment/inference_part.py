@@ -14,6 +14,7 @@ from unveil.assessment.part import Context, Section
 
 if TYPE_CHECKING:
     from unveil.inference import Rapid
+    from unveil.inference.attribution import Coefficient
 
 __all__ = ["chosen_attacker", "inference_part"]
 
@@ -40,9 +41,9 @@ def inference_part(target: str) -> Callable[[Context], Section]:
             "curve": _curve(risk, scenario.level, scenario.seed),
             "attribution": _attribution(risk, scenario.minimum_count),
             "groups": _groups(context, risk),
+            "notes": [*risk.notes, *([reason] if reason else [])],
         }
-        warnings = tuple(f"{target}: {note}" for note in (*risk.notes, *([reason] if reason else [])))
-        return Section(figures=(_figure(risk, context),), targets={target: entry}, warnings=warnings)
+        return Section(figures=(_figure(risk, context),), targets={target: entry})
 
     return compute
 
@@ -68,7 +69,9 @@ def chosen_attacker(context: Context) -> tuple[str, str | None]:
 def _figure(risk: Rapid, context: Context) -> Figure:
     spans = risk.intervals(level=context.scenario.level, seed=context.scenario.seed)
     attacks = risk.attacks
-    base = {name: _mean([a[name] for a in attacks]) for name in ("margin", "null_mean", "null_95", "ceiling", "excess")}
+    base: dict[str, Any] = {
+        name: _mean([a[name] for a in attacks]) for name in ("margin", "null_mean", "null_95", "ceiling", "excess")
+    }
     return Figure(
         measure="RAPID",
         intruder="release",
@@ -97,8 +100,8 @@ def _sentence(risk: Rapid) -> str:
             f"({risk.scoring}) below {risk.threshold:g}."
         )
     return (
-        f"For {share:.1f} of 100 persons a model trained on the release infers the true {risk.target} clearly better than "
-        f"its share (score above {risk.threshold:g})."
+        f"For {share:.1f} of 100 persons a model trained on the release infers the true {risk.target} clearly better "
+        f"than its share (score above {risk.threshold:g})."
     )
 
 
@@ -124,10 +127,18 @@ def _curve(risk: Rapid, level: float, seed: int) -> dict[str, Any]:
 
 def _attribution(risk: Rapid, least: int) -> list[dict[str, Any]]:
     """Log odds of being at risk, by key and level, in the first release; without levels of few persons."""
-    names = ("key", "level", "reference", "estimate", "low", "high", "n")
+    names = ("key", "level", "reference", "low", "high", "n")
     return [
-        {name: getattr(one, name) for name in names} for one in risk.attribution().coefficients if one.n >= least
+        {"term": _term(one), "log_odds": one.estimate} | {name: getattr(one, name) for name in names}
+        for one in risk.attribution().coefficients
+        if one.n >= least
     ]
+
+
+def _term(one: Coefficient) -> str:
+    if one.level is None:
+        return f"{one.key}, per standard deviation"
+    return f"{one.key}: {one.level} against {one.reference}"
 
 
 def _groups(context: Context, risk: Rapid) -> list[dict[str, Any]]:

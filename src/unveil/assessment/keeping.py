@@ -7,8 +7,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from unveil.errors import FileError
 from unveil.microdata import Pair, read
 from unveil.microdata.atomic import replacing
@@ -72,7 +70,7 @@ def fingerprint(pair: Pair, holdout: Any, *settings: object) -> str:
         column = pair.column(name)
         digest.update(repr((name, column.kind, column.labels, column.special)).encode())
         for codes in (column.original, *column.releases):
-            digest.update(np.ascontiguousarray(codes))
+            digest.update(codes.tobytes())
     if holdout is not None:
         source = read(holdout)
         for name in source.names:

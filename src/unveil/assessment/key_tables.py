@@ -58,7 +58,6 @@ def attribute_part(context: Context) -> Section:
     """DiSCO and DCAP of every target, each on its ladder of baselines."""
     figures: list[Figure] = []
     targets: dict[str, dict[str, Any]] = {}
-    said: list[str] = []
     for target, risk in context.attribute.items():
         ladder = risk.ladder(holdout=context.holdout, level=context.scenario.level, seed=context.scenario.seed)
         figures += [_disco(risk, ladder, target), _dcap(risk, ladder, target)]
@@ -67,9 +66,21 @@ def attribute_part(context: Context) -> Section:
             "grouped_into": None if cut is None else len(cut["breaks"]) - 1,  # type: ignore[arg-type]
             "groups": _attribute_groups(context, risk),
             "checks": _checks(risk),
+            "notes": list(risk.notes),
         }
-        said += [f"{target}: {text}" for text in risk.warnings]
-    return Section(figures=tuple(figures), targets=targets, warnings=tuple(said))
+    return Section(figures=tuple(figures), targets=targets, warnings=_rises(context.attribute))
+
+
+def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:
+    """Where DiSCO would be higher if the release told less (Latner, Neunhoeffer & Drechsler 2026)."""
+    values = {target: (risk.mean["DiSCO"], _mean(risk.mode_DiSCO)) for target, risk in risks.items()}
+    rising = [f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if mode > value]
+    if not rising:
+        return ()
+    return (
+        "DiSCO would rise if the release carried only the most frequent value, which tells nothing about anybody: "
+        f"{'; '.join(rising)}. Do not read it as the protection that was reached.",
+    )
 
 
 def _disco(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
@@ -81,7 +92,7 @@ def _disco(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
             f"Of 100 persons, {number(value, 1)} have keys that in the release go with one value of {target} only, and "
             f"it is theirs; in the original itself the keys of {number(original, 1)} do."
         ),
-        does_not_show="Who is not found by an exact match of keys, or meets several values, may be inferred all the same.",
+        does_not_show="Who is not matched exactly, or meets several values, may be inferred all the same.",
         contradicted_by="RAPID",
         **_rung(ladder, "DiSCO"),
     )
@@ -176,8 +187,8 @@ def _set(target: str, one: Any) -> dict[str, Any]:
         "target": target,
         "keys": list(one.keys),
         "size": len(one.keys),
-        "combinations": one.combinations,
-        **{name: one.measures[name] for name in ("repU", "DiSCO", "Dorig")},
+        "figures": {name: one.measures[name] for name in ("repU", "DiSCO", "Dorig")}
+        | {"combinations": one.combinations},
     }
 
 
@@ -188,7 +199,7 @@ def _mean(values: Sequence[float]) -> float:
 def _mean_over(context: Context, of_release: Any) -> NDArray[np.float64]:
     """What persons contribute, averaged over the releases."""
     n = context.pair.n_releases
-    found: NDArray[np.float64] = sum(np.asarray(of_release(r), dtype=float) for r in range(n)) / n
+    found: NDArray[np.float64] = np.mean([np.asarray(of_release(r), dtype=float) for r in range(n)], axis=0)
     return found
 
 

@@ -1,1 +1,105 @@
-x
+"""Whether a person's record was used: membership attacks, only where records were truly held out."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from unveil.assessment.figure import Figure
+from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.scenario import INTRUDERS
+
+__all__ = ["membership_part"]
+
+MOST_RECORDS = 2000
+"""Members, and held-out records, that are attacked at most."""
+REPEATS = 2
+LOT = 0.5
+"""What drawing lots achieves."""
+
+
+def membership_part(context: Context) -> Section:
+    """Attacks on a true holdout, or on halves that the synthesizer is fitted to anew."""
+    from unveil.membership import ATTACKS, membership, membership_synthesizer
+
+    scenario = context.scenario
+    if INTRUDERS[1] not in scenario.intruders:
+        raise Skipped("the intruder who has release and synthesizer is not part of the scenario")
+    if context.holdout is None and context.synthesizer is None:
+        raise Skipped(
+            "neither records that the synthesizer never saw (holdout) nor the synthesizer were given; records set "
+            "aside afterwards are members too and measure nothing"
+        )
+    if context.clock.left == 0:
+        raise Skipped("the budget was used up before membership was measured")
+    # The largest of several attacks is reported: its interval holds for all of them at once.
+    level = 1 - (1 - scenario.level) / len(ATTACKS)
+    if context.holdout is not None:
+        found = membership(
+            context.pair, context.holdout, holdout_unseen=context.holdout_unseen, max_records=MOST_RECORDS, level=level,
+            seed=scenario.seed,
+        )  # fmt: skip
+        rows = [_row(name, one.auc, one.auc_interval, one.tpr) for name, one in found.together.items()]
+        per_release = {name: [release[name].auc for release in found.releases] for name in found.attacks}
+        copied = (found.copies_together.members, found.copies_together.held_out)
+        counts, how = (found.n_members, found.n_held_out), "holdout"
+    else:
+        again = membership_synthesizer(
+            context.pair.original, context.synthesizer, repeats=REPEATS, max_records=MOST_RECORDS, level=level,
+            seed=scenario.seed, special_codes=context.pair.special_codes or None, kinds=context.pair.kinds or None,
+        )  # fmt: skip
+        rows = [_row(name, again.auc[name], again.auc_interval[name], again.tpr[name]) for name in again.attacks]
+        per_release = {name: [run.together[name].auc for run in again.runs] for name in again.attacks}
+        shares = [run.copies_together for run in again.runs]
+        copied = (_mean([one.members for one in shares]), _mean([one.held_out for one in shares]))
+        counts, how = (again.n // 2, again.n - again.n // 2), "refitted on random halves"
+    top = max(rows, key=lambda row: -math.inf if math.isnan(row["auc"]) else row["auc"])
+    figure = _figure(top, per_release[top["attack"]], how)
+    entry = {
+        "sentence": figure.sentence,
+        "how": how,
+        "members": counts[0],
+        "held_out": counts[1],
+        "level": level,
+        "attacks": rows,
+        "copied_members": copied[0],
+        "copied_held_out": copied[1],
+    }
+    return Section(figures=(figure,), entries={"membership": entry})
+
+
+def _row(attack: str, auc: float, interval: tuple[float, float], tpr: Sequence[float]) -> dict[str, Any]:
+    from unveil.membership import FPRS
+
+    hits = {f"tpr_{rate:g}": hit for rate, hit in zip(FPRS, tpr, strict=True)}
+    return {"attack": attack, "auc": auc, "auc_low": interval[0], "auc_high": interval[1]} | hits
+
+
+def _figure(top: dict[str, Any], per_release: Sequence[float], how: str) -> Figure:
+    auc = top["auc"]
+    return Figure(
+        measure="membership AUC",
+        intruder=INTRUDERS[1],
+        target=None,
+        unit="auc",
+        per_release=[auc] if how == "holdout" else list(per_release),
+        low=top["auc_low"],
+        high=top["auc_high"],
+        margin=LOT,
+        ceiling=1.0,
+        excess=(auc - LOT) / (1 - LOT),
+        excess_low=(top["auc_low"] - LOT) / (1 - LOT),
+        excess_high=(top["auc_high"] - LOT) / (1 - LOT),
+        sentence=(
+            f"Of a person whose record was used and one whose was not, the best attack ({top['attack']}) names the "
+            f"right one in {100 * auc:.0f} of 100 cases; drawing lots does in 50."
+        ),
+        does_not_show="Whether single records are recognised for certain: few can be, while the AUC stays near 0.5.",
+        contradicted_by="posterior certain",
+        undefined=None if not math.isnan(auc) else "no attack was possible",
+    )
+
+
+def _mean(values: Sequence[float]) -> float:
+    return math.fsum(values) / len(values)

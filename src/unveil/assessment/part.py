@@ -51,8 +51,8 @@ class Context:
         The time that is left.
     synthesizer
         What made the releases, if it is known.
-    holdout
-        Real records that the synthesizer never saw, if there are any.
+    holdout, holdout_unseen
+        Real records held out, if there are any, and whether it was stated that the synthesizer never saw them.
     parts_left
         Number of parts that share the time that is left, this one among them.
     """
@@ -62,6 +62,7 @@ class Context:
     clock: Clock
     synthesizer: Any = None
     holdout: Any = None
+    holdout_unseen: bool = False
     parts_left: int = 1
 
     @cached_property

@@ -6,11 +6,11 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from unveil.drawing import as_written, axes_for, without_frame
 from unveil.errors import CallError
-from unveil.tables.plots import _axes
 
 if TYPE_CHECKING:
-    from unveil.assessment.compare import Comparison
+    from unveil.assessment.comparison import Comparison
 
 __all__ = ["plot_figures", "plot_map"]
 
@@ -22,16 +22,16 @@ def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
     shown = [figure for figure in figures if figure["value"] is not None]
     if not shown:
         raise CallError("no figure is defined; there is nothing to draw")
-    ax = _axes(ax, height=0.32 * len(shown) + 1.4)
+    ax = axes_for(ax, height=0.32 * len(shown) + 1.4)
     for place, figure in enumerate(reversed(shown)):
         scale = 100 if figure["unit"] == "percent" else 1
         if figure["low"] is not None and figure["high"] is not None:
             ax.plot([figure["low"] / scale, figure["high"] / scale], [place, place], color="tab:blue", linewidth=2)
         ax.plot(figure["value"] / scale, place, "o", color="tab:blue", label="value" if place == 0 else None)
-        for name, label, mark in _MARKS:
+        for name, _, mark in _MARKS:
             if figure[name] is not None:
                 ax.plot(figure[name] / scale, place, mark, color="0.35", markersize=7, zorder=3)
-        names = [f"{f['measure']} {f['target'] or ''}".strip() for f in reversed(shown)]
+        names = [as_written(f"{f['measure']} {f['target'] or ''}".strip()) for f in reversed(shown)]
     ax.set_yticks(range(len(shown)), names)
     for _, label, mark in _MARKS:
         ax.plot([], [], mark, color="0.35", label=label)
@@ -39,7 +39,7 @@ def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
     ax.set_xlabel("share of persons (AUC: 0.5 is chance)")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
     ax.grid(axis="x", alpha=0.3)
-    return ax
+    return without_frame(ax)
 
 
 def plot_map(comparison: Comparison, ax: Any = None) -> Any:
@@ -51,7 +51,7 @@ def plot_map(comparison: Comparison, ax: Any = None) -> Any:
     ]
     if not points:
         raise CallError(f"no point has both {comparison.risk} and {comparison.utility}; there is nothing to draw")
-    ax = _axes(ax, height=5.0)
+    ax = axes_for(ax, height=5.0)
     for point, (x, x_low, x_high), (y, y_low, y_high) in points:
         colour = "tab:blue" if point.pareto else "0.55"
         if not math.isnan(x_low):
@@ -59,7 +59,7 @@ def plot_map(comparison: Comparison, ax: Any = None) -> Any:
         if not math.isnan(y_low):
             ax.plot([x, x], [y_low, y_high], color=colour, linewidth=1)
         ax.plot(x, y, "o" if point.pareto else "s", color=colour, zorder=3)
-        ax.annotate(point.label, (x, y), xytext=(5, 4), textcoords="offset points", fontsize="small")
+        ax.annotate(as_written(point.label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize="small")
     best = sorted((x[0], y[0]) for point, x, y in points if point.pareto)
     ax.plot(*zip(*best, strict=True), color="tab:blue", linewidth=0.8, linestyle="--", label="none is better in both")
     ax.set_xlim(left=0)
@@ -68,4 +68,4 @@ def plot_map(comparison: Comparison, ax: Any = None) -> Any:
     ax.set_ylabel(f"{comparison.risk} (0: nothing found)")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     ax.grid(alpha=0.3)
-    return ax
+    return without_frame(ax)

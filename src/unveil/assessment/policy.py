@@ -67,7 +67,9 @@ class Policy:
         rows = []
         for rule in self.rules:
             concerned = [
-                f for f in figures if f["measure"] == rule.measure and (rule.target is None or f["target"] == rule.target)
+                f
+                for f in figures
+                if f["measure"] == rule.measure and (rule.target is None or f["target"] == rule.target)
             ]
             if not concerned:
                 rows.append(_row(rule, rule.target, math.nan))
@@ -136,7 +138,9 @@ def read_policy(path: str | Path) -> Policy:
         raise FileError(f"{path}: is not TOML ({error})") from None
     for name in content:
         if name != "rule":
-            raise FileError(f"{path}: unknown key {name!r}; a policy is a list of [[rule]]{near_matches(name, ['rule'])}")
+            raise FileError(
+                f"{path}: unknown key {name!r}; a policy is a list of [[rule]]{near_matches(name, ['rule'])}"
+            )
     found = content.get("rule")
     if not isinstance(found, list) or not found or not all(isinstance(rule, dict) for rule in found):
         raise FileError(f"{path}: holds no [[rule]]; each names a measure and a limit")
@@ -158,10 +162,14 @@ def _rule(content: Mapping[str, Any], number: int, path: Path) -> Rule:
         raise FileError(f"{where}: limit is a number, not {limit!r}")
     for name, kind in (("target", str), ("least", bool), ("note", str)):
         if name in content and not isinstance(content[name], kind):
-            raise FileError(f"{where}: {name} is {'true or false' if kind is bool else 'a text'}, not {content[name]!r}")
+            raise FileError(
+                f"{where}: {name} is {'true or false' if kind is bool else 'a text'}, not {content[name]!r}"
+            )
     return Rule(**content)
 
 
 def _one_of(value: Any, known: Sequence[str], what: str) -> None:
     if value not in known:
-        raise FileError(f"{what}: there is no {value!r}; choose from {', '.join(known)}{near_matches(str(value), known)}")
+        raise FileError(
+            f"{what}: there is no {value!r}; choose from {', '.join(known)}{near_matches(str(value), known)}"
+        )

@@ -44,11 +44,12 @@ def _compute(context: Context, target: str) -> Section:
     share = context.clock.left / context.parts_left
     flags = _flags(context, target)
     runs: dict[str, Any] = {}
-    for who, options in {
+    asked: dict[str, dict[str, Any]] = {
         "all": {"structure": "fixed"},
         "sampled": {"structure": "exact", "sample": min(SAMPLED, context.pair.n_original)},
         "flagged": {"structure": "exact", "records": flags, "sample": min(FLAGGED, int(flags.sum()))},
-    }.items():
+    }
+    for who, options in asked.items():
         if who == "flagged" and not flags.any():
             continue
         runs[who] = posterior(
@@ -61,9 +62,7 @@ def _compute(context: Context, target: str) -> Section:
         _mean_figure(sampled, target, context.scenario.level),
         _certain_figure(found["sampled"], target, context.scenario.level),
     )
-    unfinished = [
-        f"{_WHO[who]}: {done} of {asked} records" for who, done, asked in _counts(found) if done < asked
-    ]
+    unfinished = [f"{_WHO[who]}: {done} of {asked} records" for who, done, asked in _counts(found) if done < asked]
     return Section(
         figures=figures,
         targets={target: {"posterior": _entry(context, runs, found)}},
@@ -72,7 +71,11 @@ def _compute(context: Context, target: str) -> Section:
     )
 
 
-_WHO = {"all": "all records, donor counts alone", "sampled": "random sample", "flagged": "records flagged by repU or DiSCO"}
+_WHO = {
+    "all": "all records, donor counts alone",
+    "sampled": "random sample",
+    "flagged": "records flagged by repU or DiSCO",
+}
 
 
 def _flags(context: Context, target: str) -> NDArray[np.bool_]:
@@ -87,9 +90,7 @@ def _flags(context: Context, target: str) -> NDArray[np.bool_]:
 
 
 def _counts(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, int]]:
-    return [
-        (who, min(one["records"]["n_done"].values()), one["records"]["n_asked"]) for who, one in found.items()
-    ]
+    return [(who, min(one["records"]["n_done"].values()), one["records"]["n_asked"]) for who, one in found.items()]
 
 
 def _mean_figure(weighed: Any, target: str, level: float) -> Figure:
@@ -113,10 +114,11 @@ def _mean_figure(weighed: Any, target: str, level: float) -> Figure:
         excess_low=excess - half_gain,
         excess_high=excess + half_gain,
         sentence=(
-            f"An intruder who has the synthesizer and all records but one gives the true value of {target} a probability "
-            f"of {value:.2f} on average, {before:.2f} before the release was seen (exact, {n} records drawn at random)."
+            f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
+            f"probability of {value:.2f} on average, {before:.2f} before the release was seen (exact, {n} records "
+            "drawn at random)."
         ),
-        does_not_show="How plausible it is that somebody has all other records; it is the upper end of what can be learnt.",
+        does_not_show="How plausible it is that somebody has all other records: it is the upper end.",
         contradicted_by="posterior certain",
     )
 
@@ -135,8 +137,8 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figu
         high=high,
         ceiling=1.0,
         sentence=(
-            f"For {100 * value:.0f} of 100 persons the release leaves that intruder no doubt about {target} (exact, {n} "
-            "records drawn at random)."
+            f"For {100 * value:.0f} of 100 persons the release leaves that intruder no doubt about {target} (exact, "
+            f"{n} records drawn at random)."
         ),
         does_not_show="Persons whose value is nearly certain, and what weaker intruders learn.",
         contradicted_by="RAPID",

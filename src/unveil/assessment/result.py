@@ -81,7 +81,11 @@ class Assessment:
             If there is no such figure.
         """
         for found in self._content["figures"]:
-            if found["measure"] == measure and target in (None, found["target"]) and intruder in (None, found["intruder"]):
+            if (
+                found["measure"] == measure
+                and target in (None, found["target"])
+                and intruder in (None, found["intruder"])
+            ):
                 return SimpleNamespace(**{k: math.nan if v is None and k in _NUMBERS else v for k, v in found.items()})
         names = [f["measure"] for f in self._content["figures"]]
         raise CallError(f"there is no figure {measure!r} of {target!r}{near_matches(measure, names)}")
@@ -138,7 +142,14 @@ def _policy_table(rows: list[dict[str, Any]]) -> str:
     return text_table(
         header,
         [
-            [r["measure"], r["target"] or "", r["statistic"], f"{r['direction']} {r['limit']:g}", r["value"], r["verdict"]]
+            [
+                r["measure"],
+                r["target"] or "",
+                r["statistic"],
+                f"{r['direction']} {r['limit']:g}",
+                r["value"],
+                r["verdict"],
+            ]
             for r in rows
         ],
     )

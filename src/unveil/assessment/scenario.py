@@ -80,9 +80,7 @@ class Scenario:
     seed: int = 0
 
     @classmethod
-    def of(
-        cls, pair: Pair, keys: str | Sequence[str], targets: str | Sequence[str] | None, **options: Any
-    ) -> Scenario:
+    def of(cls, pair: Pair, keys: str | Sequence[str], targets: str | Sequence[str] | None, **options: Any) -> Scenario:
         """Check what is asked against the files.
 
         Raises

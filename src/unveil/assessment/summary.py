@@ -44,8 +44,9 @@ def _beside(figure: Mapping[str, Any], n: int) -> str:
         found.append(f"by chance alone it would be {scale * figure['null_mean']:.1f}")
     if _known(figure["ceiling"]) and figure["measure"] in ("RAPID", "DCAP"):
         found.append(f"with the original itself {scale * figure['ceiling']:.1f}")
-    text = f" ({'; '.join(found)}.)" if found else ""
-    return text + (f" Of {n} targets this is the one that stands out most." if n > 1 else "")
+    text = "; ".join(found)
+    beside = f" {text[0].upper()}{text[1:]}." if found else ""
+    return beside + (f" Of the {n} targets this one stands out most." if n > 1 else "")
 
 
 def _use(utility: Mapping[str, Any] | None) -> Iterator[str]:

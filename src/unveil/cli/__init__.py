@@ -10,11 +10,15 @@ from typing import Any
 
 from cyclopts import App, CycloptsError
 
+from unveil.cli.assess import assess, compare
 from unveil.cli.files import demo, schema
+from unveil.cli.membership import membership
 from unveil.cli.posterior import posterior
 from unveil.cli.rapid import rapid
+from unveil.cli.report import report
 from unveil.cli.synthesize import synthesize
 from unveil.cli.tables import attribute, identity, keysets, structure
+from unveil.cli.utility import utility
 from unveil.errors import CallError, UnveilError, UnveilWarning
 
 __all__ = ["app", "main"]
@@ -26,7 +30,22 @@ app = App(
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
     help_format="plaintext",
 )
-for verb in (identity, attribute, structure, keysets, rapid, posterior, schema, synthesize, demo):
+for verb in (
+    assess,
+    identity,
+    attribute,
+    structure,
+    keysets,
+    rapid,
+    posterior,
+    membership,
+    utility,
+    compare,
+    report,
+    schema,
+    synthesize,
+    demo,
+):
     app.command(verb)
 
 

@@ -115,11 +115,16 @@ class Synthesis:
 
     def made(self, original: Path, special_codes: Any, kinds: Any) -> Any:
         """The synthesizer, or None where nothing is said of it."""
-        settings = {name: v for name, v in (("minbucket", self.minbucket), ("cp", self.cp)) if v is not None}
+        settings: dict[str, Any] = {
+            name: v for name, v in (("minbucket", self.minbucket), ("cp", self.cp)) if v is not None
+        }
         if self.provenance is not None:
             if settings or self.synthesizer is not None:
-                raise CallError("the provenance file says how the releases were made; leave out --synthesizer and settings")
-            from unveil.synthesis.provenance import read_provenance, synthesizer_of
+                raise CallError(
+                    "the provenance file says how the releases were made; leave out --synthesizer and settings"
+                )
+            from unveil.synthesis.provenance import read_provenance
+            from unveil.synthesis.rebuild import synthesizer_of
 
             found = read_provenance(self.provenance)
             found.check_original(original)
@@ -161,8 +166,12 @@ class Documents:
     checkpoint: Path | None = None
 
 
+_ASKED = tuple(field.name for field in fields(Asked))
+
+
 def assess(
-    *files: Path, scenario: Path | None = None, holdout: Path | None = None, asked: Asked = Asked(),
+    *files: Path, scenario: Path | None = None, holdout: Path | None = None,
+    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), documents: Documents = Documents(), reading: Reading = Reading(),
     output: Output = Output(),
 ) -> None:  # fmt: skip
@@ -176,15 +185,20 @@ def assess(
         A TOML file with any of these options by name; options given here count before it.
     holdout
         A file of real records that the synthesizer never saw.
+    holdout_unseen
+        State that this is so: records set aside afterwards measure nothing.
     """
-    from unveil.assessment.assess import assess as compute
+    from unveil.assessment.call import assess as compute
 
     given = _scenario(scenario)
+    options = {name: given.pop(name) for name in _ASKED if name in given} | asked.options()
     original, releases = _files(files, given)
     holdout = holdout or given.pop("holdout", None)
+    holdout_unseen = holdout_unseen or bool(given.pop("holdout_unseen", False))
     policy = documents.policy or given.pop("policy", None)
     inputs = [original, *releases, *(path for path in (holdout, policy, scenario) if path is not None)]
     output.check(tuple(inputs), *(path for path in (documents.html, documents.markdown) if path is not None))
+    _require_keys(options)
     reading = _reading(reading, given)
     pair = reading.pair(original, tuple(releases))
     provenance = given.pop("provenance", None)
@@ -194,7 +208,8 @@ def assess(
     announce_compiling()
     with progress_bar("reading") as progress:
         result = compute(
-            pair, **(given | asked.options()), synthesizer=maker, holdout=None if holdout is None else str(holdout),
+            pair, **options, synthesizer=maker, holdout=None if holdout is None else str(holdout),
+            holdout_unseen=holdout_unseen,
             policy=policy, release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress,
         )  # fmt: skip
     for path, text in ((documents.html, result.to_html), (documents.markdown, result.to_markdown)):
@@ -227,19 +242,18 @@ def compare(
     csv
         Write the points to this file.
     """
-    from unveil.assessment.compare import compare as compute
+    from unveil.assessment.comparison import compare as compute
     from unveil.microdata.files import open_source
     from unveil.microdata.write import write_table
 
     output.check((original, *files), *(() if csv is None else (csv,)))
-    given = asked.options()
-    if "keys" not in given:
-        raise CallError("no keys given: name what an intruder knows with --keys")
+    options = asked.options()
+    _require_keys(options)
     announce_compiling()
     with progress_bar("reading") as progress:
         result = compute(
             open_source(str(original), **reading.options),
-            {path.name: open_source(str(path), **reading.options) for path in files}, **given, grid=_grid(grid), m=m,
+            {path.name: open_source(str(path), **reading.options) for path in files}, **options, grid=_grid(grid), m=m,
             risk=risk, utility=utility, special_codes=reading.codes or None, kinds=reading.stated or None,
             progress=progress,
         )  # fmt: skip
@@ -253,7 +267,12 @@ def _scenario(path: Path | None) -> dict[str, Any]:
         return {}
     from unveil.assessment.scenario import read_scenario
 
-    return read_scenario(path, [f.name for f in fields(Asked)])
+    return read_scenario(path, ["holdout_unseen", *_ASKED])
+
+
+def _require_keys(options: dict[str, Any]) -> None:
+    if not options.get("keys"):
+        raise CallError("no keys given: name what an intruder knows with --keys")
 
 
 def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[Path]]:

@@ -41,8 +41,8 @@ def schema(
         write_text(output, text)
 
 
-def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None) -> None:
-    """Measure two releases of a simulated survey, and explain what is seen.
+def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None, report: bool = True) -> None:
+    """Measure three releases of a simulated survey, explain what is seen, and open a report.
 
     Parameters
     ----------
@@ -51,8 +51,10 @@ def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None) -> Non
     seed
         Seed of the simulation.
     folder
-        Keep the files in this folder.
+        Keep the files and the report in this folder.
+    report
+        Whether one of them is assessed as a whole, and the report opened.
     """
     from unveil.demo import show
 
-    show(n, seed, folder)
+    show(n, seed, folder, report=report)

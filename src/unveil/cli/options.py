@@ -16,16 +16,31 @@ from cyclopts import Parameter, Token
 from unveil.errors import CallError, FileError
 
 __all__ = [
+    "By",
+    "Collapse",
+    "Cp",
+    "Epsilon",
+    "GroupsOfKeys",
+    "GroupsOfTargets",
     "Keys",
     "Listed",
+    "MaxDepth",
+    "Minbucket",
     "Original",
     "Output",
     "Reading",
+    "Records",
+    "Synthetic",
+    "Target",
+    "Targets",
+    "UseKeysNa",
+    "VisitOrder",
     "Whole",
     "announce_compiling",
     "as_lists",
     "assignments",
     "groups_of",
+    "named_path",
     "names_of",
     "plain_value",
     "progress_bar",
@@ -36,17 +51,60 @@ __all__ = [
 
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
-Original = Annotated[Path, Parameter(help="The file of real records.")]
-Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=())]
-
 
 def whole(_: type, tokens: Sequence[Token]) -> int:
     """A whole number as it is written; Python's own conversion of a fraction would cut it."""
     return int(tokens[0].value)
 
 
+def named_path(_: type, tokens: Sequence[Token]) -> Path:
+    """A path that is not empty: an empty one would mean the folder that one is in."""
+    if not tokens[0].value:
+        raise ValueError("the output has no name")
+    return Path(tokens[0].value)
+
+
 Whole = Annotated[int, Parameter(converter=whole)]
 Listed = Annotated[list[str] | None, Parameter(negative=())]
+
+# What several verbs take, with the one text that all of them show.
+
+Original = Annotated[Path, Parameter(help="The file of real records.")]
+Synthetic = Annotated[Path, Parameter(help="The release, or several.")]
+Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=())]
+Target = Annotated[str | None, Parameter(help="One target variable.")]
+Targets = Annotated[
+    list[str] | None,
+    Parameter(help="Several target variables, separated by commas; default: every other column.", negative=()),
+]
+GroupsOfKeys = Annotated[
+    list[str] | None, Parameter(help="Groups for numeric keys: a number for all, or age=10.", negative=())
+]
+GroupsOfTargets = Annotated[
+    list[str] | None, Parameter(help="Groups for numeric targets: a number for all, or income=20.", negative=())
+]
+UseKeysNa = Annotated[bool, Parameter(help="Whether combinations with a missing key count.")]
+By = Annotated[str | None, Parameter(help="Also show the measures for each level of this column.")]
+Records = Annotated[
+    Path | None,
+    Parameter(help="Write the figures of every original record to this file. They are confidential."),
+]
+Minbucket = Annotated[int, Parameter(converter=whole, help="Smallest number of real records in a leaf; default: 5.")]
+Cp = Annotated[float, Parameter(help="Splits that lower the risk by less than this share are removed; default: 1e-8.")]
+Collapse = Annotated[
+    bool,
+    Parameter(
+        help="Whether splits that do not change the majority are removed (default). Without, more dependence is kept."
+    ),
+]
+MaxDepth = Annotated[int, Parameter(converter=whole, help="Largest depth of a tree; default: 30.")]
+VisitOrder = Annotated[
+    list[str] | None,
+    Parameter(help="Order of synthesis, separated by commas; default: the file's.", negative=()),
+]
+Epsilon = Annotated[
+    float | None, Parameter(help="Privacy loss of catall and dp_bayesnet; default: that of the method.")
+]
 
 
 @Parameter(name="*")
@@ -72,10 +130,10 @@ class Reading:
         Decimal sign, where it is not found out.
     """
 
-    special_codes: list[str] | None = None
-    kinds: list[str] | None = None
+    special_codes: Listed = None
+    kinds: Listed = None
     schema: Path | None = None
-    missing: list[str] | None = None
+    missing: Listed = None
     encoding: str | None = None
     delimiter: str | None = None
     decimal: str | None = None
@@ -146,6 +204,8 @@ class Output:
 
     def check(self, inputs: tuple[Path, ...], *others: Path) -> None:
         """Refuse, before anything is computed, what could not be written afterwards."""
+        if self.json == "":
+            raise CallError("--json takes the name of a file, or - for standard output; it is empty")
         named = [Path(self.json)] if self.json not in (None, "-") else []
         for path in (*named, *([self.plot] if self.plot else []), *others):
             if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
@@ -157,13 +217,13 @@ class Output:
         if self.plot is not None and self.plot.suffix.lower() not in PLOT_ENDINGS:
             raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")
 
-    def give(self, result: Any, extra: dict[str, Any] | None = None) -> None:
-        """Write the result where asked, then print it."""
+    def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> None:
+        """Write the result where asked, and one view of it as a plot; then print it."""
         from unveil import __version__
         from unveil.result import without_nan
 
         if self.plot is not None:
-            _save_plot(result, self.plot, self.overwrite)
+            _save_plot(result, self.plot, self.overwrite, view or {})
         if self.json is not None:
             document = {"unveil": __version__, "measure": type(result).__name__} | result.to_dict() | (extra or {})
             text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
@@ -219,10 +279,10 @@ def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, 
     return [{name: list(ends) for name, ends in one.items()} for one in intervals]
 
 
-def _save_plot(result: Any, path: Path, overwrite: bool) -> None:
+def _save_plot(result: Any, path: Path, overwrite: bool, view: dict[str, Any]) -> None:
     from unveil.microdata.atomic import replacing
 
-    axes = result.plot()
+    axes = result.plot(**view)
     with replacing(path, overwrite=overwrite) as temporary:
         axes.figure.savefig(temporary, format=path.suffix.lower().lstrip("."))
 
@@ -250,12 +310,12 @@ def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
         print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)
 
 
-def announce_compiling() -> None:
-    """Say that the loops are compiled now, where that has not been done on this machine."""
+def announce_compiling(kernel: str = "") -> None:
+    """Say that the loops (or those of one kernel) are compiled now, where that has not been done on this machine."""
     import unveil.trees
 
     kept = Path(unveil.trees.__file__).parent / "__pycache__"
-    if sys.stderr.isatty() and "NUMBA_CACHE_DIR" not in os.environ and not any(kept.glob("*.nbi")):
+    if sys.stderr.isatty() and "NUMBA_CACHE_DIR" not in os.environ and not any(kept.glob(f"{kernel}*.nbi")):
         print("compiling, once: this takes a minute or two", file=sys.stderr)
 
 

@@ -9,10 +9,18 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.options import (
+    Collapse,
+    Cp,
+    Epsilon,
     Listed,
+    MaxDepth,
+    Minbucket,
     Original,
     Output,
     Reading,
+    Records,
+    Synthetic,
+    VisitOrder,
     Whole,
     announce_compiling,
     names_of,
@@ -25,23 +33,19 @@ __all__ = ["posterior"]
 
 
 def posterior(
-    original: Original, *synthetic: Path, target: Annotated[list[str], Parameter(negative=())],
+    original: Original, *synthetic: Synthetic, target: Annotated[list[str], Parameter(negative=())],
     known: Listed = None, candidates: Listed = None, prior: str = "uniform", structure: str = "both",
     releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
     sample: Whole | None = None, time_limit: float | None = None, keys: Listed = None,
-    provenance: Path | None = None, method: str = "cart", minbucket: Whole = 5, cp: float = 1e-8, collapse: bool = True,
-    max_depth: Whole = 30, visit_order: Listed = None, epsilon: float | None = None, seed: Whole = 0,
-    checkpoint: Path | None = None, advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None,
-    records: Path | None = None, reading: Reading = Reading(), output: Output = Output(),
+    provenance: Path | None = None, method: str = "cart", minbucket: Minbucket = 5, cp: Cp = 1e-8,
+    collapse: Collapse = True, max_depth: MaxDepth = 30, visit_order: VisitOrder = None, epsilon: Epsilon = None,
+    seed: Whole = 0, checkpoint: Path | None = None, advice: Annotated[bool, Parameter(negative=())] = False,
+    by: str | None = None, records: Records = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
     """What an intruder learns of a record who knows all others and the synthesizer.
 
     Parameters
     ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
     target
         The variable whose value is asked for, or several, separated by commas.
     known
@@ -70,18 +74,6 @@ def posterior(
         The file that unveil synthesize wrote beside the release: takes the place of the settings below.
     method
         cart, or catall for the saturated multinomial.
-    minbucket
-        Smallest number of real records in a leaf.
-    cp
-        Splits that lower the risk by less than this share are removed.
-    collapse
-        Whether splits that do not change the majority are removed.
-    max_depth
-        Largest depth of a tree.
-    visit_order
-        Order of synthesis, separated by commas; default: the file's.
-    epsilon
-        Privacy budget of catall.
     seed
         Of simulations, of samples, and of the intruder's errors.
     checkpoint
@@ -90,14 +82,12 @@ def posterior(
         Also work out what other settings or fewer releases would do for the records at risk.
     by
         Also show the measures for each level of this column.
-    records
-        Write the figures of every record to this file. They are confidential.
     """
     from unveil.posterior.call import posterior as compute
 
     files = () if records is None else (records,)
     output.check((original, *synthetic), *files)
-    announce_compiling()
+    announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
         provenance, original, reading, method, epsilon,

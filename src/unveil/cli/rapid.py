@@ -16,6 +16,10 @@ from unveil.cli.options import (
     Original,
     Output,
     Reading,
+    Records,
+    Synthetic,
+    Target,
+    Targets,
     announce_compiling,
     names_of,
     progress_bar,
@@ -119,27 +123,11 @@ class Views:
 
 
 def rapid(
-    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, targets: Listed = None,
-    records: Path | None = None, intruder: Intruder = Intruder(), views: Views = Views(),
+    original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
+    records: Records = None, intruder: Intruder = Intruder(), views: Views = Views(),
     reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
-    """What a model trained on the release infers about real people.
-
-    Parameters
-    ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
-    keys
-        Key variables, separated by commas.
-    target
-        One target variable.
-    targets
-        Several target variables, separated by commas; default: every other column.
-    records
-        Write the figures of every original record to this file; needs one target. They are confidential.
-    """
+    """What a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
     output.check((original, *synthetic), *record_files(records, len(synthetic)))

@@ -6,35 +6,136 @@ import signal
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 from cyclopts import Parameter
 
-from unveil.cli.options import Listed, Reading, Whole, announce_compiling, assignments, progress_bar
+from unveil.cli.options import (
+    Collapse,
+    Cp,
+    Epsilon,
+    Listed,
+    MaxDepth,
+    Minbucket,
+    Original,
+    Reading,
+    VisitOrder,
+    Whole,
+    announce_compiling,
+    assignments,
+    named_path,
+    progress_bar,
+)
 from unveil.errors import CallError
 
 __all__ = ["synthesize"]
 
 
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Trees:
+    """How trees are grown.
+
+    Parameters
+    ----------
+    minsplit
+        Smallest number of real records of a node that is split; default: 3 times minbucket.
+    surrogates
+        Number of surrogate splits for levels that a node has not seen; default: 0.
+    """
+
+    minbucket: Minbucket | None = None
+    minsplit: Whole | None = None
+    cp: Cp | None = None
+    collapse: Collapse | None = None
+    max_depth: MaxDepth | None = None
+    surrogates: Whole | None = None
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class Model:
+    """How single variables are modelled, one after the other.
+
+    Parameters
+    ----------
+    methods
+        Method of single variables: income=norm (repeat, or separate by commas).
+    predictors
+        Earlier variables that predict a variable: income=age,sex (repeat); default: all of them.
+    smoothing
+        Draw numbers with noise: density for all, or income=density.
+    bandwidth
+        How the noise is scaled: sheather-jones (default) or silverman.
+    rules
+        A value that follows from earlier variables: "marital=SINGLE if age < 16" (repeat). Conditions compare columns
+        with values by <, <=, ==, !=, in [..], is None, joined by and, or, not.
+    proper
+        Fit each copy to a bootstrap sample of the records.
+    """
+
+    visit_order: VisitOrder = None
+    methods: Listed = None
+    predictors: Listed = None
+    smoothing: Listed = None
+    bandwidth: str | None = None
+    rules: Listed = None
+    proper: Annotated[bool | None, Parameter(negative=())] = None
+
+    def settings(self) -> dict[str, Any]:
+        """Parameters of :class:`unveil.CartSynthesizer`."""
+        rules: dict[str, list[tuple[str, str | None]]] = {}
+        for text in self.rules or ():
+            from unveil.synthesis.rules import rule_from_text
+
+            name, condition, value = rule_from_text(text)
+            rules.setdefault(name, []).append((condition, value))
+        return {
+            "visit_order": _split(self.visit_order), "methods": dict(assignments(self.methods, "methods")) or None,
+            "predictors": _predictors(self.predictors), "smoothing": _smoothing(self.smoothing),
+            "bandwidth": self.bandwidth, "rules": rules or None, "proper": self.proper,
+        }  # fmt: skip
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class WholeFile:
+    """Settings of the methods for the whole file.
+
+    Parameters
+    ----------
+    prior
+        Records that catall adds to every cell; default: 1.
+    neighbours
+        Which files catall's privacy loss compares: add_remove (default) or replace.
+    degree
+        Largest number of parents in dp_bayesnet; default: 2.
+    structure_share
+        Share of dp_bayesnet's privacy loss that finding the parents takes; default: 0.3.
+    """
+
+    prior: float | None = None
+    epsilon: Epsilon = None
+    neighbours: str | None = None
+    degree: Whole | None = None
+    structure_share: float | None = None
+
+
 def synthesize(
-    original: Annotated[Path, Parameter(help="The file of real records.")], *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"])],
-    method: str = "cart", m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5, k: Whole | None = None,
-    seed: Whole = 1,
-    minbucket: Whole | None = None, cp: float | None = None, collapse: bool | None = None,
-    max_depth: Whole | None = None, visit_order: Listed = None,
-    methods: Listed = None, predictors: Listed = None, smoothing: Listed = None,
-    proper: Annotated[bool | None, Parameter(negative=())] = None,
-    epsilon: float | None = None, degree: Whole | None = None, format: str | None = None,
-    overwrite: Annotated[bool, Parameter(negative=())] = False, reading: Reading = Reading(),
+    original: Original, *,
+    output: Annotated[Path, Parameter(name=["--output", "-o"], converter=named_path)],
+    method: str = "cart", m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5,
+    k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole = 1,
+    trees: Trees = Trees(), model: Model = Model(), whole_file: WholeFile = WholeFile(),
+    format: str | None = None, overwrite: Annotated[bool, Parameter(negative=())] = False,
+    n_jobs: Whole | None = None, reading: Reading = Reading(),
 ) -> None:  # fmt: skip
     """Make synthetic copies of a file, and say beside them how they were made.
 
     Parameters
     ----------
-    original
-        The file of real records. It is only read.
     output
         A folder, or with -m 1 the name of a file. Existing files are kept unless --overwrite is given.
     method
@@ -46,47 +147,23 @@ def synthesize(
         Number of records of each copy; default: as many as the original.
     seed
         The same seed gives the same files, except where noise for differential privacy is drawn.
-    minbucket
-        Smallest number of real records in a leaf; default: 5.
-    cp
-        Splits that lower the risk by less than this share are removed; default: 1e-8.
-    collapse
-        Whether splits that do not change the majority are removed (default). Without, more dependence is kept.
-    max_depth
-        Largest depth of a tree; default: 30.
-    visit_order
-        Order of synthesis, separated by commas; default: the file's.
-    methods
-        Method of single variables: income=norm (repeat, or separate by commas).
-    predictors
-        Earlier variables that predict a variable: income=age,sex (repeat); default: all of them.
-    smoothing
-        Draw numbers with noise: density for all, or income=density.
-    proper
-        Fit each copy to a bootstrap sample of the records.
-    epsilon
-        Privacy loss of catall and dp_bayesnet.
-    degree
-        Largest number of parents in dp_bayesnet.
     format
         csv, csv.gz, tsv, parquet, feather, arrow, sav, zsav, dta or xpt; default: that of the original.
     overwrite
         Replace existing files. The original is never replaced.
+    n_jobs
+        Number of threads; default: all. The files do not depend on it.
     """
     from unveil.synthesis.files import synthesize_files
 
     announce_compiling()
-    settings = {
-        "minbucket": minbucket, "cp": cp, "collapse": collapse, "max_depth": max_depth, "proper": proper,
-        "epsilon": epsilon, "degree": degree,
-        "visit_order": _split(visit_order), "methods": dict(assignments(methods, "methods")) or None,
-        "predictors": _predictors(predictors), "special_codes": reading.codes or None,
-        "kinds": reading.stated or None, "smoothing": _smoothing(smoothing),
+    settings = asdict(trees) | model.settings() | asdict(whole_file) | {
+        "special_codes": reading.codes or None, "kinds": reading.stated or None,
     }  # fmt: skip
     with _tidy_when_terminated(), progress_bar("reading") as progress:
         files = synthesize_files(
             original, output, method=method, m=m, k=k, seed=seed, settings=settings, reading=reading.options,
-            format=format, overwrite=overwrite, progress=progress,
+            format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
     print(files)
 

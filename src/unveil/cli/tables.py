@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from unveil.cli.options import (
+    By,
+    GroupsOfKeys,
+    GroupsOfTargets,
     Keys,
     Listed,
     Original,
     Output,
     Reading,
+    Records,
+    Synthetic,
+    Target,
+    Targets,
+    UseKeysNa,
     Whole,
     as_lists,
     assignments,
     groups_of,
     names_of,
+    progress_bar,
     record_files,
     save_records,
 )
@@ -25,29 +33,11 @@ __all__ = ["attribute", "identity", "keysets", "structure"]
 
 
 def identity(
-    original: Original, *synthetic: Path, keys: Keys, use_keys_na: bool = True, ngroups_keys: Listed = None,
-    by: str | None = None, records: Path | None = None,
+    original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,
+    ngroups_keys: GroupsOfKeys = None, by: By = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
-    """Persons who are unique on the keys, and found again in the release.
-
-    Parameters
-    ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
-    keys
-        Key variables, separated by commas.
-    use_keys_na
-        Whether combinations with a missing key count.
-    ngroups_keys
-        Groups for numeric keys: a number for all, or age=10.
-    by
-        Also show the measures for each level of this column.
-    records
-        Write the figures of every original record to this file. They are confidential.
-    """
+    """Persons who are unique on the keys, and found again in the release."""
     import unveil
 
     output.check((original, *synthetic), *record_files(records, len(synthetic)))
@@ -65,38 +55,22 @@ def identity(
 
 
 def attribute(
-    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, targets: Listed = None,
-    ngroups_target: Listed = None, ngroups_keys: Listed = None, not_target_levels: Listed = None,
-    use_target_na: bool = True, use_keys_na: bool = True, exclude_pairs: Listed = None,
+    original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
+    ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, not_target_levels: Listed = None,
+    use_target_na: bool = True, use_keys_na: UseKeysNa = True, exclude_pairs: Listed = None,
     denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
     check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
-    cap_curve: bool = False, by: str | None = None,
-    records: Path | None = None, reading: Reading = Reading(), output: Output = Output(),
+    cap_curve: bool = False, by: By = None,
+    records: Records = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
     """What the keys give away about a target, through the release.
 
     Parameters
     ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
-    keys
-        Key variables, separated by commas.
-    target
-        One target variable.
-    targets
-        Several target variables, separated by commas; default: every other column.
-    ngroups_target
-        Groups for numeric targets: a number for all, or income=20.
-    ngroups_keys
-        Groups for numeric keys: a number for all, or age=10.
     not_target_levels
         Target levels that do not count, separated by commas; with several targets as workab=NO.
     use_target_na
         Whether a missing target counts.
-    use_keys_na
-        Whether combinations with a missing key count.
     exclude_pairs
         Key level and target level that do not count together: age=19:SINGLE (repeat).
     denom_limit
@@ -109,10 +83,6 @@ def attribute(
         Thresholds of the 2-way check: records and percent.
     cap_curve
         Show CAP(tau), from DCAPd at 0 to DiSCO at 1; needs one target.
-    by
-        Also show the measures for each level of this column; needs one target.
-    records
-        Write the figures of every original record to this file; needs one target. They are confidential.
     """
     import unveil
 
@@ -142,22 +112,10 @@ def attribute(
 
 
 def structure(
-    original: Original, *synthetic: Path, keys: Keys, ngroups_keys: Listed = None,
+    original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
-    """Which key combinations of the original the release keeps, and which it invents.
-
-    Parameters
-    ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
-    keys
-        Key variables, separated by commas.
-    ngroups_keys
-        Groups for numeric keys: a number for all, or age=10.
-    """
+    """Which key combinations of the original the release keeps, and which it invents."""
     import unveil
 
     output.check((original, *synthetic))
@@ -168,39 +126,30 @@ def structure(
 
 
 def keysets(
-    original: Original, *synthetic: Path, keys: Keys, target: str | None = None, max_size: Whole = 4,
-    ngroups_target: Listed = None, ngroups_keys: Listed = None, reading: Reading = Reading(), output: Output = Output(),
+    original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, max_size: Whole = 4,
+    ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None,
+    reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
     """The measures over all small sets of keys, and without each key in turn.
 
     Parameters
     ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
-    keys
-        Key variables, separated by commas.
     target
         A target variable; without one only identity disclosure is measured.
     max_size
         Largest number of keys in a set.
-    ngroups_target
-        Groups for a numeric target: a number, or income=20.
-    ngroups_keys
-        Groups for numeric keys: a number for all, or age=10.
     """
     import unveil
 
     output.check((original, *synthetic))
     pair = reading.pair(original, synthetic)
-    output.give(
-        unveil.key_sets(
+    with progress_bar("key sets") as progress:
+        sets = unveil.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,
             ngroups_target=groups_of(ngroups_target, "ngroups_target"),
-            ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
-        )
-    )  # fmt: skip
+            ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"), progress=progress,
+        )  # fmt: skip
+    output.give(sets)
 
 
 def _levels(given: list[str] | None) -> list[str] | dict[str, list[str]]:

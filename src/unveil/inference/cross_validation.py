@@ -8,17 +8,15 @@ in. The difference is what a membership argument is about.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 from scipy.special import ndtri
 
-from unveil.errors import CallError, DataError
+from unveil.errors import CallError
 from unveil.inference.attack import fold_of
 from unveil.inference.attackers import Target
 from unveil.inference.problem import TargetKind
@@ -29,6 +27,7 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar, Source
 from unveil.result import frame, number, paragraph, text_table
+from unveil.synthesis.calls import as_frame, rows_of, sampler
 
 __all__ = ["RapidCV", "rapid_synthesizer_cv"]
 
@@ -186,7 +185,7 @@ def rapid_synthesizer_cv(
     if source.num_rows < folds:
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
     source = _in_order(source)
-    draw = _sampler(synthesizer)
+    draw = sampler(synthesizer)
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
         raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
@@ -203,10 +202,10 @@ def rapid_synthesizer_cv(
     for repeat in range(repeats):
         fold = fold_of(labels, folds, np.random.SeedSequence(seed, spawn_key=(repeat,)))
         for f in range(folds):
-            used = _rows_of(source, np.flatnonzero(fold != f), "the records used")
-            left = _rows_of(source, np.flatnonzero(fold == f), "the records left out")
+            used = rows_of(source, np.flatnonzero(fold != f), "the records used")
+            left = rows_of(source, np.flatnonzero(fold == f), "the records left out")
             number_of_draw = seed + repeat * folds + f
-            made = open_source(draw(_as_frame(used), used.num_rows, number_of_draw), label="the synthesizer's release")
+            made = open_source(draw(as_frame(used), used.num_rows, number_of_draw), label="the synthesizer's release")
             for attacked, rates in ((left, held_out), (used, in_sample)):
                 pair = Pair(attacked, made, kinds=kinds, special_codes=special_codes)
                 last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)
@@ -249,53 +248,4 @@ def _in_order(source: Source) -> Source:
         rank = np.full(len(found.values) + 1, len(found.values))
         rank[np.array(pc.sort_indices(found.values).to_pylist(), dtype=np.intp)] = np.arange(len(found.values))
         ranks.append(rank[found.codes])
-    return _rows_of(source, np.lexsort(ranks[::-1]), source.label)
-
-
-def _rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
-    indices = pa.array(rows)
-    return replace(source, label=label, num_rows=len(rows), fetch=lambda name: source.column(name).take(indices))
-
-
-def _as_frame(source: Source) -> Any:
-    """The source as a frame of its flavour."""
-    table = pa.table({name: source.column(name) for name in source.names})
-    if source.flavour == "arrow":
-        return table
-    import narwhals as nw
-
-    return nw.from_arrow(table, backend=source.flavour).to_native()
-
-
-def _sampler(synthesizer: Any) -> Callable[[Any, int, int], Any]:
-    """One way of calling functions and objects: (frame, number of records, seed) -> release."""
-    if callable(getattr(synthesizer, "fit", None)) and callable(getattr(synthesizer, "sample", None)):
-
-        def fit_and_sample(data: Any, n: int, seed: int) -> Any:
-            fitted = synthesizer.fit(data)
-            fitted = synthesizer if fitted is None else fitted
-            return _call(fitted.sample, (), {"n": n, "seed": seed})
-
-        return fit_and_sample
-    if not callable(synthesizer):
-        raise CallError(
-            "a synthesizer is a function of a frame, or an object with fit and sample, "
-            f"not {type(synthesizer).__name__}"
-        )
-    return lambda data, n, seed: _call(synthesizer, (data,), {"n": n, "seed": seed})
-
-
-def _call(function: Callable[..., Any], given: tuple[Any, ...], options: dict[str, int]) -> Any:
-    """Call with those of the options that the function takes."""
-    import inspect
-
-    try:
-        known = set(inspect.signature(function).parameters)
-    except (TypeError, ValueError):
-        known = set()
-    made = function(*given, **{name: value for name, value in options.items() if name in known})
-    if isinstance(made, list | tuple):
-        if not made:
-            raise DataError("the synthesizer returned an empty list")
-        made = made[0]
-    return made
+    return rows_of(source, np.lexsort(ranks[::-1]), source.label)

@@ -20,7 +20,7 @@ from unveil.microdata.column import CodedColumn, is_amount
 from unveil.tables.combinations import fold
 from unveil.trees import Column
 
-__all__ = ["Design", "Key", "KeyTable", "amounts", "key_of"]
+__all__ = ["Design", "Key", "KeyTable", "amounts", "key_of", "stacked"]
 
 Floats = NDArray[np.float64]
 _SECONDS_PER_DAY = 86_400.0
@@ -274,3 +274,8 @@ class Design:
         parts: list[Floats] = [np.ones((len(table), 1))] if intercept else []
         parts.extend(columns[codes] for columns, codes in zip(self.tables, table.codes, strict=True))
         return np.concatenate(parts, axis=1)
+
+
+def stacked(keys: Sequence[Key], codes: Sequence[NDArray[np.int32]]) -> KeyTable:
+    """A table from one array of codes per key."""
+    return KeyTable(tuple(keys), np.stack([np.asarray(c, dtype=np.int32) for c in codes]))

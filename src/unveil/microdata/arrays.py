@@ -26,6 +26,7 @@ __all__ = [
     "dictionary_levels",
     "flags",
     "from_numpy",
+    "is_broken",
     "normalise",
     "quoted_list",
     "text_array",
@@ -74,6 +75,16 @@ def quoted_list(values: Iterable[object], limit: int = 5) -> str:
     return ", ".join(shown[:limit]) + rest
 
 
+def is_broken(value: object) -> bool:
+    """Whether a text holds half a character (a lone surrogate), which no file can keep."""
+    if isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            return True
+    return False
+
+
 def check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
     """Column names as a tuple; an error names those that are repeated or blank."""
     repeated = [name for name, count in _counts(names).items() if count > 1]
@@ -81,6 +92,9 @@ def check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
         raise DataError(
             f"{label}: the column name {quoted_list(repeated)} occurs more than once; rename or drop the repeats"
         )
+    broken = [position for position, name in enumerate(names, start=1) if is_broken(name)]
+    if broken:
+        raise DataError(f"{label}: column {broken[0]}: its name {names[broken[0] - 1]!r} is no text; rename the column")
     blank = [position for position, name in enumerate(names, start=1) if not name.strip()]
     if blank:
         raise DataError(f"{label}: column {blank[0]} has no name; give every column a name")

@@ -41,6 +41,8 @@ class Distinct:
         Distinct values, each held by at least one record; no gaps.
     codes : (n,) int32
         Index into ``values``; ``len(values)`` marks a gap.
+    was_duration
+        Whether the file holds durations, which are numbers of seconds here.
     """
 
     label: str
@@ -48,6 +50,7 @@ class Distinct:
     family: Family
     values: pa.Array
     codes: Codes
+    was_duration: bool = False
 
     def recoded(self, family: Family, values: pa.Array, table: NDArray[np.integer]) -> Distinct:
         """The same records with old code ``k`` replaced by ``table[k]``."""
@@ -225,7 +228,7 @@ def _classified(found: Distinct) -> Distinct:
     if pt.is_duration(kind):
         per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
         seconds = buffer_view(found.values.cast(pa.int64()), np.int64) / per_second
-        return replace(found, family="number", values=from_numpy(seconds))
+        return replace(found, family="number", values=from_numpy(seconds), was_duration=True)
     if pt.is_time(kind):
         return replace(found, family="text", values=text_array(level_texts(found.values)))
     try:

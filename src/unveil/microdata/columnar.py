@@ -10,7 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from unveil.errors import FileError
-from unveil.microdata.arrays import check_names, normalise
+from unveil.microdata.arrays import check_names, dictionary_levels, normalise
+from unveil.microdata.form import ArrowForm
 from unveil.microdata.source import Kind, Source, Variable
 
 __all__ = ["declared_by_arrow", "metadata_for", "open_arrow", "open_parquet"]
@@ -38,16 +39,22 @@ def open_parquet(path: Path, label: str) -> Source:
     names = _without_index(schema)
     check_names(names, label)
 
-    def fetch(name: str) -> pa.ChunkedArray:
+    def raw(opened: pq.ParquetFile, name: str) -> pa.ChunkedArray:
         try:
             # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
-            column = file.read(columns=[name]).column(name)
+            return opened.read(columns=[name]).column(name)
         except (pa.ArrowException, OSError, KeyError) as error:
             raise _not_a(label, "Parquet", error) from None
-        return normalise(column, name, label)
 
-    variables = declared_by_arrow(schema, lambda _: ())
-    return Source(label, names, file.metadata.num_rows, fetch, variables, path=str(path))
+    def fetch(name: str) -> pa.ChunkedArray:
+        return normalise(raw(file, name), name, label)
+
+    def native(name: str) -> pa.ChunkedArray:
+        return raw(pq.ParquetFile(path, memory_map=True), name)
+
+    variables = declared_by_arrow(schema, lambda name: dictionary_levels(fetch(name)))
+    form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
+    return Source(label, names, file.metadata.num_rows, fetch, variables, path=str(path), form=form, native=native)
 
 
 def open_arrow(path: Path, label: str) -> Source:
@@ -91,7 +98,9 @@ def open_arrow(path: Path, label: str) -> Source:
         values: Sequence[Any] = batch.column(0).dictionary.to_pylist()
         return values
 
-    return Source(label, names, num_rows, fetch, declared_by_arrow(schema, levels), path=str(path))
+    form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
+    variables = declared_by_arrow(schema, levels)
+    return Source(label, names, num_rows, fetch, variables, path=str(path), form=form, native=raw)
 
 
 def _open_stream(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
@@ -106,6 +115,8 @@ def _open_stream(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
         lambda name: normalise(table.column(name), name, label),
         variables,
         path=str(path),
+        form=ArrowForm(pa.schema([table.schema.field(name) for name in names], table.schema.metadata)),
+        native=table.column,
     )
 
 
@@ -143,8 +154,7 @@ def declared_by_arrow(
         Whether dictionaries come from a program (DuckDB) that uses them for declared enumerations only.
     """
     metadata = schema.metadata or {}
-    if METADATA_KEY in metadata:
-        return variables_from_json(metadata[METADATA_KEY])
+    own = variables_from_json(metadata[METADATA_KEY]) if METADATA_KEY in metadata else {}
     by_pandas = {
         column["name"]
         for column in json.loads(metadata.get(b"pandas", b"{}")).get("columns", ())
@@ -152,7 +162,7 @@ def declared_by_arrow(
     }
     found = {}
     for field in schema:
-        if not pa.types.is_dictionary(field.type):
+        if field.name in own or not pa.types.is_dictionary(field.type):
             continue
         polars = {key[:9] for key in field.metadata or {} if key.startswith(b"_PL_")}
         kind: Kind = "ordered" if field.type.ordered and not polars else "categorical"
@@ -161,11 +171,14 @@ def declared_by_arrow(
         if declared or polars or field.name in by_pandas or _is_text(field.type.value_type):
             # An order whose levels cannot be known is none.
             found[field.name] = Variable(field.name, kind=kind if declared else "categorical", levels=declared or None)
-    return found
+    return found | own
 
 
 def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
-    """Declarations as the metadata that :func:`open_parquet` and :func:`open_arrow` find again."""
+    """Declarations as the metadata that :func:`open_parquet` and :func:`open_arrow` find again.
+
+    Levels that are neither numbers nor text are left to the Arrow dictionary that holds them.
+    """
     stored = [
         {
             "name": v.name,
@@ -175,6 +188,7 @@ def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
             "labels": [[code, label] for code, label in v.labels.items()],
         }
         for v in variables.values()
+        if all(isinstance(level, bool | int | float | str) for level in v.levels or ())
     ]
     return {METADATA_KEY: json.dumps(stored, ensure_ascii=False).encode()}
 

@@ -20,7 +20,8 @@ from unveil.errors import DataError, FileError, UnveilWarning
 from unveil.microdata import dialect
 from unveil.microdata.arrays import TEXT, quoted_list, unified
 from unveil.microdata.dialect import Dialect
-from unveil.microdata.inference import USUAL_GAPS, decimal_commas, force, infer, is_usual_gap
+from unveil.microdata.form import Spelling, TextForm
+from unveil.microdata.inference import USUAL_GAPS, decimal_commas, decimals_written, force, infer, is_usual_gap
 from unveil.microdata.source import Kind, Source
 
 __all__ = ["read_delimited"]
@@ -83,7 +84,13 @@ def read_delimited(
     final = _settle_gaps(settled, second, label)
     if sign == "," and decimal is None:
         _warn_points(settled, label)
-    return Source(label, form.names, num_rows, final.__getitem__, path=str(path))
+    written = TextForm(
+        form.delimiter,
+        sign,
+        "utf-8-sig" if form.encoding == "utf-8" and dialect.has_mark(path) else form.encoding,
+        {column.name: _spelling(column, final[column.name], sign) for column in settled},
+    )
+    return Source(label, form.names, num_rows, final.__getitem__, path=str(path), form=written)
 
 
 # Reading as text
@@ -305,6 +312,24 @@ def _settle_gaps(
             "if it is a gap, add it to the texts that stand for a missing value (missing)"
         )
     return final
+
+
+def _spelling(column: _Column, final: pa.ChunkedArray, decimal: str) -> Spelling:
+    """How the values are written, as far as their type leaves it open."""
+    gap = column.tokens[0] if column.tokens and not column.text.null_count else ""
+    if column.typed is None or pa.types.is_dictionary(final.type) or pa.types.is_null(final.type):
+        return Spelling()
+    values = pc.ascii_trim_whitespace(_without_gaps(_distinct(column.text))[0]).drop_null()
+    if pa.types.is_floating(final.type):
+        return Spelling(decimals_written(values, decimal), gap=gap)
+    if pa.types.is_boolean(final.type):
+        texts = pc.unique(values).to_pylist()
+        alike = next(change for change in (str.upper, str.title, str.lower) if change(texts[0]) == texts[0])
+        return Spelling(truths=(alike("true"), alike("false")), gap=gap)
+    if pa.types.is_timestamp(final.type):
+        longest = pc.max(pc.utf8_length(values)).as_py()
+        return Spelling(moment=next(v for v in values.to_pylist() if len(v) == longest), gap=gap)
+    return Spelling(gap=gap)
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

@@ -17,7 +17,7 @@ from typing import BinaryIO, cast
 from unveil.errors import CallError, DataError, FileError, UnveilWarning
 from unveil.microdata.arrays import check_names
 
-__all__ = ["Dialect", "find_dialect", "open_bytes", "read_records", "undecodable_line", "unreadable"]
+__all__ = ["Dialect", "find_dialect", "has_mark", "open_bytes", "read_records", "undecodable_line", "unreadable"]
 
 SAMPLE_BYTES = 1 << 20
 SAMPLE_RECORDS = 4000
@@ -99,6 +99,12 @@ def open_bytes(path: Path) -> BinaryIO:
 def _is_compressed(path: Path) -> bool:
     with path.open("rb") as file:
         return file.read(2) == GZIP
+
+
+def has_mark(path: Path) -> bool:
+    """Whether the file begins with the mark that some programs put before UTF-8 text."""
+    with open_bytes(path) as file:
+        return file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
 
 
 def unreadable(label: str, error: Exception) -> FileError:

@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata.arrays import check_names, dictionary_levels, normalise, text_array
+from unveil.microdata.arrays import check_names, dictionary_levels, is_broken, normalise, text_array
 from unveil.microdata.columnar import declared_by_arrow
 from unveil.microdata.source import Flavour, Source, Variable
 
@@ -104,6 +104,8 @@ def _pandas_column(series: Any, name: str, label: str) -> pa.ChunkedArray:
         return _texts(series.array, name, label)
     try:
         return normalise(_chunked(series), name, label)
+    except UnicodeEncodeError:
+        raise _broken(series.array, name, label) from None
     except (pa.ArrowInvalid, pa.ArrowTypeError, OverflowError):
         # Only a column of Python objects can hold values of several types.
         if str(dtype) == "object":
@@ -128,7 +130,10 @@ def _pandas_categorical(series: Any, name: str, label: str) -> pa.ChunkedArray:
 
 def _categories(categories: Any, name: str, label: str) -> pa.ChunkedArray:
     """The categories as a dictionary column with one record for each."""
-    column = _pandas_column(categories.to_series(), name, label)
+    try:
+        column = _pandas_column(categories.to_series(), name, label)
+    except UnicodeEncodeError:
+        raise _broken(categories, name, label, "category") from None
     if not pa.types.is_dictionary(column.type):
         column = column.combine_chunks().dictionary_encode()
         column = column if isinstance(column, pa.ChunkedArray) else pa.chunked_array([column])
@@ -161,7 +166,18 @@ def _texts(values: Iterable[Any], name: str, label: str) -> pa.ChunkedArray:
             ) from None
         codes.append(known[key])
     indices = pa.array(codes, pa.int32())
-    return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, text_array(list(levels)))])
+    try:
+        return pa.chunked_array([pa.DictionaryArray.from_arrays(indices, text_array(list(levels)))])
+    except UnicodeEncodeError:
+        raise _broken(values, name, label) from None
+
+
+def _broken(values: Iterable[Any], name: str, label: str, unit: str = "record") -> DataError:
+    """Names the first text that holds half a character."""
+    row, value = next((row, value) for row, value in enumerate(values, start=1) if is_broken(value))
+    return DataError(
+        f"{label}: column {name!r}, {unit} {row}: {value!r} is no text, it holds half a character; correct it"
+    )
 
 
 def _text(value: Any) -> str | None:

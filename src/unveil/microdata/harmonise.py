@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -33,7 +34,10 @@ _LOGICAL = {"true": True, "false": False}
 
 
 def harmonise(
-    found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]], kind: Kind | None = None
+    found: Sequence[Distinct],
+    labels: Sequence[Mapping[Scalar, str]],
+    kind: Kind | None = None,
+    compared: int | None = None,
 ) -> tuple[list[Distinct], list[str]]:
     """Bring the distinct values of one column in several files to one Arrow type.
 
@@ -45,6 +49,8 @@ def harmonise(
         Per file, label by stored code, as far as the file declares them.
     kind
         The kind that is stated, if any: numbers of a categorical column are compared with text as they are written.
+    compared
+        How many files, the first ones, are expected to have values in common; by default all.
 
     Returns
     -------
@@ -70,6 +76,7 @@ def harmonise(
         return list(found), notes
     family = present[0].family
     if family == "number":
+        notes.extend(_durations_beside_numbers(present))
         present = _as_one_number_type(present)
     elif family == "text":
         present = _as_one_spelling(present, notes)
@@ -78,7 +85,7 @@ def harmonise(
     changed = iter(present)
     values_type = present[0].values.type
     result = [replace(f, values=pa.nulls(0, values_type)) if f.family == "empty" else next(changed) for f in found]
-    notes.extend(_without_overlap(result))
+    notes.extend(_without_overlap(result[:compared]))
     return result, notes
 
 
@@ -128,7 +135,7 @@ def _one_family(found: list[Distinct], labels: Mapping[Scalar, str], notes: list
         ]
     if families == {"number", "text"}:
         return _numbers_and_text(found, labels, where, notes)
-    if families == {"logical", "text"} or families == {"logical", "number"}:
+    if "logical" in families and families <= {"logical", "number", "text"}:
         notes.append(f"column {column!r} holds {where}: compared as true and false")
         return [
             f if f.family == "logical" else _parsed(f, "logical", _logical, "is neither true nor false") for f in found
@@ -233,6 +240,13 @@ def _dates_from_text(found: Distinct) -> Distinct:
     )
 
 
+def _durations_beside_numbers(found: list[Distinct]) -> list[str]:
+    if len({f.was_duration for f in found}) < 2:
+        return []
+    where = ", ".join(f"{'durations' if f.was_duration else 'numbers'} in {f.label}" for f in found)
+    return [f"column {found[0].column!r} holds {where}: the durations were compared as seconds"]
+
+
 def _as_one_number_type(found: list[Distinct]) -> list[Distinct]:
     """int64 where every value is whole, else float64 with values equal to 15 digits made equal."""
     arrays = [_whole_if_exact(f) for f in found]
@@ -323,7 +337,11 @@ def _as_one_spelling(found: list[Distinct], notes: list[str]) -> list[Distinct]:
 
 
 def _plain(values: pa.Array) -> pa.Array:
-    return pc.utf8_normalize(pc.utf8_trim_whitespace(values), form="NFC")
+    trimmed = pc.utf8_trim_whitespace(values)
+    if pc.all(pc.string_is_ascii(trimmed)).as_py():
+        return trimmed
+    # Older versions of Arrow take one form of normalisation for another.
+    return text_array([unicodedata.normalize("NFC", text) for text in trimmed.to_pylist()])
 
 
 def _twins(every: pa.Array, same: pa.Array) -> str:

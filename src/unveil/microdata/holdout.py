@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.stats import betabinom
 
 from unveil.errors import DataError
 from unveil.microdata.column import CodedColumn
@@ -56,6 +55,9 @@ class Overlap:
         """
         if not self.n_held_out:
             return False
+        # It takes longer to import than the table measures take to compute.
+        from scipy.stats import betabinom
+
         expected = self.twins / self.n_original
         chance = betabinom.sf(self.found - 1, self.n_held_out, self.twins + 0.5, self.n_original - self.twins + 0.5)
         return bool(chance < _BY_CHANCE and self.found / self.n_held_out > expected + _TOLERATED)

@@ -6,13 +6,14 @@ sign, an integer beyond 64 bits) keeps its whole column text.
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.microdata.arrays import text_array
+from unveil.microdata.arrays import buffer_view, text_array
 from unveil.microdata.source import Kind
 
-__all__ = ["USUAL_GAPS", "decimal_commas", "force", "infer", "is_usual_gap"]
+__all__ = ["USUAL_GAPS", "decimal_commas", "decimals_written", "force", "infer", "is_usual_gap"]
 
 USUAL_GAPS = ("NA", "NaN", "nan", "N/A", "NULL", "null", ".", "None", "<NA>", "#N/A")
 """What programs write for a gap. They count only where the column's other values are not text."""
@@ -119,6 +120,23 @@ def decimal_commas(values: pa.ChunkedArray) -> str | None:
         return None
     with_comma = pc.filter(values, pc.match_substring_regex(values, ","))
     return "either" if _all(with_comma, THOUSANDS) else "decimal"
+
+
+def decimals_written(values: pa.ChunkedArray, decimal: str) -> int:
+    """Smallest number of decimals that a number is written with; 0 where one has an exponent.
+
+    Examples
+    --------
+    >>> decimals_written(pa.chunked_array([["390.0", "12.25"]]), "."), decimals_written(pa.chunked_array([["7"]]), ".")
+    (1, 0)
+    """
+    numbers = pc.filter(values, pc.invert(pc.match_substring_regex(values, INFINITE)))
+    if not len(numbers) or pc.any(pc.match_substring(numbers, "e", ignore_case=True)).as_py():
+        return 0
+    whole = numbers.combine_chunks()
+    sign = buffer_view(pc.find_substring(whole, decimal), np.int32)
+    behind = buffer_view(pc.binary_length(whole), np.int32) - sign - 1
+    return int(np.where(sign < 0, 0, behind).min())
 
 
 def force(values: pa.ChunkedArray, kind: Kind, decimal: str) -> tuple[pa.ChunkedArray | None, str | None]:

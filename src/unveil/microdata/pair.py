@@ -64,6 +64,13 @@ class Pair:
         Of delimited files, where they are not found out; the same for every file. For files that differ, read
         each with :func:`unveil.read`.
 
+    Attributes
+    ----------
+    original, releases
+        The files.
+    special_codes, kinds
+        As given, by column.
+
     Raises
     ------
     CallError
@@ -98,7 +105,7 @@ class Pair:
         if not releases:
             raise CallError("no release given: pass the synthetic file, or a list of them")
 
-        self._kinds = dict(kinds or {})
+        self.kinds = dict(kinds or {})
         declared = self._declared(schema)
 
         self._reading: dict[str, Any] = {
@@ -118,11 +125,12 @@ class Pair:
                 )
         if self.original.num_rows == 0:
             raise DataError(f"{self.original.label} has no records; there is nothing to measure")
-        self._special_codes = {
+        self.special_codes = {
             name: (codes,) if isinstance(codes, str) or not isinstance(codes, Iterable) else tuple(codes)
             for name, codes in (special_codes or {}).items()
         }
         self._check_declarations()
+        self._compared: int | None = None
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
@@ -218,6 +226,7 @@ class Pair:
             How messages call it where it has no name.
         """
         more = copy.copy(self)
+        more._compared = 1 + self.n_releases
         reading = self._reading
         if reading["schema"] is not None:
             held = self._opened(data, label, reading | {"schema": None})
@@ -241,7 +250,7 @@ class Pair:
         self.original, self.releases = told[0], tuple(told[1:])
 
     def _check_declarations(self) -> None:
-        for name in (*self._kinds, *self._special_codes):
+        for name in (*self.kinds, *self.special_codes):
             if name not in self.original:
                 raise CallError(
                     f"{self.original.label} has no column {name!r}{near_matches(name, self.original.names)}"
@@ -249,21 +258,21 @@ class Pair:
 
     def _declared(self, schema: Any) -> Any:
         """The schema with the stated kinds, which text files must know before they are read."""
-        for name, kind in self._kinds.items():
+        for name, kind in self.kinds.items():
             if kind not in KINDS:
                 raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
-        if not self._kinds:
+        if not self.kinds:
             return schema
         given = {} if schema is None else dict(as_schema(schema))
-        return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self._kinds.items()}
+        return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self.kinds.items()}
 
     def _code(self, name: str) -> CodedColumn:
         self.require([name])
         sources = (self.original, *self.releases)
         declared = [s.variable(name) for s in sources]
-        kind = self._kinds.get(name) or next((v.kind for v in declared if v.kind), None)
+        kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
         found = [as_kind(distinct_values(s.column(name), label=s.label, name=name), kind) for s in sources]
-        found, notes = harmonise(found, [v.labels for v in declared], kind)
+        found, notes = harmonise(found, [v.labels for v in declared], kind, self._compared)
         for note in notes:
             if note not in self._told:
                 self._told.add(note)
@@ -281,9 +290,9 @@ class Pair:
             releases=tuple(codes[1:]),
             notes=tuple(notes),
         )
-        special = self._special_codes.get(name) or next((v.special_codes for v in declared if v.special_codes), ())
+        special = self.special_codes.get(name) or next((v.special_codes for v in declared if v.special_codes), ())
         column = replace(column, special=_special_levels(column, special))
-        if name in self._special_codes and len(column.special) < len(set(special)):
+        if name in self.special_codes and len(column.special) < len(set(special)):
             held = ", ".join(column.label(code) for code in column.special) or "none"
             warnings.warn(
                 f"column {name!r}: of the special codes {', '.join(map(str, special))} the files hold {held}",

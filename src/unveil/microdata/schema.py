@@ -26,8 +26,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import CallError, FileError
-from unveil.microdata.arrays import dictionary_levels, quoted_list
+from unveil.errors import CallError, DataError, FileError
+from unveil.microdata.arrays import dictionary_levels, is_broken, quoted_list
 from unveil.microdata.atomic import replacing
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
@@ -167,17 +167,32 @@ def _variable(name: str, given: Any, label: str) -> Variable:
     kind = given.get("kind")
     if kind is not None and kind not in KINDS:
         raise CallError(f"{label}: column {name!r} has an unknown kind {kind!r}; known: {', '.join(KINDS)}")
-    labels = given.get("labels", {})
-    if not isinstance(labels, Mapping) or not all(isinstance(text, str) for text in labels.values()):
-        raise CallError(f"{label}: column {name!r}: labels must be a table from code to text")
     levels = given.get("levels")
     return Variable(
         name,
         kind=kind,
         levels=None if levels is None else _scalars(levels, name, "levels", label),
         special_codes=_scalars(given.get("special_codes", ()), name, "special_codes", label),
-        labels={_code(code): text for code, text in labels.items()},
+        labels=_labels(given.get("labels", {}), name, label),
     )
+
+
+def _labels(given: Any, name: str, label: str) -> dict[Scalar, str]:
+    """Labels by code: a table, whose keys are text in TOML, or pairs where that would not tell two codes apart."""
+    if isinstance(given, Mapping):
+        pairs: list[tuple[Any, Any]] = [(_code(code), text) for code, text in given.items()]
+    elif isinstance(given, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in given):
+        pairs = [(code, text) for code, text in given]
+    else:
+        pairs = [(None, None)]
+    if not all(isinstance(code, bool | int | float | str) and isinstance(text, str) for code, text in pairs):
+        raise CallError(
+            f"{label}: column {name!r}: labels must be a table from code to text, or pairs of code and text"
+        )
+    labels = dict(pairs)
+    if len(labels) < len(pairs):
+        raise CallError(f"{label}: column {name!r}: labels holds a code twice")
+    return labels
 
 
 def _scalars(values: Any, name: str, key: str, label: str) -> tuple[Scalar, ...]:
@@ -238,10 +253,20 @@ def _column_text(source: Source, name: str) -> str:
         lines.append(f"special_codes = {_list(declared.special_codes)}")
     elif suspected := suspected_special_codes(column):
         lines.append(f"# special_codes = {_list(suspected)}  # these look like codes, not amounts: confirm")
-    if declared.labels and declared.labels.keys() != set(levels or ()):
-        pairs = ", ".join(f"{_key(str(code))} = {_quoted(text)}" for code, text in declared.labels.items())
-        lines.append(f"labels = {{ {pairs} }}")
-    return "\n".join(lines) + "\n"
+    if declared.labels:
+        lines.append(f"labels = {_labels_text(declared.labels)}")
+    text = "\n".join(lines) + "\n"
+    if is_broken(text):
+        half = next(t for t in (*(levels or ()), *declared.labels, *declared.labels.values(), name) if is_broken(t))
+        raise DataError(f"{source.label}: column {name!r}: {half!r} is no text, it holds half a character; correct it")
+    return text
+
+
+def _labels_text(labels: Mapping[Scalar, str]) -> str:
+    """A table where its keys, which are text in TOML, give the codes back; else pairs."""
+    if all(repr(_code(str(code))) == repr(code) for code in labels):
+        return "{ " + ", ".join(f"{_key(str(code))} = {_quoted(text)}" for code, text in labels.items()) + " }"
+    return "[" + ", ".join(f"[{_value(code)}, {_quoted(text)}]" for code, text in labels.items()) + "]"
 
 
 def _guessed_kind(kind: pa.DataType) -> Kind | None:

@@ -11,6 +11,7 @@ from typing import Literal
 import pyarrow as pa
 
 from unveil.errors import CallError
+from unveil.microdata.form import Form
 
 __all__ = ["KINDS", "Flavour", "Kind", "Source", "Variable"]
 
@@ -68,6 +69,10 @@ class Source:
         Kind of frame that results are given back in.
     path
         The file, if it came from one.
+    form
+        How the file keeps its columns.
+    native
+        Function from a column name to its Arrow column in the file's own type, where files have types.
     """
 
     label: str
@@ -77,6 +82,8 @@ class Source:
     variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
     flavour: Flavour = "arrow"
     path: str | None = None
+    form: Form | None = None
+    native: Callable[[str], pa.ChunkedArray] | None = None
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -25,11 +25,14 @@ import pyarrow.compute as pc
 
 from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
 from unveil.microdata.arrays import check_names, normalise, text_array, tidy_text, whole_numbers
+from unveil.microdata.form import PackageColumn, PackageForm
 from unveil.microdata.source import Kind, Source, Variable
 
-__all__ = ["FORMATS", "LETTER_BASE", "letter_code", "letter_of", "load_pyreadstat", "read_statistical"]
+__all__ = ["FORMATS", "LETTER_BASE", "letter_code", "letter_of", "load_pyreadstat", "plain_code", "read_statistical"]
 
 LETTER_BASE = -2_000_000_000
+STATA_RELEASES = {8: 113, 10: 114, 12: 115, 13: 117, 14: 118, 15: 119}
+"""By version as pyreadstat counts it, number of the file format."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 
 
@@ -134,7 +137,38 @@ def read_statistical(path: Path, label: str, ending: str, *, encoding: str | Non
         if variable is not None:
             variables[name] = variable
     num_rows = len(columns[names[0]]) if names else 0
-    return Source(label, names, num_rows, columns.__getitem__, variables, path=str(path))
+    form_of_file = _form_of(path, form, meta, names)
+    return Source(label, names, num_rows, columns.__getitem__, variables, path=str(path), form=form_of_file)
+
+
+def _form_of(path: Path, form: _Format, meta: Any, names: Sequence[str]) -> PackageForm:
+    package = form.title.split()[0]
+    is_spss = package == "SPSS"
+    columns = {
+        name: PackageColumn(
+            title=meta.column_names_to_labels.get(name),
+            storage=meta.readstat_variable_types.get(name),
+            format=meta.original_variable_types.get(name),
+            measure=meta.variable_measure.get(name) if is_spss else None,
+            width=meta.variable_display_width.get(name) if is_spss else None,
+            labels=dict(meta.variable_value_labels.get(name, {})),
+            missing=tuple((getattr(meta, "missing_ranges", None) or {}).get(name, ())) if is_spss else (),
+        )
+        for name in names
+    }
+    return PackageForm(package, meta.file_label, getattr(meta, "table_name", None), _version(path, package), columns)
+
+
+def _version(path: Path, package: str) -> int | None:
+    """Version of the file format, as pyreadstat counts it, by the first bytes of the file."""
+    with path.open("rb") as file:
+        head = file.read(40)
+    if package == "SAS":
+        return 8 if b"LIBV8" in head else 5
+    if package != "Stata" or not head:
+        return None
+    release = int(head[28:31]) if head.startswith(b"<stata_dta>") else head[0]
+    return next((version for version, number in STATA_RELEASES.items() if release <= number), None)
 
 
 def _column(name: str, values: Any, meta: Any, label: str) -> tuple[pa.ChunkedArray, Variable | None]:
@@ -153,7 +187,7 @@ def _column(name: str, values: Any, meta: Any, label: str) -> tuple[pa.ChunkedAr
         column = _numbers(values, storage)
         if pa.types.is_temporal(column.type):
             return column, None
-        labels = {_plain_code(code): text for code, text in labels.items()}
+        labels = {plain_code(code): text for code, text in labels.items()}
         special = _special_codes(column, meta, name, letters, label)
     return _labelled(name, column, labels, special, meta.variable_measure.get(name) == "ordinal", label)
 
@@ -173,7 +207,8 @@ def _numbers(values: list[Any], storage: str | None) -> pa.ChunkedArray:
     return whole_numbers(column)
 
 
-def _plain_code(code: Any) -> Any:
+def plain_code(code: Any) -> Any:
+    """A code as pyreadstat gives it as this package keeps it: whole numbers as integers, letters as numbers."""
     if isinstance(code, str):
         return letter_code(code)
     return int(code) if code == int(code) else float(code)
@@ -184,10 +219,10 @@ def _special_codes(
 ) -> tuple[int | float, ...]:
     """User missing values: those declared one by one, those that occur in a declared range, and letters."""
     ranges = (getattr(meta, "missing_ranges", None) or {}).get(name, [])
-    codes = {_plain_code(r["lo"]) for r in ranges if r["lo"] == r["hi"]}
+    codes = {plain_code(r["lo"]) for r in ranges if r["lo"] == r["hi"]}
     for span in ranges:
         inside = pc.and_(pc.greater_equal(column, pa.scalar(span["lo"])), pc.less_equal(column, pa.scalar(span["hi"])))
-        codes.update(_plain_code(code) for code in pc.unique(pc.filter(column, inside)).to_pylist())
+        codes.update(plain_code(code) for code in pc.unique(pc.filter(column, inside)).to_pylist())
     by_letter = {letter_code(letter) for letter in letters}
     clash = {code for code in pc.unique(column).to_pylist() if letter_of(code) and code not in by_letter}
     if by_letter and clash:

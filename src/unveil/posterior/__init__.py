@@ -14,8 +14,9 @@ from unveil.posterior.call import posterior
 from unveil.posterior.cross import CrossTable
 from unveil.posterior.priors import Prior
 from unveil.posterior.risk import PosteriorRisk, Selection
+from unveil.posterior.settings_check import SettingsCheck
 
-__all__ = ["Advice", "AdviceRow", "CrossTable", "PosteriorRisk", "Prior", "Selection", "posterior"]
+__all__ = ["Advice", "AdviceRow", "CrossTable", "PosteriorRisk", "Prior", "Selection", "SettingsCheck", "posterior"]
 
 
 class _Room(ModuleType):

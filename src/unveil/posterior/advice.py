@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -12,9 +12,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
-from unveil.microdata import Pair
+from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.source import Flavour
 from unveil.posterior.priors import PriorChoice
+from unveil.posterior.protections import Protection, merged, noised, posterior_of_truth, top_coded
 from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.summary import CERTAIN
 from unveil.result import frame, paragraph, text_table
@@ -143,6 +144,9 @@ def advise(
     minbucket: Sequence[int] = (10, 25, 50, 100),
     cp: Sequence[float] = (1e-4, 1e-3, 5e-3),
     m: Sequence[int] | None = None,
+    merge: Sequence[int] = (100, 500),
+    top: Sequence[float] = (0.05,),
+    noise: Sequence[float] = (0.05, 0.2),
     threshold: float = 0.3,
     most_records: int = 500,
     seed: int = 1,
@@ -151,7 +155,10 @@ def advise(
     """Work out what other settings or fewer releases do for the records at risk.
 
     Every setting is fitted to the original, as many releases as there are now are drawn, and the posterior is computed
-    as before. Fewer releases: the first ones of those at hand.
+    as before. Fewer releases: the first ones of those at hand. Merged levels, top coding and noise are applied to the
+    target before synthesis, and the posterior is that of the value before them; they are tried for a single target with
+    a uniform prior. Smoothing is not among them: smoothed values come from no donor, and their posterior could only be
+    simulated.
 
     Parameters
     ----------
@@ -165,6 +172,12 @@ def advise(
         Settings to try.
     m
         Numbers of releases to try; by default 1 and all numbers by doubling below the number at hand.
+    merge
+        Least numbers of records of a level of the target; smaller ones are merged.
+    top
+        Shares of records whose largest values are top-coded, where the target is a number.
+    noise
+        Probabilities with which a value is replaced by a random one.
     threshold
         Records with a larger normalised gain are at risk.
     most_records
@@ -195,10 +208,10 @@ def advise(
     for value in wanted:
         if not 1 <= value <= pair.n_releases:
             raise CallError(f"m: there are {pair.n_releases} releases, not {value}")
-    ask = _asker(risk, chosen, prior, threshold)
-    rows = [ask("as released", "", pair, synthesizer)]
+    ask = _Asker(risk, chosen, prior, threshold)
+    rows = [ask.row("as released", "", pair, synthesizer)]
     for value in wanted:
-        rows.append(ask("m", str(value), _fewer(pair, value), synthesizer))
+        rows.append(ask.row("m", str(value), _fewer(pair, value), synthesizer))
     if wanted and max(wanted) < pair.n_releases:
         rows.append(replace(rows[0], setting="m", value=str(pair.n_releases)))
     for option, values in (("minbucket", minbucket), ("cp", cp)):
@@ -207,41 +220,111 @@ def advise(
             # minsplit follows minbucket unless it was set.
             changed: dict[str, Any] = {option: setting}
             other.cart = replace(synthesizer.cart, **changed)
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", UnveilWarning)
-                other.fit(pair.original)
-                releases = [other.sample(n, seed=seed + r) for r, n in enumerate(pair.n_synthetic)]
-            rows.append(ask(option, f"{setting:g}", Pair(pair.original, releases), other))
+            rows.append(ask.row(option, f"{setting:g}", *_released(pair, pair.original, other, seed)))
+    if len(risk.target) == 1 and isinstance(prior, str) and prior == "uniform":
+        column = pair.column(risk.target[0])
+        for protection in _protections(column, synthesizer, merge, top, noise, seed):
+            if protection.changes:
+                rows.append(ask.protected(protection, column, *_released(
+                    pair, protection.source(pair, column), synthesizer, seed)))  # fmt: skip
     return Advice(int(exposed.size), int(chosen.size), threshold, tuple(rows), pair.flavour)
+
+
+def _protections(
+    column: CodedColumn,
+    synthesizer: CartSynthesizer,
+    merge: Sequence[int],
+    top: Sequence[float],
+    noise: Sequence[float],
+    seed: int,
+) -> list[Protection]:
+    for option, shares in (("top", top), ("noise", noise)):
+        for share in shares:
+            if not 0 < share < 1:
+                raise CallError(f"{option}: shares lie between 0 and 1, not {share!r}")
+    special = (synthesizer.special_codes or {}).get(column.name, ())
+    alone = [special] if isinstance(special, str | int | float) else list(special)
+    return [
+        *(merged(column, smallest, alone) for smallest in merge),
+        *(top_coded(column, share, alone) for share in top),
+        *(noised(column, share, seed) for share in noise),
+    ]
+
+
+def _released(pair: Pair, original: Any, synthesizer: CartSynthesizer, seed: int) -> tuple[Pair, CartSynthesizer]:
+    """As many releases as there are, of an original that may be protected, under settings that may be others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        fitted = copy.copy(synthesizer).fit(original)
+        releases = [fitted.sample(n, seed=seed + r) for r, n in enumerate(pair.n_synthetic)]
+    return Pair(original, releases), fitted
 
 
 def _fewer(pair: Pair, m: int) -> Pair:
     return Pair(pair.original, list(pair.releases[:m]))
 
 
-def _asker(
-    risk: PosteriorRisk, chosen: NDArray[np.int64], prior: PriorChoice, threshold: float
-) -> Callable[[str, str, Pair, CartSynthesizer], AdviceRow]:
-    from unveil.posterior.call import posterior
+class _Asker:
+    """Works out the records at risk anew.
 
-    names = set(risk.structures)
-    structure: Any = "both" if names == {"fixed", "exact"} else risk.structures[-1]
+    Parameters
+    ----------
+    risk
+        The result at hand.
+    chosen
+        The records.
+    prior, threshold
+        See :func:`advise`.
+    """
 
-    def ask(setting: str, value: str, pair: Pair, synthesizer: CartSynthesizer) -> AdviceRow:
+    def __init__(self, risk: PosteriorRisk, chosen: NDArray[np.int64], prior: PriorChoice, threshold: float):
+        self.risk, self.chosen, self.prior, self.threshold = risk, chosen, prior, threshold
+
+    def posterior(self, pair: Pair, synthesizer: CartSynthesizer) -> PosteriorRisk:
+        """The posterior of the records."""
+        from unveil.posterior.call import posterior
+
+        names = set(self.risk.structures)
+        structure: Any = "both" if names == {"fixed", "exact"} else self.risk.structures[-1]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnveilWarning)
-            again = posterior(
-                pair, synthesizer, target=risk.target, known=risk.known, prior=prior, structure=structure,
-                records=chosen, withheld=risk.withheld,
+            return posterior(
+                pair, synthesizer, target=self.risk.target, known=self.risk.known, prior=self.prior,
+                structure=structure, records=self.chosen, withheld=self.risk.withheld, check_settings=False,
             )  # fmt: skip
-        found = again.weighed()
+
+    def row(self, setting: str, value: str, pair: Pair, synthesizer: CartSynthesizer) -> AdviceRow:
+        """Figures of another setting."""
+        again = self.posterior(pair, synthesizer)
+        found = {name: again.weighed(0, name).posterior for name in again.structures}  # type: ignore[arg-type]
+        return self._figures(setting, value, found, again.weighed().prior)
+
+    def protected(
+        self, protection: Protection, column: CodedColumn, pair: Pair, synthesizer: CartSynthesizer
+    ) -> AdviceRow:
+        """Figures of a protected target."""
+        again = self.posterior(pair, synthesizer)
+        place = {label: i for i, label in enumerate([*column.levels.to_pylist(), None])}
+        levels = np.array([place[value] for value in again.values], dtype=np.int64)
+        truth = column.original[self.chosen].astype(np.int64)
+        found = {}
+        for name in again.structures:
+            probabilities = again.weighed(0, name).probabilities  # type: ignore[arg-type]
+            assert probabilities is not None
+            found[name] = posterior_of_truth(protection, truth, levels, probabilities)
+        prior = np.full(truth.size, 1 / column.n_levels)
+        return self._figures(protection.setting, protection.value, found, prior)
+
+    def _figures(
+        self, setting: str, value: str, found: Mapping[str, NDArray[np.float64]], prior: NDArray[np.float64]
+    ) -> AdviceRow:
+        strongest = found[self.risk.structures[-1]]
+        gain = (strongest - prior) / np.where(prior < 1, 1 - prior, 1.0)
         return AdviceRow(
             setting,
             value,
-            {name: again.releases[0][name]["mean_posterior"] for name in again.structures},
-            float(found.prior.mean()),
-            float((found.normalised_gain > threshold).mean()),
-            float((found.posterior >= CERTAIN).mean()),
+            {name: float(posterior.mean()) for name, posterior in found.items()},
+            float(prior.mean()),
+            float((gain > self.threshold).mean()),
+            float((strongest >= CERTAIN).mean()),
         )
-
-    return ask

@@ -36,6 +36,7 @@ def posterior(
     intruder_errors: int = 0,
     withheld: Iterable[str] = (),
     largest_impossible: float = 0.001,
+    check_settings: bool = True,
     replicates: int = 100,
     seed: int = 0,
     time_limit: float | None = None,
@@ -88,6 +89,9 @@ def posterior(
     largest_impossible
         Largest share of released values that may be impossible under the synthesizer. Up to it they are left out, with
         a warning.
+    check_settings
+        Whether to ask, for sequential CART, if the counts of the releases are those that the assumed settings draw from
+        this original; a warning where they are not, with at most one false alarm in a million.
     replicates
         Synthetic files per world where the likelihood is simulated.
     seed
@@ -138,7 +142,7 @@ def posterior(
         records=records, sample=sample, releases=releases, intruder_errors=intruder_errors, time_limit=time_limit,
         seed=seed, replicates=replicates,
     )  # fmt: skip
-    study = make_study(setting, withheld, largest_impossible)
+    study = make_study(setting, withheld, largest_impossible, thorough=check_settings)
     kept = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(setting, study.chain))
     labels = tuple(pooled_label([pair.labels[r] for r in group]) for group in setting.groups)
     outcomes = work_out(study, setting.groups, labels, time_limit=time_limit, kept=kept, progress=progress)
@@ -162,6 +166,8 @@ def posterior(
         withheld=study.chain.withheld,
         likelihood=study.likelihood,
         monte_carlo_error=study.monte_carlo_error(outcomes[0][study.structures[-1]].members),
+        largest_mean_gain=study.largest_mean_gain(setting.groups[0]),
+        settings_check=study.check,
         warnings=tuple(study.warnings),
         _weighed=tuple(outcomes),
         _pair=pair,

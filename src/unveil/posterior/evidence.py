@@ -14,6 +14,7 @@ from unveil.posterior.chain import Chain, Link
 from unveil.posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil.posterior.fixed import FixedTree, fit_fixed, fixed_changes
 from unveil.posterior.worlds import Worlds
+from unveil.synthesis.fitting import in_threads, n_threads
 
 __all__ = ["CartEvidence", "Evidence", "Step", "fit_fixed_trees", "links_concerned"]
 
@@ -22,6 +23,8 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
+WORTH_A_THREAD = 2000
+"""Original records from which trees are fitted in threads."""
 HOPELESS = 200.0
 """Difference of log-likelihoods that later trees are not expected to make good."""
 
@@ -81,7 +84,10 @@ def links_concerned(chain: Chain, unknown: Sequence[str]) -> list[Link]:
 
 def fit_fixed_trees(chain: Chain, links: Sequence[Link], releases: Sequence[int]) -> list[FixedTree]:
     """Fit trees, and count donors and released records."""
-    return [fit_fixed(chain, link, releases) for link in links]
+    threads = n_threads(None) if chain.n >= WORTH_A_THREAD else 1
+    # The last links have the most predictors: begun first, so that no thread is left alone with one of them.
+    found = in_threads(lambda link: fit_fixed(chain, link, releases), list(links)[::-1], threads)
+    return found[::-1]
 
 
 class CartEvidence:

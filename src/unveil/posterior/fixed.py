@@ -12,22 +12,27 @@ is a cell that only this record can have filled.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.posterior.chain import Chain, Link
+from unveil.synthesis.fitting import in_threads, n_threads
 from unveil.trees import Column, Tree, grow
 from unveil.trees._compiled import compiled
 
-__all__ = ["FixedTree", "add_fixed", "fit_fixed", "fixed_changes"]
+__all__ = ["FixedTree", "add_fixed", "before_collapse", "fit_fixed", "fixed_changes"]
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+
+
+PAIRS = 30_000
+"""Record-world pairs that a thread takes at a time."""
 
 
 class Routing(NamedTuple):
@@ -72,16 +77,18 @@ class FixedTree:
     ----------
     link
         Which tree it is.
+    tree
+        The tree; None where nothing is fitted.
     routing, cells
-        The tree; empty where nothing is fitted.
-    codes : (p, n) int32
-        Predictors of the original.
+        Where it sends records, and what it counts; empty where nothing is fitted.
     response : (n,) int32
         Response of the original.
     leaf : (n,) int32
         Leaf of every original record, fitted or not.
     logs : (n + 2,) float64
         Logarithms of the whole numbers; 0 at 0.
+    drawn_from : tuple of (n_r,) int64
+        Per release, the cell that each value was drawn from; -1 where the tree has drawn none, or cannot produce it.
     possible : tuple of (n_r,) bool
         Per release, the records whose value the tree can produce; others are left out.
     log : float
@@ -89,12 +96,13 @@ class FixedTree:
     """
 
     link: Link
+    tree: Tree | None
     routing: Routing
     cells: Cells
-    codes: Codes
     response: Codes
     leaf: Codes
     logs: Floats
+    drawn_from: tuple[Ints, ...]
     possible: tuple[Flags, ...]
     log: float
 
@@ -113,10 +121,10 @@ class FixedTree:
 
     def cell_of(self, leaf: Codes, code: Codes) -> Ints:
         """(r,) cell of a leaf and a value; -1 where the leaf has no such donor."""
-        return _cells_of(self.cells, self.routing, leaf, code)
+        return _cells_of(self.cells, leaf, code)
 
 
-def _cells_of(cells: Cells, routing: Routing, leaf: Codes, code: Codes) -> Ints:
+def _cells_of(cells: Cells, leaf: Codes, code: Codes) -> Ints:
     width = np.int64(max(int(cells.code.max(initial=0)), int(code.max(initial=0))) + 1)
     owner = np.repeat(np.arange(cells.start.size - 1), np.diff(cells.start))
     keys = owner * width + cells.code
@@ -144,44 +152,61 @@ def fit_fixed(chain: Chain, link: Link, releases: Sequence[int]) -> FixedTree:
     FixedTree
         The tree.
     """
+    if not link.fitted.any():
+        return _counted(chain, link, releases, None)
+    return _counted(chain, link, releases, _grown(chain, link))
+
+
+def before_collapse(tree: FixedTree, chain: Chain, releases: Sequence[int]) -> FixedTree:
+    """The same tree with all of its splits."""
+    if tree.tree is None:
+        return tree
+    ends = tree.tree.right < 0
+    leaf = np.where(ends, np.cumsum(ends) - 1, -1).astype(np.int32)
+    full = replace(tree.tree, leaf=leaf, leaf_node=np.flatnonzero(ends).astype(np.int32))
+    return _counted(chain, tree.link, releases, full)
+
+
+def _counted(chain: Chain, link: Link, releases: Sequence[int], tree: Tree | None) -> FixedTree:
+    """Count donors and released records in the leaves of a tree."""
     predictors = [chain.columns[p] for p in link.predictors]
     response = chain.columns[link.position]
     n = chain.n
-    codes = np.stack([column.codes for column in predictors]) if predictors else np.zeros((0, n), dtype=np.int32)
     logs = np.zeros(n + 2)
     logs[1:] = np.log(np.arange(1, n + 2))
-    drawn = {r: np.flatnonzero(link.released[r]) for r in releases}
-    nothing = tuple(np.zeros(link.released[r].size, dtype=np.bool_) for r in range(len(chain.z)))
-    if not link.fitted.any():
-        return FixedTree(
-            link, _no_routing(), _no_cells(), codes, response.codes, np.zeros(n, dtype=np.int32), logs, nothing, 0.0
-        )
-    tree = _grown(response, predictors, link)
-    leaf = _leaves(tree, predictors, n)
-    cells = _count(leaf[link.fitted], response.codes[link.fitted], tree.n_leaves)
-    log = 0.0
-    possible = list(nothing)
-    routing = Routing(tree.feature, tree.right, tree.cut, tree.side_start, tree.sides, tree.leaf)
-    for r, rows in drawn.items():
-        z = [Column(chain.z[r][p][rows], c.kind, c.n_levels, c.values) for p, c in
-             zip(link.predictors, predictors, strict=True)]  # fmt: skip
-        cell = _cells_of(cells, routing, _leaves(tree, z, rows.size), chain.z[r][link.position][rows])
-        ok = cell >= 0
-        possible[r] = possible[r].copy()
-        possible[r][rows[ok]] = True
-        np.add.at(cells.released, cell[ok], 1)
-    owner = np.repeat(np.arange(tree.n_leaves), np.diff(cells.start))
-    np.add.at(cells.leaf_released, owner, cells.released)
-    log = float((cells.released * logs[cells.donors]).sum() - (cells.leaf_released * logs[cells.leaf_donors]).sum())
-    return FixedTree(link, routing, cells, codes, response.codes, leaf, logs, tuple(possible), log)
+    cell_of = [np.full(link.released[r].size, -1, dtype=np.int64) for r in range(len(chain.z))]
+    leaf, log = np.zeros(n, dtype=np.int32), 0.0
+    routing, cells = _no_routing(), _no_cells()
+    if tree is not None:
+        # Leaves hold their donors one after the other; only records that were not fitted have to be sent down the tree.
+        sizes = tree.stop[tree.leaf_node] - tree.start[tree.leaf_node]
+        leaf[tree.order] = np.repeat(np.arange(sizes.size), sizes)
+        others = np.flatnonzero(~link.fitted)
+        if others.size:
+            leaf[others] = _leaves(tree, [replace(c, codes=c.codes[others]) for c in predictors], others.size)
+        cells = _count(leaf[link.fitted], response.codes[link.fitted], tree.n_leaves)
+        routing = Routing(tree.feature, tree.right, tree.cut, tree.side_start, tree.sides, tree.leaf)
+        for r in releases:
+            rows = np.flatnonzero(link.released[r])
+            z = [Column(chain.z[r][p][rows], c.kind, c.n_levels, c.values) for p, c in
+                 zip(link.predictors, predictors, strict=True)]  # fmt: skip
+            cell_of[r][rows] = _cells_of(cells, _leaves(tree, z, rows.size), chain.z[r][link.position][rows])
+            cells.released[:] += np.bincount(cell_of[r][cell_of[r] >= 0], minlength=cells.code.size)
+        owner = np.repeat(np.arange(tree.n_leaves), np.diff(cells.start))
+        cells.leaf_released[:] = np.bincount(owner, weights=cells.released, minlength=tree.n_leaves)
+        log = float((cells.released * logs[cells.donors]).sum() - (cells.leaf_released * logs[cells.leaf_donors]).sum())
+    possible = tuple(cell >= 0 for cell in cell_of)
+    return FixedTree(
+        link, tree, routing, cells, response.codes, leaf, logs, tuple(cell_of), possible, log
+    )  # fmt: skip
 
 
-def _grown(response: Column, predictors: Sequence[Column], link: Link) -> Tree:
+def _grown(chain: Chain, link: Link) -> Tree:
     s = link.settings
     rows = None if link.fitted.all() else np.flatnonzero(link.fitted)
     return grow(
-        response, predictors, rows=rows, minbucket=s.minbucket, minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp,
-        collapse=s.collapse,
+        chain.columns[link.position], [chain.columns[p] for p in link.predictors], rows=rows, minbucket=s.minbucket,
+        minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp, collapse=s.collapse,
     )  # fmt: skip
 
 
@@ -247,12 +272,20 @@ def fixed_changes(
     features = np.array([f for f, p in enumerate(link.predictors) if p in codes], dtype=np.int64)
     feature_codes = [codes[p] for p in link.predictors if p in codes]
     own = link.position in codes
-    add_fixed(
-        tree.routing, tree.cells, tree.codes, tree.response, tree.leaf, link.fitted, tree.logs, members, features,
-        np.stack(feature_codes) if feature_codes else np.zeros((0, n_worlds), dtype=np.int32), own,
-        codes[link.position] if own else np.zeros(n_worlds, dtype=np.int32),
-        np.ones(n_worlds, dtype=np.bool_) if included is None else included, impossible, change,
-    )  # fmt: skip
+    known = [chain.columns[p].codes for p in link.predictors]
+    known_codes = np.stack(known) if known else np.zeros((0, chain.n), dtype=np.int32)
+    by_world = np.stack(feature_codes) if feature_codes else np.zeros((0, n_worlds), dtype=np.int32)
+    response = codes[link.position] if own else np.zeros(n_worlds, dtype=np.int32)
+    included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
+
+    def work(rows: slice) -> None:
+        add_fixed(
+            tree.routing, tree.cells, known_codes, tree.response, tree.leaf, link.fitted, tree.logs, members[rows],
+            features, by_world, own, response, included, impossible[rows], change[rows],
+        )  # fmt: skip
+
+    size = max(1, PAIRS // n_worlds)
+    in_threads(work, [slice(at, at + size) for at in range(0, members.size, size)], n_threads(None))
     return impossible, change
 
 

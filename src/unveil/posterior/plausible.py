@@ -11,14 +11,43 @@ from unveil.posterior.fixed import FixedTree
 from unveil.posterior.refit import as_figures, quietly
 from unveil.posterior.risk import pooled_label
 from unveil.posterior.setting import Setting
+from unveil.posterior.settings_check import SettingsCheck, check_settings
 
 __all__ = ["check_truth", "checked_chain"]
 
 
 def checked_chain(
-    setting: Setting, hidden: list[str], largest_impossible: float, texts: list[str]
-) -> tuple[Chain, list[FixedTree]]:
-    """Codes of the files, after a look at whether the sequence can have made the releases."""
+    setting: Setting, hidden: list[str], largest_impossible: float, texts: list[str], *, thorough: bool
+) -> tuple[Chain, list[FixedTree], SettingsCheck | None]:
+    """Codes of the files, after a look at whether the sequence can have made the releases.
+
+    Parameters
+    ----------
+    setting
+        What is asked.
+    hidden
+        Variables whose released values do not count.
+    largest_impossible
+        Largest share of released values that may be impossible.
+    texts
+        Receives warnings.
+    thorough
+        Whether the counts of possible values are looked at too.
+
+    Returns
+    -------
+    chain : Chain
+        Codes of the files.
+    trees : list of FixedTree
+        All trees, with all releases pooled.
+    check : SettingsCheck or None
+        Whether the counts fit.
+
+    Raises
+    ------
+    DataError
+        If too many released values are impossible.
+    """
     pair, synthesizer = setting.pair, setting.synthesizer
     everything = tuple(range(pair.n_releases))
     chain = build_chain(pair, synthesizer, setting.candidates, hidden)
@@ -35,17 +64,22 @@ def checked_chain(
     released = sum(int(drawn.sum()) for tree in trees for drawn in tree.link.released)
     if impossible > largest_impossible * released:
         worst = max(trees, key=lambda tree: tree.n_impossible)
+        closer = thorough and check_settings(chain, trees, everything).verdict == "finer"
+        hint = "; they follow the original more closely than these settings let them" if closer else ""
         raise DataError(
             f"the assumed synthesizer did not make {pooled_label(pair.labels)}: {impossible} of {released} released "
-            f"values are impossible under it, most in column {worst.link.variable!r} ({worst.n_impossible}); give the "
-            "settings and the original that the releases were made with"
+            f"values are impossible under it, most in column {worst.link.variable!r} ({worst.n_impossible}){hint}; "
+            "give the settings and the original that the releases were made with"
         )
     if impossible:
         texts.append(
             f"{impossible} of {released} released values are impossible under the assumed synthesizer and are left "
             "out; its settings may be others than those that were used"
         )
-    return chain, trees
+    check = check_settings(chain, trees, everything) if thorough else None
+    if check is not None and check.warning is not None:
+        texts.append(check.warning)
+    return chain, trees, check
 
 
 def _constant(chain: Chain, tree: FixedTree) -> bool:

@@ -15,6 +15,7 @@ from unveil.microdata.coding import level_text
 from unveil.microdata.column import MISSING
 from unveil.microdata.source import Flavour
 from unveil.posterior.cross import CrossTable, flags_of
+from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_table, plain, summary
 from unveil.posterior.weigh import Weighed
 from unveil.result import frame, paragraph, text_table
@@ -103,6 +104,11 @@ class PosteriorRisk:
         How the likelihood was found.
     monte_carlo_error
         Per record looked at, standard error of the posterior where it was simulated.
+    largest_mean_gain
+        Upper bound of the mean normalised gain for the first entry of ``labels``, averaged over releases that might
+        have been drawn: for proper synthesis, whose likelihood is a mixture over bootstrap samples; None otherwise.
+    settings_check
+        Whether the counts of the releases fit the assumed settings; None where that was not asked.
     warnings
         What deserves a look.
     """
@@ -123,6 +129,8 @@ class PosteriorRisk:
     withheld: tuple[str, ...]
     likelihood: str
     monte_carlo_error: NDArray[np.float64] | None
+    largest_mean_gain: float | None
+    settings_check: SettingsCheck | None
     warnings: tuple[str, ...]
     _weighed: tuple[Mapping[str, Weighed], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
@@ -198,6 +206,8 @@ class PosteriorRisk:
             "largest_monte_carlo_error": (
                 None if self.monte_carlo_error is None else plain(float(np.max(self.monte_carlo_error)))
             ),
+            "largest_mean_gain": self.largest_mean_gain,
+            "settings_check": None if self.settings_check is None else self.settings_check.to_dict(),
             "warnings": list(self.warnings),
             "subgroups": {column: [self._group_rows(column, r, smallest_group) for r in entries] for column in by},
             "cross": [
@@ -376,6 +386,8 @@ class PosteriorRisk:
             lines.append(paragraph(f"{self.intruder_errors} of the intruder's other records are wrong."))
         if self.monte_carlo_error is not None:
             lines.append(paragraph(f"Largest Monte-Carlo error: {self.monte_carlo_error.max():.3f}."))
+        if self.largest_mean_gain is not None:
+            lines.append(paragraph(f"Mean normalised gain: at most {self.largest_mean_gain:.3f} on average."))
         if self.selection.stopped:
             done = ", ".join(f"{name} {n}" for name, n in self.selection.n_done.items())
             lines.append(

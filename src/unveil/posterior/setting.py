@@ -19,6 +19,7 @@ from unveil.posterior.cross import flags_of
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.refit import candidates_by_name, quietly
 from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.encode import encode
 from unveil.synthesis.methods.catall import CatallSynthesizer
 
 __all__ = ["Setting", "fingerprint", "make_setting"]
@@ -231,7 +232,26 @@ def _fitted(synthesizer: Any, pair: Pair) -> Any:
     if isinstance(synthesizer, CatallSynthesizer):
         # Noise that was drawn is not known to the intruder, and a fit would draw it again.
         return synthesizer
+    if isinstance(synthesizer, CartSynthesizer) and _is_fitted_to(synthesizer, pair):
+        return synthesizer
     return quietly(synthesizer, pair.original)
+
+
+def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair) -> bool:
+    """Whether a sequence has been fitted to the very records of the original."""
+    try:
+        fitted = {plan.variable.name: plan.variable for plan in synthesizer.plans}
+    except CallError:
+        return False
+    if set(fitted) != set(pair.original.names):
+        return False
+    own = encode(pair.original, kinds=synthesizer.kinds, special_codes=synthesizer.special_codes)
+    return all(
+        one.kind == fitted[one.name].kind
+        and one.values.equals(fitted[one.name].values)
+        and np.array_equal(one.codes, fitted[one.name].codes)
+        for one in own
+    )
 
 
 def fingerprint(setting: Setting, chain: Chain) -> str:

@@ -21,6 +21,7 @@ from unveil.posterior.plausible import check_truth, checked_chain
 from unveil.posterior.question import make_question
 from unveil.posterior.refit import Altered, DeltaEvidence, RefitEvidence
 from unveil.posterior.setting import Setting
+from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.simulated import SimulatedEvidence
 from unveil.posterior.worlds import make_worlds
 from unveil.synthesis import CartSynthesizer
@@ -55,6 +56,8 @@ class Study:
         Warnings.
     trees
         The trees of a sequence, with all releases pooled.
+    check
+        Whether the counts of the releases fit the assumed settings, where that was asked.
     """
 
     def __init__(
@@ -65,10 +68,11 @@ class Study:
         left_out: Mapping[str, int],
         texts: list[str],
         trees: Sequence[FixedTree] = (),
+        check: SettingsCheck | None = None,
     ):
         self.setting, self.chain, self.kind = setting, chain, kind
         self.trees = {tree.link.position: tree for tree in trees}
-        self.left_out, self.warnings = left_out, texts
+        self.left_out, self.warnings, self.check = left_out, texts, check
         only = {name: _among(chain, setting, name) for name in setting.candidates}
         self.worlds = make_worlds(chain, setting.unknown, only)
         self.structures = (
@@ -116,6 +120,18 @@ class Study:
         found = SimulatedEvidence(altered, s.synthesizer, self.chain, names, releases, s.replicates, s.seed)
         self._simulated[tuple(releases)] = found
         return [(found, s.members)]
+
+    def largest_mean_gain(self, releases: Sequence[int]) -> float | None:
+        """Upper bound of the mean normalised gain, where releases come from bootstrap samples of the original.
+
+        A record is in none of the samples of m releases with a probability of ``q = (1 - 1/n)^(n m)``, whatever its
+        values are. The posterior is a mixture over the samples, and equals the prior for those that the record is not
+        in; averaged over releases, ``E[(posterior - prior) / (1 - prior)] <= 1 - q``.
+        """
+        if not _is_proper(self.setting.synthesizer):
+            return None
+        n = self.setting.pair.n_original
+        return 1 - (1 - 1 / n) ** (n * len(releases))
 
     def monte_carlo_error(self, members: Ints) -> Floats | None:
         """Standard error of the posterior of the truth by record, where it was simulated now; NaN elsewhere."""
@@ -179,7 +195,7 @@ def _among(chain: Chain, setting: Setting, name: str) -> NDArray[np.int32]:
     return np.concatenate([chain.further[name], chain.original[name][setting.members]])
 
 
-def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: float) -> Study:
+def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: float, *, thorough: bool) -> Study:
     """Find out how the likelihood can be had, and whether the synthesizer can have made the releases."""
     pair, synthesizer = setting.pair, setting.synthesizer
     hidden = list(withheld)
@@ -191,9 +207,9 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
     if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
         reason = refusal(synthesizer, setting.unknown)
         if reason is None:
-            chain, trees = checked_chain(setting, hidden, largest_impossible, texts)
+            chain, trees, check = checked_chain(setting, hidden, largest_impossible, texts, thorough=thorough)
             left_out = {tree.link.name: tree.n_impossible for tree in trees if tree.n_impossible}
-            return Study(setting, chain, "cart", left_out, texts, trees)
+            return Study(setting, chain, "cart", left_out, texts, trees, check)
         texts.append(f"{reason}: the synthesizer is fitted anew for every record and value, which takes long")
     chain = _plain(setting, hidden)
     kind = _kind(synthesizer)
@@ -202,12 +218,23 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
             "the synthesizer has no likelihood: the posterior is simulated from the count of the record's own "
             "combination, a weak lower bound"
         )
+        if _is_proper(synthesizer):
+            texts.append(
+                "proper synthesis: a record is left out of the fit of a release with a probability of "
+                f"{(1 - 1 / pair.n_original) ** pair.n_original:.2f}, and nothing is learnt of it then; on average the "
+                "normalised gain lies between what was simulated and largest_mean_gain"
+            )
     if setting.intruder_errors:
         raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
     study = Study(setting, chain, kind, {}, texts)
     if kind in ("refit", "catall"):
         check_truth(setting)
     return study
+
+
+def _is_proper(synthesizer: Any) -> bool:
+    """Whether every release is drawn from a fit to a bootstrap sample."""
+    return isinstance(synthesizer, CartSynthesizer) and synthesizer.proper
 
 
 def _kind(synthesizer: Any) -> str:

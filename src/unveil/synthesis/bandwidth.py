@@ -9,9 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-from unveil.synthesis.sdc.smoothing import rule_of_thumb
-
-__all__ = ["Noise", "sheather_jones"]
+__all__ = ["SPIKE", "Noise", "rule_of_thumb", "sheather_jones"]
 
 Floats = NDArray[np.float64]
 Rule = Literal["sheather-jones", "silverman"]
@@ -23,6 +21,7 @@ FEW = 300
 BINS = 1000
 ROUNDING = 1e-6
 FAR = 100.0
+QUARTILE_RANGE_OF_NORMAL = 1.34
 
 
 @dataclass(frozen=True)
@@ -60,6 +59,28 @@ class Noise:
         with np.errstate(over="ignore"):
             noisy = np.clip(numbers + self.bandwidth * rng.standard_normal(numbers.size), self.low, self.high)
         return np.where(numbers == self.spike, numbers, noisy)
+
+
+def rule_of_thumb(values: NDArray[np.float64]) -> float:
+    """Bandwidth of a normal kernel by Silverman's rule of thumb; 0 where there is no spread.
+
+    Parameters
+    ----------
+    values : (n,) float64
+        The amounts.
+
+    Examples
+    --------
+    >>> rule_of_thumb(np.array([5.0, 5.0]))
+    0.0
+    """
+    if values.size < 2:
+        return 0.0
+    low, high = np.quantile(values, [0.25, 0.75])
+    deviation, by_quartiles = float(values.std(ddof=1)), float(high - low) / QUARTILE_RANGE_OF_NORMAL
+    # Where half of the amounts are equal the quartiles say nothing of the spread.
+    spread = min(deviation, by_quartiles) if by_quartiles > 0 else deviation
+    return float(0.9 * spread * values.size**-0.2)
 
 
 def sheather_jones(numbers: Floats) -> float:

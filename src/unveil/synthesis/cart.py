@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from unveil.errors import CallError
 from unveil.synthesis.bandwidth import Noise, Rule
 from unveil.synthesis.methods.donors import Donors
 from unveil.trees import Column, Tree, grow
+from unveil.trees._compiled import compiled
 
 __all__ = ["CartMethod", "FittedCart"]
 
@@ -44,6 +45,8 @@ class CartMethod:
     >>> CartMethod().fit(ill, [age], rng).draw([Column.from_values([3, 17])], rng).codes.tolist()
     [0, 1]
     """
+
+    draws_in_fit: ClassVar[bool] = False
 
     minbucket: int = 5
     minsplit: int | None = None
@@ -91,25 +94,18 @@ class FittedCart:
         return self.noise is None
 
     @cached_property
-    def donor_codes(self) -> NDArray[np.int32]:
-        """(m,) codes of the donors by leaf."""
-        return self.tree.response.codes[self.tree.donors]
-
-    @cached_property
     def donors(self) -> Donors:
         """The donors, gathered to be counted."""
         pool = np.repeat(np.arange(self.tree.n_leaves), np.diff(self.tree.leaf_start))
         like = self.tree.response
-        return Donors.gather(
-            Column(self.donor_codes, like.kind, like.n_levels, like.values, like.name), pool, self.tree.n_leaves
-        )
+        return Donors.gather(like.with_codes(like.codes[self.tree.donors]), pool, self.tree.n_leaves)
 
     def leaf(self, predictors: Sequence[Column]) -> NDArray[np.int32]:
         """Leaf of every record: by codes where they are those of the fit, else by values."""
         if not self.tree.predictors:
             return np.zeros(predictors[0].codes.size, dtype=np.int32)
         given: list[ArrayLike | Column] = [
-            column.codes if column.values is fitted.values or column.values is None else column.values[column.codes]
+            column if column.values is fitted.values or column.values is None else column.values[column.codes]
             for column, fitted in zip(predictors, self.tree.predictors, strict=True)
         ]
         return self.tree.apply(given)
@@ -117,16 +113,46 @@ class FittedCart:
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
         """A donor's value for every record; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         leaf = self.leaf(predictors)
-        start = self.tree.leaf_start
-        first = start[leaf]
-        # A uniform number below 1 times a size below 2^31 rounds to less than the size.
-        place = first + (rng.random(leaf.size) * (start[1:][leaf] - first)).astype(np.int64)
-        codes = self.donor_codes[place]
         like = self.tree.response
+        codes = np.empty(leaf.size, dtype=np.int32)
+        _draw_donors(leaf, self.tree.leaf_start, self.tree.donors, like.codes, rng.random(leaf.size), codes)
         if self.noise is not None and like.values is not None:
             return Column.from_values(self.noise.add(like.values[codes], rng), name=like.name)
-        return Column(codes, like.kind, like.n_levels, like.values, like.name)
+        return like.with_codes(codes)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
         """Logarithm of the share of donors in the record's leaf that have the record's value."""
         return self.donors.log_share(self.leaf(predictors), response)
+
+
+@compiled
+def _draw_donors(
+    leaf: NDArray[np.int32],
+    start: NDArray[np.int64],
+    donors: NDArray[np.int32],
+    codes: NDArray[np.int32],
+    share: NDArray[np.float64],
+    drawn: NDArray[np.int32],
+) -> None:
+    """Code of a donor for every record.
+
+    Parameters
+    ----------
+    leaf : (n,) int32
+        Leaf of every record.
+    start : (l + 1,) int64
+        The donors of leaf ``i`` are ``donors[start[i]:start[i + 1]]``.
+    donors : (m,) int32
+        Original records by leaf.
+    codes : (m,) int32
+        Codes of the original records.
+    share : (n,) float64
+        Where in its leaf the donor is found, from 0 to below 1.
+    drawn : (n,) int32
+        Receives the codes.
+    """
+    for i in range(leaf.size):
+        first = start[leaf[i]]
+        # A number below 1 times a size below 2^31 rounds to less than the size.
+        place = first + np.int64(share[i] * (start[leaf[i] + 1] - first))
+        drawn[i] = codes[donors[place]]

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
+import numpy as np
+
 from unveil.errors import CallError
+from unveil.microdata.source import Scalar
 from unveil.synthesis.cart import CartMethod
+from unveil.synthesis.encode import EncodedVariable
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.plan import unknown
 from unveil.synthesis.protocol import VariableMethod
 
-__all__ = ["Method", "Smoothing", "choose_methods"]
+__all__ = ["Method", "Smoothing", "check_special_codes", "choose_methods"]
 
 Method = str | VariableMethod
 Smoothing = Literal["density"]
@@ -56,6 +60,10 @@ def choose_methods(
     >>> type(methods["wage"]).__name__, type(parts["wage"]).__name__
     ('Norm', 'CartMethod')
     """
+    if not isinstance(methods, str | Mapping) and not callable(getattr(methods, "fit", None)):
+        raise CallError(f"methods: give a name, an object with fit(), or a mapping by column, not {methods!r}")
+    if smoothing is not None and not isinstance(smoothing, str | Mapping):
+        raise CallError(f"smoothing must be None or 'density', or a mapping by column, not {smoothing!r}")
     wanted = methods if isinstance(methods, Mapping) else dict.fromkeys(names, methods)
     smoothed = smoothing if isinstance(smoothing, Mapping) else dict.fromkeys(names, smoothing)
     for option, given in (("methods", wanted), ("smoothing", smoothed)):
@@ -66,8 +74,32 @@ def choose_methods(
     for name in names:
         method = wanted.get(name, "cart")
         chosen[name] = _method(method, replace(cart, smoothing=smoothed.get(name)), name)
-        parts[name] = cart if method in NUMERIC_ONLY else chosen[name]
+        parts[name] = cart if isinstance(method, str) and method in NUMERIC_ONLY else chosen[name]
     return chosen, parts
+
+
+def check_special_codes(
+    special_codes: Mapping[str, Iterable[Scalar] | Scalar], variables: Sequence[EncodedVariable]
+) -> None:
+    """Special codes are numbers, and of columns of numbers; elsewhere every value is a level of its own anyway.
+
+    Raises
+    ------
+    CallError
+        If one is not.
+    """
+    for variable in variables:
+        if variable.name not in special_codes:
+            continue
+        if variable.kind != "numeric" and len(variable.values):
+            raise CallError(
+                f"special_codes: column {variable.name!r} is {variable.kind}, where every value is kept apart "
+                "as it is; leave it out"
+            )
+        given = special_codes[variable.name]
+        for code in [given] if isinstance(given, str) or not isinstance(given, Iterable) else given:
+            if isinstance(code, str) or not isinstance(code, int | float | np.number):
+                raise CallError(f"special_codes: {code!r} of the numeric column {variable.name!r} is not a number")
 
 
 def _method(method: Method, cart: CartMethod, column: str) -> VariableMethod:

@@ -85,7 +85,7 @@ def encode(
         if name not in source:
             raise CallError(f"{source.label} has no column {name!r}{near_matches(str(name), source.names)}")
     for name, kind in kinds.items():
-        if kind not in KINDS:
+        if not isinstance(kind, str) or kind not in KINDS:
             raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
     return tuple(_variable(source, name, kinds.get(name), special_codes.get(name)) for name in source.names)
 
@@ -141,9 +141,10 @@ def _numeric_parts(
     """Parts of a numeric variable, and whether the numbers are as they are; None where no number is observed."""
     amounts, plain = _amounts(found.values)
     is_special = np.ones(n_levels, dtype=np.bool_)
-    wanted = [float(v) for v in special if not isinstance(v, str)]
-    numbers = amounts if plain else np.full(amounts.size, np.nan)
-    is_special[: amounts.size] = np.isin(numbers, wanted) | ~np.isfinite(amounts)
+    is_special[: amounts.size] = ~np.isfinite(amounts)
+    for value in special if plain else ():
+        if isinstance(value, int | float | np.number):
+            is_special[: amounts.size] |= amounts == float(value)
     if is_special.all():
         return None, False
     if not is_special.any():

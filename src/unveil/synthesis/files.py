@@ -20,7 +20,7 @@ from unveil.microdata import read
 from unveil.microdata.arrays import quoted_list
 from unveil.microdata.source import Source
 from unveil.microdata.statistical import FORMATS, load_pyreadstat
-from unveil.microdata.write import write_table
+from unveil.microdata.write import check_writable, write_table
 from unveil.result import paragraph, text_table
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
@@ -144,6 +144,7 @@ def synthesize_files(
     reading: Mapping[str, Any] | None = None,
     format: str | None = None,
     overwrite: bool = False,
+    n_jobs: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> SyntheticFiles:
     """Synthesise a file into files, with their provenance beside them.
@@ -166,6 +167,8 @@ def synthesize_files(
         Ending of the files in a folder; that of the original by default.
     overwrite
         Whether existing files may be replaced; the original never is.
+    n_jobs
+        Number of threads; all by default.
     progress
         Called with the number of tasks done, their total, and the name of the one just done.
 
@@ -197,9 +200,10 @@ def synthesize_files(
         targets = choose_targets(original, output, m, format=format)
         inputs = [original, *([Path(reading["schema"])] if "schema" in reading else [])]
         _check_free(targets, inputs, overwrite)
+        check_writable(source, targets.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
-        synthesizer = _fitted(method, settings, source, seed, progress)
+        synthesizer = _fitted(method, settings, source, seed, {"n_jobs": n_jobs, "progress": progress})
         k = facts.records if k is None else k
         sampled = synthesizer.sample(k, m=m, seed=seed)
     releases = sampled if m > 1 else [sampled]
@@ -212,7 +216,7 @@ def synthesize_files(
     def write(folder: Path) -> Provenance:
         with _collected() as losses:
             for path, release in zip(targets.releases, releases, strict=True):
-                write_table(release, folder / path.name, source.variables)
+                write_table(release, folder / path.name, source.variables, source.form)
         written = replace(
             provenance,
             releases=tuple(FileFacts.of(folder / path.name, k) for path in targets.releases),
@@ -332,11 +336,11 @@ def _fitted(
     settings: Mapping[str, Any],
     source: Source,
     seed: int,
-    progress: Callable[[int, int, str], None] | None,
+    running: Mapping[str, Any],
 ) -> Any:
     if method in WHOLE_FILE:
         return WHOLE_FILE[method](**settings).fit(source)
-    return CartSynthesizer(**settings, progress=progress).fit(source, seed=seed)
+    return CartSynthesizer(**settings, **running).fit(source, seed=seed)
 
 
 def _named(reading: Mapping[str, Any]) -> dict[str, Any]:

@@ -21,6 +21,9 @@ R = TypeVar("R")
 Progress = Callable[[int, int, str], None]
 """Called with the number of tasks done, their total, and the name of the one just done."""
 
+UNUSED = np.random.default_rng(0)
+"""Given to methods that say that nothing in their fit is random (``draws_in_fit``)."""
+
 
 def generator(seed: int, *key: int) -> np.random.Generator:
     """An independent source of randomness for every key, so that no result depends on the order of work."""
@@ -128,7 +131,10 @@ def fit_plans(
         assert step.method is not None
         response = restricted(columns[step.position], rows)
         predictors = [restricted(columns[p], rows) for p in step.predictors]
-        return step.position, step.method.fit(response, predictors, generator(seed, *key, step.position))
+        # A source of randomness takes longer to set up than a small tree takes to grow.
+        draws = getattr(step.method, "draws_in_fit", True)
+        rng = generator(seed, *key, step.position) if draws else UNUSED
+        return step.position, step.method.fit(response, predictors, rng)
 
     def done(count: int, step: Step) -> None:
         if progress:

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from unveil.microdata.form import ArrowForm
 from unveil.microdata.source import Flavour, Source, Variable
 from unveil.synthesis.encode import EncodedVariable, Levels
 
@@ -38,14 +39,14 @@ class Palette:
     flavour
         Kind of frame to give back where it is not the library's own: of a frame that was opened before.
     declared
-        Whether the dictionaries of Arrow columns hold declared levels only.
+        Arrow columns whose dictionaries hold declared levels only.
     """
 
     library: Literal["pandas", "polars", "arrow"]
     frame: Any
     columns: Mapping[str, Any]
     flavour: Flavour = "arrow"
-    declared: bool = False
+    declared: frozenset[str] = frozenset()
 
     def paint(self, levels: Mapping[str, Levels]) -> Any:
         """A frame of the records whose levels are given by column."""
@@ -89,13 +90,28 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
     table = native if isinstance(native, pa.Table) else None
     if isinstance(native, pa.RecordBatch):
         table = pa.Table.from_batches([native])
-    columns = {}
+    columns, declared = {}, set()
     for variable in variables:
-        column = source.column(variable.name) if table is None else table.column(variable.name)
-        values = _one_chunk(column.take(_indices(variable.examples)))
-        columns[variable.name] = values if table is not None else _declared(values, source.variable(variable.name))
-    schema = table.schema if table is not None else pa.schema([(name, c.type) for name, c in columns.items()])
-    return Palette("arrow", schema, columns, source.flavour if isinstance(data, Source) else "arrow", table is None)
+        name = variable.name
+        column = table.column(name) if table is not None else (source.native or source.column)(name)
+        values = _one_chunk(_taken(column, variable.examples))
+        if table is None:
+            levels = _declared(values, source.variable(name))
+            declared |= {name} if levels is not None else set()
+            plain = values if source.native or not pa.types.is_dictionary(values.type) else _plain(values)
+            values = plain if levels is None else levels
+        columns[name] = values
+    schema = table.schema if table is not None else _schema(source, columns)
+    return Palette(
+        "arrow", schema, columns, source.flavour if isinstance(data, Source) else "arrow", frozenset(declared)
+    )
+
+
+def _schema(source: Source, columns: Mapping[str, pa.Array]) -> pa.Schema:
+    """The types of a file that has types, with what polars adds to them; else those of the columns."""
+    if isinstance(source.form, ArrowForm):
+        return source.form.schema.remove_metadata()
+    return pa.schema([(name, column.type) for name, column in columns.items()])
 
 
 def _indices(rows: Rows) -> pa.Array:
@@ -103,20 +119,43 @@ def _indices(rows: Rows) -> pa.Array:
     return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows.astype(np.int64))])
 
 
-def _declared(values: pa.Array, variable: Variable) -> pa.Array:
-    """Text as text, and declared levels as a dictionary of just these.
+def _taken(column: pa.ChunkedArray, rows: Rows) -> pa.ChunkedArray:
+    """Some records of a column; Arrow takes none of its newest text type."""
+    if str(column.type) == "string_view":
+        return column.cast(pa.string()).take(_indices(rows)).cast(column.type)
+    return column.take(_indices(rows))
+
+
+def _plain(values: pa.Array) -> pa.Array:
+    """The values of a dictionary one by one."""
+    return _plain_dictionary(values).take(values.indices)
+
+
+def _plain_dictionary(values: pa.Array) -> pa.Array:
+    """The dictionary, of a type that Arrow can look values up in."""
+    text = pa.string() if str(values.type.value_type) == "string_view" else values.type.value_type
+    return values.dictionary.cast(text)
+
+
+def _declared(values: pa.Array, variable: Variable) -> pa.Array | None:
+    """Declared levels as a dictionary of just these; None where none are declared, or a value is not among them.
 
     The dictionary that a file is read into lists all its values in the order of the records. It must not reach a
     release: it would hold values that no synthetic record has.
     """
-    if not pa.types.is_dictionary(values.type):
-        return values
-    plain = values.cast(values.type.value_type)
-    levels = pa.array([str(level) for level in variable.levels or ()], pa.string())
-    if not len(levels) or not pa.types.is_string(plain.type) or not pc.all(pc.is_in(plain.drop_null(), levels)).as_py():
-        return plain
+    if not pa.types.is_dictionary(values.type) or not variable.levels:
+        return None
+    plain = _plain(values)
+    try:
+        levels = pa.array(variable.levels, plain.type)
+    except (pa.ArrowInvalid, pa.ArrowTypeError):
+        return None
+    if not pc.all(pc.is_in(plain.drop_null(), levels)).as_py():
+        return None
     return pa.DictionaryArray.from_arrays(
-        pc.index_in(plain, levels).cast(values.type.index_type), levels, ordered=values.type.ordered
+        pc.index_in(plain, levels).cast(values.type.index_type),
+        levels.cast(values.type.value_type),
+        ordered=values.type.ordered,
     )
 
 
@@ -124,10 +163,11 @@ def _only_drawn(values: pa.Array) -> pa.Array:
     """A dictionary of the values that were drawn, in ascending order; one whose order is declared stays whole."""
     if not pa.types.is_dictionary(values.type) or values.type.ordered:
         return values
-    plain = values.cast(values.type.value_type)
-    drawn = plain.drop_null().unique()
+    dictionary = _plain_dictionary(values)
+    drawn = dictionary.take(values.indices.unique().drop_null()).drop_null().unique()
     drawn = drawn.take(pc.sort_indices(drawn))
-    return pa.DictionaryArray.from_arrays(pc.index_in(plain, drawn).cast(values.type.index_type), drawn)
+    place = pc.index_in(dictionary, drawn).cast(values.type.index_type)
+    return pa.DictionaryArray.from_arrays(place.take(values.indices), drawn.cast(values.type.value_type))
 
 
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
@@ -165,9 +205,21 @@ def _pandas(palette: Palette, levels: Mapping[str, Levels]) -> Any:
     return made
 
 
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""Durations are modelled in seconds; by unit, how many make one."""
+
+
+def _in_unit(seconds: NDArray[np.float64], unit: str) -> NDArray[np.int64]:
+    whole: NDArray[np.int64] = np.rint(seconds * PER_SECOND[unit]).astype(np.int64)
+    return whole
+
+
 def _fitting(numbers: NDArray[np.float64], dtype: Any) -> Any:
     """Numbers as a dtype holds them; whole ones are kept within its range."""
     kind = getattr(dtype, "numpy_dtype", dtype)
+    if getattr(kind, "kind", "") == "m":
+        unit = np.datetime_data(kind)[0]
+        return _in_unit(numbers, unit).astype(f"timedelta64[{unit}]")
     if getattr(kind, "kind", "") in "iu":
         ends = np.iinfo(kind)
         return np.rint(numbers).clip(float(ends.min), float(ends.max)).astype(kind)
@@ -182,7 +234,9 @@ def _polars(palette: Palette, levels: Mapping[str, Levels]) -> Any:
         if chosen.new is not None:
             rows, numbers = _written(chosen)
             whole = values.dtype.is_integer()
-            new = type(values)(name, np.rint(numbers) if whole else numbers).cast(values.dtype, strict=False)
+            is_duration = str(values.dtype).startswith("Duration")
+            amounts = _in_unit(numbers, values.dtype.time_unit) if is_duration else numbers
+            new = type(values)(name, np.rint(amounts) if whole else amounts).cast(values.dtype, strict=False)
             taken = taken.scatter(rows, new)
         if str(values.dtype).startswith("Categorical"):
             # Through text, because the values that were not drawn would go along.
@@ -191,16 +245,28 @@ def _polars(palette: Palette, levels: Mapping[str, Levels]) -> Any:
     return type(palette.frame)(columns)
 
 
+def _with_new(values: pa.Array, numbers: NDArray[np.float64]) -> pa.Array:
+    """The values with new numbers of their type behind them."""
+    if pa.types.is_dictionary(values.type):
+        longer = _with_new(_plain(values), numbers).dictionary_encode()
+        return pa.DictionaryArray.from_arrays(longer.indices.cast(values.type.index_type), longer.dictionary)
+    if pa.types.is_duration(values.type):
+        new = pa.array(_in_unit(numbers, values.type.unit))
+    else:
+        new = pa.array(np.rint(numbers) if pa.types.is_integer(values.type) else numbers)
+    return pa.concat_arrays([values, new.cast(values.type, safe=False)])
+
+
 def _arrow(palette: Palette, levels: Mapping[str, Levels]) -> pa.Table:
     columns: list[pa.Array] = []
     for name, chosen in levels.items():
-        taken = palette.columns[name].take(_indices(chosen.codes))
+        values, codes = palette.columns[name], chosen.codes
         if chosen.new is not None:
             rows, numbers = _written(chosen)
-            mask = np.zeros(chosen.codes.size, dtype=np.bool_)
-            mask[rows] = True
-            numbers = np.rint(numbers) if pa.types.is_integer(taken.type) else numbers
-            taken = pc.replace_with_mask(taken, pa.array(mask), pa.array(numbers).cast(taken.type, safe=False))
+            values, codes = _with_new(values, numbers), codes.astype(np.int64)
+            codes[rows] = len(values) - rows.size + np.arange(rows.size)
+        taken = _one_chunk(_taken(pa.chunked_array([values]), codes))
         given = palette.frame.field(len(columns)).type
-        columns.append(_only_drawn(taken) if pa.types.is_dictionary(given) and not palette.declared else taken)
+        whole = name in palette.declared or not pa.types.is_dictionary(given)
+        columns.append(taken if whole else _only_drawn(taken))
     return pa.Table.from_arrays(columns, schema=palette.frame)

@@ -180,6 +180,8 @@ def unknown(name: object, names: Iterable[str], option: str) -> CallError:
 def _order(visit_order: Sequence[str] | None, names: Mapping[str, object]) -> tuple[str, ...]:
     if visit_order is None:
         return tuple(names)
+    if isinstance(visit_order, str) or not isinstance(visit_order, Iterable):
+        raise CallError(f"visit_order must be a list of columns, not {visit_order!r}")
     order = tuple(visit_order)
     for name in order:
         if name not in names:
@@ -197,8 +199,8 @@ def _predictors(wanted: Mapping[str, Iterable[str]] | None, order: Sequence[str]
     for name, given in (wanted or {}).items():
         if name not in chosen:
             raise unknown(name, order, "predictors")
-        if isinstance(given, str):
-            raise CallError(f"predictors of column {name!r} must be a list of columns, not one text")
+        if isinstance(given, str) or not isinstance(given, Iterable):
+            raise CallError(f"predictors of column {name!r} must be a list of columns, not {given!r}")
         asked = set(given)
         for other in asked:
             if other not in chosen:
@@ -264,4 +266,4 @@ def restricted(column: Column, rows: NDArray[np.int64] | None) -> Column:
     """Some records of a column."""
     if rows is None:
         return column
-    return Column(column.codes[rows], column.kind, column.n_levels, column.values, column.name)
+    return column.with_codes(column.codes[rows])

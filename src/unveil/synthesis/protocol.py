@@ -20,7 +20,10 @@ __all__ = ["FittedVariable", "Synthesizer", "VariableMethod"]
 
 @runtime_checkable
 class VariableMethod(Protocol):
-    """Models one variable given earlier ones; holds settings only, so that one object can serve many variables."""
+    """Models one variable given earlier ones; holds settings only, so that one object can serve many variables.
+
+    An attribute ``draws_in_fit`` that is False says that the fit uses no randomness.
+    """
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedVariable:
         """Fit the variable on the original records.

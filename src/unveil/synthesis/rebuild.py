@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from unveil.errors import DataError
-from unveil.synthesis.cart import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.provenance import Provenance
+from unveil.synthesis.sequence import CartSynthesizer
 
 __all__ = ["synthesizer_of"]
 

@@ -1,13 +1,15 @@
 """Rules: values that follow from earlier variables and are therefore not drawn.
 
 A condition is a text such as ``"age < 18"``, ``"sex == 'male' and region in ['north', 'east']"`` or
-``"income is None"``, or a mapping of variables to their value, their values, or a function of a value.
+``"income is None"``, or a mapping of variables to their value, their values, or a function of a value. The name of a
+column that is no plain word stands between backticks: ``"`marital status` == 'single'"``.
 """
 
 from __future__ import annotations
 
 import ast
 import operator
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -20,7 +22,10 @@ from unveil.microdata.coding import level_text
 from unveil.microdata.nearest import near_matches
 from unveil.synthesis.encode import EncodedVariable, Levels
 
-__all__ = ["Condition", "Rule", "parse_rules", "rows_under_rules"]
+__all__ = ["Condition", "Rule", "parse_rules", "rows_under_rules", "rule_from_text"]
+
+SHOWN = 100
+"""Longest part of a condition that a message repeats."""
 
 Mask = NDArray[np.bool_]
 Records = Mapping[str, Levels]
@@ -33,6 +38,15 @@ COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
     ast.Gt: operator.gt,
     ast.GtE: operator.ge,
 }
+MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt,
+    ast.LtE: ast.GtE,
+    ast.Gt: ast.Lt,
+    ast.GtE: ast.LtE,
+    ast.Eq: ast.Eq,
+    ast.NotEq: ast.NotEq,
+}
+"""What a comparison is when its sides are exchanged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,7 +107,7 @@ def parse_rules(
     parsed = {}
     for name, pairs in rules.items():
         _variable(name, variables)
-        if isinstance(pairs, str) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
+        if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
             raise CallError(f"rules of column {name!r} must be a list of pairs (condition, value)")
         parsed[name] = tuple(_rule(condition, variables[name].level(value), variables) for condition, value in pairs)
     return parsed
@@ -103,14 +117,107 @@ def _rule(condition: Condition, level: int, variables: Mapping[str, EncodedVaria
     if isinstance(condition, Mapping):
         holds = _all([_mask(_variable(name, variables), _accepts(wanted)) for name, wanted in condition.items()])
         return Rule(repr(dict(condition)), frozenset(condition), holds, level)
+    if not isinstance(condition, str):
+        raise _unreadable(condition)
     try:
-        tree = ast.parse(condition.strip(), mode="eval").body
-    except (SyntaxError, AttributeError):
+        tree, quoted = _parsed(condition)
+        reading = _Reading(condition, quoted, variables, set())
+        holds = _expression(tree, reading)
+    except (RecursionError, MemoryError):
+        raise CallError(f"condition {_shown(condition)} is nested too deeply; write it shorter") from None
+    return Rule(condition, frozenset(reading.seen), holds, level)
+
+
+def rule_from_text(text: str) -> tuple[str, str, str | None]:
+    """A rule in one text, ``column=value if condition``, as column, condition and value.
+
+    Nothing between ``=`` and ``if`` means a gap.
+
+    Raises
+    ------
+    CallError
+        If it is not of that form.
+
+    Examples
+    --------
+    >>> rule_from_text("marital=SINGLE if age < 16")
+    ('marital', 'age < 16', 'SINGLE')
+    """
+    name, sign, rest = text.partition("=")
+    value, word, condition = rest.partition(" if ")
+    if not (name.strip() and sign and word and condition.strip()):
         raise CallError(
-            f"condition {condition!r} cannot be read; write for example \"age < 18 and sex == 'f'\""
-        ) from None
-    names = frozenset(node.id for node in ast.walk(tree) if isinstance(node, ast.Name))
-    return Rule(condition, names, _expression(tree, condition, variables), level)
+            f"a rule is written column=value if condition, such as marital=SINGLE if age < 16, not {text!r}"
+        )
+    return name.strip(), condition.strip(), value.strip() or None
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A condition while it is read.
+
+    Parameters
+    ----------
+    text
+        As it was given.
+    quoted
+        Column names that stand between backticks, by the placeholder that Python reads for them.
+    variables
+        The variables of the file.
+    seen
+        Names of the variables that were met.
+    """
+
+    text: str
+    quoted: Mapping[str, str]
+    variables: Mapping[str, EncodedVariable]
+    seen: set[str]
+
+    def variable(self, node: ast.expr) -> EncodedVariable | None:
+        """The variable that a node names, if it names one: by a word, by words with points, or in backticks."""
+        name = _dotted(node)
+        if name is None:
+            return None
+        name = self.quoted.get(name, name)
+        self.seen.add(name)
+        return _variable(name, self.variables)
+
+
+TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`]+)`""")
+
+
+def _parsed(condition: str) -> tuple[ast.expr, dict[str, str]]:
+    quoted: dict[str, str] = {}
+
+    def placeholder(found: re.Match[str]) -> str:
+        if found[1] is None:
+            return found[0]
+        word = f"column_{len(quoted)}_in_backticks"
+        quoted[word] = found[1]
+        return word
+
+    try:
+        return ast.parse(TOKEN.sub(placeholder, condition.strip()), mode="eval").body, quoted
+    except (SyntaxError, ValueError):
+        raise _unreadable(condition) from None
+
+
+def _unreadable(condition: object) -> CallError:
+    return CallError(f"condition {_shown(condition)} cannot be read; write for example \"age < 18 and sex == 'f'\"")
+
+
+def _shown(condition: object) -> str:
+    text = repr(condition)
+    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def _dotted(node: ast.expr) -> str | None:
+    if isinstance(node, ast.Name):
+        return node.id
+    if isinstance(node, ast.Attribute):
+        head = _dotted(node.value)
+        return None if head is None else f"{head}.{node.attr}"
+    return None
 
 
 def _variable(name: str, variables: Mapping[str, EncodedVariable]) -> EncodedVariable:
@@ -157,29 +264,53 @@ def _mask(variable: EncodedVariable, test: Test) -> Callable[[Records], Mask]:
     return holds
 
 
-def _expression(node: ast.expr, text: str, variables: Mapping[str, EncodedVariable]) -> Callable[[Records], Mask]:
+def _expression(node: ast.expr, reading: _Reading) -> Callable[[Records], Mask]:
     if isinstance(node, ast.BoolOp):
-        parts = [_expression(value, text, variables) for value in node.values]
+        parts = [_expression(value, reading) for value in node.values]
         return _all(parts) if isinstance(node.op, ast.And) else _any(parts)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = _expression(node.operand, text, variables)
+        inner = _expression(node.operand, reading)
         return lambda records: ~inner(records)
-    if isinstance(node, ast.Compare) and isinstance(node.left, ast.Name) and len(node.ops) == 1:
-        test = _comparison(node.ops[0], node.comparators[0], text)
-        return _mask(_variable(node.left.id, variables), test)
-    raise CallError(f"condition {text!r}: only comparisons of a column with a value, and, or, not can be used")
+    if isinstance(node, ast.Compare):
+        operands = [node.left, *node.comparators]
+        return _all([_compared(*each, reading) for each in zip(operands, node.ops, operands[1:], strict=False)])
+    raise _refused(reading)
+
+
+def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, reading: _Reading) -> Callable[[Records], Mask]:
+    """A column and a value, on whichever side they are."""
+    variable = reading.variable(left)
+    if variable is not None:
+        return _mask(variable, _comparison(sign, right, reading.text))
+    variable = reading.variable(right)
+    if variable is None or type(sign) not in MIRRORED:
+        raise _refused(reading)
+    return _mask(variable, _comparison(MIRRORED[type(sign)](), left, reading.text))
+
+
+def _refused(reading: _Reading) -> CallError:
+    return CallError(
+        f"condition {_shown(reading.text)}: only comparisons of a column with a value, and, or, not can be used"
+    )
 
 
 def _comparison(sign: ast.cmpop, given: ast.expr, text: str) -> Test:
     try:
         wanted = ast.literal_eval(given)
-    except ValueError:
-        raise CallError(f"condition {text!r}: to the right of a comparison must be a number, text or list") from None
-    if isinstance(sign, ast.Eq | ast.Is):
-        return lambda value: _same(value, wanted)
-    if isinstance(sign, ast.NotEq | ast.IsNot):
-        return lambda value: not _same(value, wanted)
+    except (ValueError, TypeError):
+        raise CallError(
+            f"condition {_shown(text)}: to the right of a comparison must be a number, text or list"
+        ) from None
+    several = isinstance(wanted, Collection) and not isinstance(wanted, str | bytes)
+    if isinstance(sign, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
+        is_equal = isinstance(sign, ast.Eq | ast.Is)
+        if several:
+            words = ("==", "in") if is_equal else ("!=", "not in")
+            raise CallError(f"condition {_shown(text)}: {words[0]} takes one value; for several write {words[1]} [...]")
+        return lambda value: _same(value, wanted) == is_equal
     if isinstance(sign, ast.In | ast.NotIn):
+        if not several:
+            raise CallError(f"condition {_shown(text)}: in takes a list, such as [{wanted!r}]")
         inside = _accepts(wanted)
         return inside if isinstance(sign, ast.In) else lambda value: not inside(value)
     return lambda value: _ordered(COMPARISONS[type(sign)], value, wanted, text)
@@ -194,7 +325,7 @@ def _ordered(compare: Callable[[Any, Any], Any], value: Any, wanted: Any, text: 
     try:
         return bool(compare(value, wanted))
     except TypeError:
-        raise CallError(f"condition {text!r}: {value!r} and {wanted!r} have no order") from None
+        raise CallError(f"condition {_shown(text)}: {value!r} and {wanted!r} have no order") from None
 
 
 def rows_under_rules(rules: Sequence[Rule], records: Records, n: int) -> Iterator[tuple[Rule, Mask]]:

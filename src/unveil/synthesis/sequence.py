@@ -11,12 +11,13 @@ from unveil.microdata import read
 from unveil.microdata.source import Kind, Scalar, Source
 from unveil.synthesis.bandwidth import Rule as BandwidthRule
 from unveil.synthesis.cart import CartMethod, FittedCart
-from unveil.synthesis.choices import Method, Smoothing, choose_methods
+from unveil.synthesis.choices import Method, Smoothing, check_special_codes, choose_methods
 from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
 from unveil.synthesis.drawing import draw_copy
 from unveil.synthesis.encode import EncodedVariable, encode
 from unveil.synthesis.fitting import Progress, fit_plans, generator, in_threads, n_threads
 from unveil.synthesis.likelihood import LogProbability, log_probability
+from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.palette import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
@@ -170,7 +171,10 @@ class CartSynthesizer:
             raise CallError(f"seed must be a whole number from 0, not {seed!r}")
         if not isinstance(self.proper, bool):
             raise CallError(f"proper must be True or False, not {self.proper!r}")
+        if self.progress is not None and not callable(self.progress):
+            raise CallError(f"progress must be a function of done, total and name, not {self.progress!r}")
         for name, option in (
+            ("kinds", self.kinds),
             ("predictors", self.predictors),
             ("special_codes", self.special_codes),
             ("rules", self.rules),
@@ -181,6 +185,7 @@ class CartSynthesizer:
         if source.num_rows == 0 or not source.names:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
         variables = encode(source, kinds=self.kinds, special_codes=self.special_codes)
+        check_special_codes(self.special_codes or {}, variables)
         warn_about_columns(variables, source.label)
         rules = parse_rules(self.rules or {}, {variable.name: variable for variable in variables})
         names = [variable.name for variable in variables]
@@ -230,8 +235,7 @@ class CartSynthesizer:
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
 
-        def draw(copy: int) -> Any:
-            plans = self._bootstrapped(seed, copy) if self.proper else self._plans
+        def draw(copy: int, plans: Sequence[Plan] = self._plans) -> Any:
             levels = draw_copy(plans, n, seed, (1, copy))
             return palette.paint({variable.name: levels[variable.name] for variable in self._variables})
 
@@ -239,7 +243,12 @@ class CartSynthesizer:
             if self.progress:
                 self.progress(count, m, f"copy {copy + 1}")
 
-        copies = in_threads(draw, range(m), self.threads, done)
+        with enough_memory(n, m, len(self._variables)):
+            if self.proper:
+                # One after the other, each fitted in threads: the trees of only one copy are held at a time.
+                copies = [draw(copy, self._bootstrapped(seed, copy, m)) for copy in range(m)]
+            else:
+                copies = in_threads(draw, range(m), self.threads, done)
         return copies if m > 1 else copies[0]
 
     def log_prob(self, release: Any) -> LogProbability:
@@ -331,10 +340,16 @@ class CartSynthesizer:
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._palette
 
-    def _bootstrapped(self, seed: int, copy: int) -> tuple[Plan, ...]:
+    def _bootstrapped(self, seed: int, copy: int, m: int) -> tuple[Plan, ...]:
+        """The variables fitted to the bootstrap sample of a copy, one of ``m``."""
         n = self._variables[0].codes.size
         records = generator(seed, 2, copy).integers(n, size=n)
-        return fit_plans(self._plans, seed, (3, copy), records=records)
+
+        def done(count: int, total: int, name: str) -> None:
+            if self.progress:
+                self.progress(copy * total + count, m * total, f"{name} of copy {copy + 1}")
+
+        return fit_plans(self._plans, seed, (3, copy), records=records, threads=self.threads, progress=done)
 
 
 def _opened(data: Any, label: str) -> Source:

@@ -162,7 +162,7 @@ class EncodedVariable:
                 numbers = np.where(np.isnan(levels.new), column.values[codes], levels.new)
                 columns.append(Column.from_values(numbers, name=part.name))
             else:
-                columns.append(Column(codes, column.kind, column.n_levels, column.values, part.name))
+                columns.append(column.with_codes(codes))
         return tuple(columns)
 
     def levels(self, columns: tuple[Column, ...]) -> Levels:

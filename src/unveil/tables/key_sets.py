@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -192,6 +192,7 @@ def key_sets(
     max_size: int = 4,
     ngroups_keys: Groups = None,
     ngroups_target: Groups = None,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> KeySets:
     """Measure every set of up to ``max_size`` keys, and all keys without each in turn.
 
@@ -207,6 +208,8 @@ def key_sets(
         Largest number of keys in a set.
     ngroups_keys, ngroups_target
         Number of groups into which numeric keys or the target are cut: for all of them, or by column.
+    progress
+        Called with the number of sets done, their total, and the keys of the one just done.
 
     Returns
     -------
@@ -244,17 +247,19 @@ def key_sets(
     finest = [_finest(study, column, release) for release in range(pair.n_releases)]
     every = range(len(study.keys))
 
-    def measured(chosen: Sequence[int]) -> KeySet:
-        return _measure(study, column, finest, chosen, target is not None)
+    small = [chosen for size in range(1, min(max_size, len(every)) + 1) for chosen in combinations(every, size)]
+    large = [tuple(every), *([k for k in every if k != left_out] for left_out in every if len(every) > 1)]
+    measured: list[KeySet] = []
+    for chosen in (*small, *large):
+        measured.append(_measure(study, column, finest, chosen, target is not None))
+        if progress is not None:
+            progress(len(measured), len(small) + len(large), ", ".join(measured[-1].keys))
 
     return KeySets(
         keys=study.keys,
         target=target,
-        sets=tuple(measured(c) for size in range(1, min(max_size, len(every)) + 1) for c in combinations(every, size)),
-        leave_one_out=(
-            measured(every),
-            *(measured([k for k in every if k != left_out]) for left_out in every if len(every) > 1),
-        ),
+        sets=tuple(measured[: len(small)]),
+        leave_one_out=tuple(measured[len(small) :]),
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         grouping=study.groupings(ngroups_keys, target, ngroups_target),

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from unveil.drawing import as_written as _text
-from unveil.drawing import axes_for as _axes
-from unveil.drawing import without_frame as _plain
+from unveil.drawing import as_written, axes_for, without_frame
 from unveil.errors import CallError
 
 if TYPE_CHECKING:
@@ -32,7 +30,7 @@ _PERCENT = (-2, 102)
 def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
     """Per target a dot for the original (Dorig), one for the releases' mean (DiSCO), and the releases' interval."""
     ordered = sorted(risks, key=lambda risk: risk.mean["DiSCO"])
-    ax = _axes(ax, height=1.4 + 0.35 * len(ordered))
+    ax = axes_for(ax, height=1.4 + 0.35 * len(ordered))
     released = "release (DiSCO)" if len(ordered[0].labels) == 1 else "releases' mean (DiSCO)"
     for y, risk in enumerate(ordered):
         original, release = risk.mean["Dorig"], risk.mean["DiSCO"]
@@ -64,18 +62,18 @@ def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
     ax.set_xlabel("percent of original records disclosed")
     ax.set_title(f"keys: {_keys(ordered[0].keys)}", fontsize="medium")
     _legend_above(ax)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def _marked(risk: AttributeRisk) -> str:
     checks = [name for name, found in (("1-way", any(risk.check_1way)), ("2-way", any(risk.check_2way))) if found]
-    name = _text(risk.target)
+    name = as_written(risk.target)
     return f"{name} ({', '.join(checks)} check)" if checks else name
 
 
 def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
     """CAP(tau) against tau, a line per release."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     many = len(curve.releases) > 1
     for label, values in zip(curve.labels, curve.releases, strict=True):
         ax.step(
@@ -84,7 +82,7 @@ def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
             where="pre",
             color=_RELEASE,
             alpha=0.6 if many else 1,
-            label=None if many else _text(label),
+            label=None if many else as_written(label),
         )
     ax.set_xlim(0, 1)
     highest = max(values[0] for values in curve.releases)
@@ -92,20 +90,21 @@ def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
     ax.set_xlabel("tau: least share of the guessed level among synthetic records with the same keys")
     ax.set_ylabel("CAP(tau), percent of original records")
     ax.set_title(
-        f"{_text(curve.target)}; keys: {_keys(curve.keys)}" + (f"; {len(curve.releases)} releases" if many else ""),
+        f"{as_written(curve.target)}; keys: {_keys(curve.keys)}"
+        + (f"; {len(curve.releases)} releases" if many else ""),
         fontsize="medium",
     )
     for name, x, at, side in (("DCAPd", 0, 0, "left"), ("DiSCO", 1, -1, "right")):
         top = max(values[at] for values in curve.releases)
         ax.annotate(name, (x, top), xytext=(0, 4), textcoords="offset points", ha=side)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def plot_key_sets(sets: KeySets, *, ax: Any = None, measure: str = "repU") -> Any:
     """A measure of each key set against its number of combinations in the original, coloured by number of keys."""
     if measure not in sets.sets[0].measures:
         raise CallError(f"key sets have no measure {measure!r}; choose from {', '.join(sets.sets[0].measures)}")
-    ax = _axes(ax)
+    ax = axes_for(ax)
     for size in sorted({len(s.keys) for s in sets.sets}):
         chosen = [s for s in sets.sets if len(s.keys) == size]
         ax.scatter(
@@ -121,16 +120,16 @@ def plot_key_sets(sets: KeySets, *, ax: Any = None, measure: str = "repU") -> An
     ax.set_xlabel("number of key combinations in the original (log scale)")
     ax.set_ylabel(f"{measure}, percent of original records")
     ax.set_title(
-        f"sets of {_keys(sets.keys)}" + (f"; target {_text(sets.target)}" if sets.target else ""),
+        f"sets of {_keys(sets.keys)}" + (f"; target {as_written(sets.target)}" if sets.target else ""),
         fontsize="medium",
     )
     ax.legend(frameon=False)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def plot_identity(risk: IdentityRisk, *, ax: Any = None) -> Any:
     """A dot per measure and release."""
-    ax = _axes(ax, height=2.6)
+    ax = axes_for(ax, height=2.6)
     names = ("repU", "UiOiS", "UiS", "UiO")
     for y, name in enumerate(names):
         values = [r[name] for r in risk.releases]
@@ -141,12 +140,12 @@ def plot_identity(risk: IdentityRisk, *, ax: Any = None) -> Any:
     ax.set_xlim(*_PERCENT)
     ax.set_xlabel("percent (UiS of synthetic records, the others of original records)")
     ax.set_title(f"keys: {_keys(risk.keys)}", fontsize="medium")
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def plot_structure(structure: Structure, *, ax: Any = None) -> Any:
     """Per release, percent of original combinations kept and percent of synthetic ones that are novel."""
-    ax = _axes(ax, height=1.6 + 0.4 * len(structure.labels))
+    ax = axes_for(ax, height=1.6 + 0.4 * len(structure.labels))
     for y, release in enumerate(structure.releases):
         ax.barh(
             y - 0.2,
@@ -162,18 +161,18 @@ def plot_structure(structure: Structure, *, ax: Any = None) -> Any:
             color=_RELEASE,
             label="synthetic novel" if y == 0 else None,
         )
-    ax.set_yticks(range(len(structure.labels)), [_text(label) for label in structure.labels])
+    ax.set_yticks(range(len(structure.labels)), [as_written(label) for label in structure.labels])
     ax.set_ylim(len(structure.labels) - 0.4, -1.2)
     ax.set_xlim(*_PERCENT)
     ax.set_xlabel("percent of key combinations")
     ax.set_title(f"keys: {_keys(structure.keys)}", fontsize="medium")
     _legend_above(ax)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def plot_ladder(ladder: Ladder, *, ax: Any = None) -> Any:
     """Per measure the mean of the releases with its interval, and a mark for each baseline."""
-    ax = _axes(ax, height=3.0)
+    ax = axes_for(ax, height=3.0)
     names = ("repU", "DCAPd", "DiSCO")
     for y, name in enumerate(names):
         rung = ladder.mean[name]
@@ -192,9 +191,9 @@ def plot_ladder(ladder: Ladder, *, ax: Any = None) -> Any:
     ax.set_xlim(*_PERCENT)
     ax.set_ylim(-0.6, len(names) + 0.4)
     ax.set_xlabel("percent of persons")
-    ax.set_title(f"{_text(ladder.target)}; keys: {_keys(ladder.keys)}", fontsize="medium")
+    ax.set_title(f"{as_written(ladder.target)}; keys: {_keys(ladder.keys)}", fontsize="medium")
     _legend_above(ax)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def _legend_above(ax: Any) -> None:
@@ -203,4 +202,4 @@ def _legend_above(ax: Any) -> None:
 
 
 def _keys(keys: Sequence[str]) -> str:
-    return _text(", ".join(keys))
+    return as_written(", ".join(keys))

@@ -132,7 +132,7 @@ class Study:
         asked = {name: _groups_for(self.pair, name, ngroups_keys) for name in self.keys}
         if target is not None:
             asked[target] = _groups_for(self.pair, target, ngroups_target)
-        return {name: self.pair.grouping(name, n)[1].to_dict() for name, n in asked.items() if n}
+        return {name: self.pair.grouping(name, n)[1].to_dict() for name, n in asked.items() if n is not None}
 
 
 def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
@@ -178,8 +178,8 @@ def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:
 def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
     """A number for all concerns the numeric columns only; a number for one column is meant for it."""
     if isinstance(groups, Mapping):
-        return groups.get(name) or None
-    return groups if groups and pair.column(name).kind == "numeric" else None
+        return groups.get(name)
+    return groups if groups is not None and pair.column(name).kind == "numeric" else None
 
 
 def only_known(option: Mapping[str, object], names: Sequence[str], what: str, role: str) -> None:

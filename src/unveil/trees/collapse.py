@@ -11,12 +11,26 @@ nodes with the same majority class has no decrease and goes, however small ``cp`
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating
 
-__all__ = ["collapse_nodes", "complexities"]
+__all__ = ["Settled", "collapse_nodes", "complexities", "settle"]
+
+
+class Settled(NamedTuple):
+    """Where records stop; see :class:`unveil.trees.Tree`."""
+
+    right: NDArray[np.int32]
+    decrease: NDArray[np.float64]
+    collapsed: NDArray[np.bool_]
+    leaf: NDArray[np.int32]
+    leaf_node: NDArray[np.int32]
+    leaf_start: NDArray[np.int64]
+    donors: NDArray[np.int32]
 
 
 @allocating
@@ -96,3 +110,75 @@ def complexities(right: NDArray[np.int32], decrease: NDArray[np.float64]) -> NDA
             price = raised
         result[node] = price
     return result
+
+
+@allocating
+def settle(
+    places: NDArray[np.int64],
+    figures: NDArray[np.float64],
+    order: NDArray[np.int32],
+    rows: NDArray[np.int32],
+    n: int,
+    cp: float,
+    misclassified: bool,
+) -> Settled:
+    """Collapse a tree, number its leaves from left to right and list their donors.
+
+    Parameters
+    ----------
+    places : (t, 8) int64
+        Nodes, see :class:`unveil.trees.nodes.Grown`.
+    figures : (t, 3) float64
+        See there.
+    order : (m,) int32
+        See there.
+    rows : (m,) int32
+        The same records in the order of the call.
+    n : int
+        Number of records of the response, fitted or not.
+    cp : float
+        Complexity, as a share of the root's risk.
+    misclassified : bool
+        Whether the risk is the number of misclassified records, and not what splits are chosen by.
+
+    Returns
+    -------
+    Settled
+        The leaves.
+    """
+    t = places.shape[0]
+    right = np.empty(t, np.int32)
+    decrease = np.empty(t, np.float64)
+    for node in range(t):
+        right[node] = places[node, 3]
+        decrease[node] = figures[node, 1]
+        if misclassified and right[node] >= 0:
+            decrease[node] = figures[node, 0] - figures[node + 1, 0] - figures[right[node], 0]
+    collapsed = collapse_nodes(right, decrease, cp * figures[0, 0])
+    leaf = np.full(t, -1, np.int32)
+    reach, leaves = np.int64(0), 0
+    for node in range(t):
+        if right[node] >= 0 and not collapsed[node]:
+            continue
+        # a node lies below an earlier stop exactly if its records end at or before that stop's end
+        if places[node, 0] >= reach:
+            leaf[node] = leaves
+            leaves += 1
+        reach = max(reach, places[node, 1])
+    leaf_node = np.empty(leaves, np.int32)
+    leaf_start = np.empty(leaves + 1, np.int64)
+    leaf_start[leaves] = rows.size
+    leaf_of = np.empty(n, np.int32)
+    for node in range(t):
+        if leaf[node] >= 0:
+            leaf_node[leaf[node]] = node
+            leaf_start[leaf[node]] = places[node, 0]
+            for i in range(places[node, 0], places[node, 1]):
+                leaf_of[np.uint32(order[i])] = leaf[node]
+    following = leaf_start.copy()
+    donors = np.empty(rows.size, np.int32)
+    for i in range(rows.size):
+        own = np.uint32(leaf_of[np.uint32(rows[i])])
+        donors[np.uint64(following[own])] = rows[i]
+        following[own] += 1
+    return Settled(right, decrease, collapsed, leaf, leaf_node, leaf_start, donors)

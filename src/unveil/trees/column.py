@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -113,4 +114,27 @@ class Column:
         Column
             Kind, number of levels, values and name.
         """
-        return Column(np.zeros(0, dtype=np.int32), self.kind, self.n_levels, self.values, self.name)
+        return self._bare
+
+    @cached_property
+    def _bare(self) -> Column:
+        return self.with_codes(np.zeros(0, dtype=np.int32))
+
+    def with_codes(self, codes: NDArray[np.int32]) -> Column:
+        """The same variable with other records.
+
+        Parameters
+        ----------
+        codes : (k,) int32
+            Codes in the range of this column. They are not checked, because they come from such columns.
+
+        Returns
+        -------
+        Column
+            Kind, number of levels, values and name are those of this column.
+        """
+        column = object.__new__(Column)
+        parts = (("kind", self.kind), ("n_levels", self.n_levels), ("values", self.values), ("name", self.name))
+        for name, part in (("codes", np.ascontiguousarray(codes, dtype=np.int32)), *parts):
+            object.__setattr__(column, name, part)
+        return column

@@ -26,7 +26,10 @@ from unveil.trees._compiled import compiled
 from unveil.trees.best import NEAR, Best, offer_counts
 from unveil.trees.scratch import BLOCK_BITS, MOST_LEVELS, Node, Search
 
-__all__ = ["search_all"]
+__all__ = ["FEW", "most_possible", "search_all", "search_few"]
+
+FEW = 5
+"""Up to this many levels, all their subsets are scored one after the other."""
 
 _NODE, _OUTSIDE, _RECORDS, _SCATTER = MOST_LEVELS, MOST_LEVELS + 1, MOST_LEVELS + 2, MOST_LEVELS + 3
 
@@ -107,6 +110,61 @@ def search_all(
                 subset = _place(search.rank, n_present, n_outside, part, s)
                 offer_counts(best, n_left, left, n - n_left, right, block[4, s], feature, subset, -1)
                 bar = best.score[1] * (1.0 - NEAR)
+
+
+@compiled
+def most_possible(
+    number: NDArray[np.int64], cells: NDArray[np.int64], k: int, present: NDArray[np.int64], n_present: int
+) -> float:
+    """Score of a split into all levels, which no split into two sets of them exceeds: ``sum_v q(v)``."""
+    most = 0.0
+    for v in range(n_present):
+        level = present[v]
+        squares = np.int64(0)
+        for c in range(k):
+            squares += cells[level, c] * cells[level, c]
+        most += squares / number[level]
+    return most
+
+
+@compiled
+def search_few(
+    best: Best,
+    node: Node,
+    feature: int,
+    number: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    classes: NDArray[np.int64],
+    present: NDArray[np.int64],
+    n_present: int,
+) -> None:
+    """Offer every split of a few levels into two sets, as :func:`search_all` does, in the order of the Gray code."""
+    n, k = node.stop - node.start, node.n_classes
+    bar = best.score[1] * (1.0 - NEAR)
+    for c in range(k):
+        classes[1, c] = 0
+    n_left = np.int64(0)
+    for place in range(1, 1 << (n_present - 1)):
+        moved = 0
+        while not (place >> moved) & 1:
+            moved += 1
+        sign = np.int64(1) if ((place ^ (place >> 1)) >> moved) & 1 else np.int64(-1)
+        level = present[moved]
+        n_left += sign * number[level]
+        left, right = np.int64(0), np.int64(0)
+        for c in range(k):
+            held = classes[1, c] + sign * cells[level, c]
+            rest = classes[0, c] - held
+            classes[1, c] = held
+            left += held * held
+            right += rest * rest
+        n_right = n - n_left
+        if n_left < node.minbucket or n_right < node.minbucket:
+            continue
+        score = (float(left) * n_right + float(right) * n_left) / (float(n_left) * n_right)
+        if score > bar:
+            offer_counts(best, n_left, left, n_right, right, score, feature, place, -1)
+            bar = best.score[1] * (1.0 - NEAR)
 
 
 @compiled
@@ -241,6 +299,9 @@ def _fill_outside(search: Search, n_outside: int, inside: int) -> None:
             outside[half + part, 3] = outside[part, 3] + gram[level, _OUTSIDE]
             for v in range(inside):
                 outside[half + part, 5 + v] = outside[part, 5 + v] + gram[level, rank[n_outside + v]]
+    if n_outside == 1:
+        outside[0, 4] = np.inf
+        return
     records, squares = 0.0, 0.0
     for i in range(n_outside):
         records += gram[rank[i], _RECORDS]

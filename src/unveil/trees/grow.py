@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
-from unveil.trees.collapse import collapse_nodes
+from unveil.trees.collapse import settle
 from unveil.trees.column import Column
 from unveil.trees.nodes import Grown, Limits, grow_nodes
-from unveil.trees.records import Data, columns_needed
+from unveil.trees.records import Data, columns_needed, sort_by_code
 from unveil.trees.risk import GINI, MISCLASSIFIED, SQUARES
-from unveil.trees.route import fill_donors
+from unveil.trees.route import fill_cuts
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
 from unveil.trees.target import Target, integer_target
 from unveil.trees.tree import Settings, Tree
@@ -101,8 +101,8 @@ def grow(
     fitted = np.arange(response.codes.size, dtype=np.int32) if rows is None else _rows(rows, response.codes.size)
     if fitted.size == 0:
         raise DataError(f"{response.name or 'response'}: no records to fit a tree to")
-    target = integer_target(response, fitted)
-    data = _data(predictors, target, fitted)
+    target = integer_target(response, None if rows is None else fitted)
+    data = _data(predictors, target, fitted, all_records=rows is None)
     risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
     grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, fitted.size), cp, risk))
     return _tree(response, predictors, settings, target, fitted, grown, risk)
@@ -132,20 +132,20 @@ def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     return fitted
 
 
-def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32]) -> Data:
-    """Copy the records into the arrays that the fit works on."""
+def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32], *, all_records: bool = False) -> Data:
+    """Copy the records into the arrays that the fit works on; ``all_records`` if ``rows`` are all in their order."""
     m = rows.size
     columns = columns_needed(m)
     codes = np.empty((len(predictors), columns), dtype=np.int32)
     wide = np.full(len(predictors), -1, dtype=np.int64)
     ordered: list[NDArray[np.int32]] = []
     for f, predictor in enumerate(predictors):
-        np.take(predictor.codes, rows, out=codes[f, :m])
+        codes[f, :m] = predictor.codes if all_records else predictor.codes[rows]
         if predictor.kind != "categorical" and predictor.n_levels > WIDE:
             wide[f] = len(ordered)
-            ordered.append(np.argsort(codes[f, :m], kind="stable").astype(np.int32))
+            ordered.append(sort_by_code(codes[f, :m], predictor.n_levels))
     y = np.empty(columns, dtype=np.int64)
-    np.take(target.y, rows, out=y[:m])
+    y[:m] = target.y if all_records else target.y[rows]
     origin = np.empty(columns, dtype=np.int32)
     origin[:m] = rows
     return Data(
@@ -172,35 +172,27 @@ def _tree(
     risk: int,
 ) -> Tree:
     """Collapse, number the leaves and list their donors."""
-    start, stop, depth, child, feature, low, high, side_start = (grown.places[:, i].copy() for i in range(8))
+    start, stop, depth, _, feature, low, high, side_start = np.ascontiguousarray(grown.places.T)
     figures = grown.figures
-    right = child.astype(np.int32)
-    decrease = figures[:, 1].copy()
-    if risk == MISCLASSIFIED:
-        split = np.flatnonzero(right >= 0)
-        decrease[split] = figures[split, 0] - figures[split + 1, 0] - figures[right[split], 0]
-    collapsed = collapse_nodes(right, decrease, settings.cp * figures[0, 0])
+    settled = settle(grown.places, figures, grown.order, rows, response.codes.size, settings.cp, risk == MISCLASSIFIED)
+    decrease = settled.decrease
     if risk == SQUARES:
         # one factor at a time: a square of the unit may be out of range where the figures are 0
         with np.errstate(over="ignore"):
             figures = figures * target.unit * target.unit
         decrease = figures[:, 1].copy()
-    leaf = _number_leaves(right, collapsed, start, stop)
-    leaf_node = np.flatnonzero(leaf >= 0).astype(np.int32)
-    leaf_start = np.append(start[leaf_node], rows.size)
-    donors = np.empty(rows.size, dtype=np.int32)
-    leaf_of = np.empty(response.codes.size, dtype=np.int32)
-    fill_donors(grown.order, leaf_start, rows, leaf_of, leaf_start.copy(), donors)
     cut, threshold = _cuts(predictors, feature, low, high)
-    found = _surrogates(predictors, grown, leaf, settings.surrogates)
-    surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
+    found = _surrogates(predictors, grown, settled.leaf, settings.surrogates)
+    surrogate_cut, surrogate_threshold = cut[:0], threshold[:0]
+    if found.feature.size:
+        surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
     return Tree(
         response=response,
         predictors=tuple(predictor.without_records() for predictor in predictors),
         settings=settings,
         unit=target.unit,
         feature=feature.astype(np.int32),
-        right=right,
+        right=settled.right,
         cut=cut,
         threshold=threshold,
         side_start=side_start,
@@ -213,30 +205,15 @@ def _tree(
         gain=figures[:, 1].copy(),
         rival_gain=figures[:, 2].copy(),
         decrease=decrease,
-        collapsed=collapsed,
-        leaf=leaf,
-        leaf_node=leaf_node,
-        leaf_start=leaf_start,
-        donors=donors,
+        collapsed=settled.collapsed,
+        leaf=settled.leaf,
+        leaf_node=settled.leaf_node,
+        leaf_start=settled.leaf_start,
+        donors=settled.donors,
         surrogates=found,
         surrogate_cut=surrogate_cut,
         surrogate_threshold=surrogate_threshold,
     )
-
-
-def _number_leaves(
-    right: NDArray[np.int32], collapsed: NDArray[np.bool_], start: NDArray[np.int64], stop: NDArray[np.int64]
-) -> NDArray[np.int32]:
-    """Number the nodes where records stop from left to right; -1 for all others.
-
-    In the order of visit a node lies below an earlier stop exactly if its records end at or before that
-    stop's end.
-    """
-    stops = (right < 0) | collapsed
-    reach = np.where(stops, stop, 0)
-    before = np.maximum.accumulate(np.concatenate([[0], reach[:-1]]))
-    first = stops & (start >= before)
-    return np.where(first, np.cumsum(first) - 1, -1).astype(np.int32)
 
 
 def _cuts(
@@ -248,19 +225,10 @@ def _cuts(
     """Cut and threshold halfway between the codes next to the cut; (-1, nan) for sets of levels."""
     cut = np.full(feature.size, -1, dtype=np.int32)
     threshold = np.full(feature.size, np.nan)
-    for f in np.unique(feature[low >= 0]):
-        predictor = predictors[f]
-        own = np.flatnonzero((feature == f) & (low >= 0))
-        if predictor.values is None:
-            threshold[own] = (low[own] + high[own]) / 2
-            cut[own] = np.ceil(threshold[own])
-            continue
-        below, above = predictor.values[low[own]], predictor.values[high[own]]
-        with np.errstate(invalid="ignore"):
-            middle = 0.5 * below + 0.5 * above
-        # neighbouring floating-point numbers and infinities have no middle of their own
-        threshold[own] = np.where(middle > below, middle, above)
-        cut[own] = np.searchsorted(predictor.values, threshold[own])
+    scales = [np.arange(p.n_levels, dtype=np.float64) if p.values is None else p.values for p in predictors]
+    first = np.zeros(len(scales) + 1, dtype=np.int64)
+    np.cumsum([scale.size for scale in scales], out=first[1:])
+    fill_cuts(feature, low, high, first, np.concatenate([*scales, np.zeros(0)]), cut, threshold)
     return cut, threshold
 
 

@@ -16,8 +16,8 @@ from unveil.trees.records import Data
 
 __all__ = ["Histograms", "count_node", "count_predictor", "give_back", "new_histograms", "pass_on", "take"]
 
-_SMALLEST = 256
-_CELLS_PER_RECORD = 4
+_SMALLEST = 128
+_CELLS_PER_RECORD = 8
 
 
 class Histograms(NamedTuple):
@@ -99,16 +99,17 @@ def count_predictor(
     counted: int,
 ) -> None:
     """Add a node's records to the counts of one predictor; ``counted`` classes, 0: sum of the response."""
+    # unsigned, because numba looks at the sign of every signed index
     if counted:
-        for i in range(start, stop):
-            row = rows[i]
-            code = np.int64(codes[row])
+        for i in range(np.uint64(start), np.uint64(stop)):
+            row = np.uint32(rows[i])
+            code = np.uint32(codes[row])
             number[code] += 1
-            cells[code, y[row]] += 1
+            cells[code, np.uint32(y[row])] += 1
     else:
-        for i in range(start, stop):
-            row = rows[i]
-            code = np.int64(codes[row])
+        for i in range(np.uint64(start), np.uint64(stop)):
+            row = np.uint32(rows[i])
+            code = np.uint32(codes[row])
             number[code] += 1
             cells[code, 0] += y[row]
 

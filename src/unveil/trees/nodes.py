@@ -33,8 +33,8 @@ from unveil.trees.ordered import (
     thresholds_of_sorted_sums,
 )
 from unveil.trees.records import SHRUNK, Data, divide, gather
-from unveil.trees.risk import summarise
-from unveil.trees.scratch import Node, Scratch, Search, new_scratch, new_search
+from unveil.trees.risk import add_up, judge
+from unveil.trees.scratch import SUMS, Node, Scratch, Search, new_scratch, new_search
 from unveil.trees.subsets import split_levels
 
 __all__ = ["Grown", "Limits", "grow_nodes"]
@@ -118,6 +118,8 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
     n_sides = 0
     stack = np.empty((limits.max_depth + 2, 7), np.int64)
     _push(stack, 0, 0, m, 0, -1, -1, m, m)
+    held = np.zeros((limits.max_depth + 2, max(counted, SUMS)), np.int64)
+    add_up(data, held[0], 0, m, counted)
     order = np.empty(m, np.int32)
     waiting = 1
     n_nodes = 0
@@ -136,7 +138,9 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
         if parent >= 0:
             places[parent, 3] = at
         n = stop - start
-        total, risk = summarise(data, scratch.classes, start, stop, counted, limits.risk)
+        for c in range(held.shape[1]):
+            scratch.classes[0, c] = held[waiting, c]
+        total, risk = judge(data.n_classes, held[waiting], n, counted, limits.risk)
         if at == 0:
             least = limits.cp * risk
         places[at, 0], places[at, 1], places[at, 2] = start, stop, depth
@@ -186,6 +190,7 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
             best.split[1],
             limits.minsplit,
         )
+        _share(data, held[waiting + 1], held[waiting], start, middle, stop, counted)
         left_slot, right_slot = pass_on(histograms, slot, data, start, middle, stop, counted)
         _push(stack, waiting, middle, stop, depth + 1, at, right_slot, gathered, free)
         _push(stack, waiting + 1, start, middle, depth + 1, -1, left_slot, gathered, free)
@@ -209,6 +214,32 @@ def _push(
     stack[at, 0], stack[at, 1], stack[at, 2] = start, stop, depth
     stack[at, 3], stack[at, 4], stack[at, 5] = parent, slot, gathered
     stack[at, 6] = free
+
+
+@compiled
+def _share(
+    data: Data,
+    left: NDArray[np.int64],
+    right: NDArray[np.int64],
+    start: int,
+    middle: int,
+    stop: int,
+    counted: int,
+) -> None:
+    """What is known of the children's classes or sums; ``right`` holds what is known of their parent.
+
+    Only the smaller child is added up; the rest is the larger one's.
+    """
+    if middle - start < stop - middle:
+        add_up(data, left, start, middle, counted)
+        for c in range(left.size):
+            right[c] -= left[c]
+        return
+    add_up(data, left, middle, stop, counted)
+    for c in range(left.size):
+        smaller = left[c]
+        left[c] = right[c] - smaller
+        right[c] = smaller
 
 
 @allocating
@@ -245,9 +276,10 @@ def _find(
         if data.wide[f] >= 0:
             ordered = data.sorted_rows[data.wide[f]]
             if counted:
-                for i in range(start, stop):
-                    scratch.ordered[0, i - start] = codes[ordered[i]]
-                    scratch.ordered[1, i - start] = data.y[ordered[i]]
+                for i in range(stop - start):
+                    row = np.uint32(ordered[start + i])
+                    scratch.ordered[0, i] = codes[row]
+                    scratch.ordered[1, i] = data.y[row]
                 thresholds_of_sorted_classes(best, node, f, scratch.ordered, scratch.classes)
             else:
                 thresholds_of_sorted_sums(best, node, f, codes, data.y, ordered)
@@ -269,7 +301,6 @@ def _find(
             thresholds_of_levels(best, node, f, number, cells, scratch.classes)
         if slot < 0:
             for level in range(levels):
-                if number[level]:
-                    number[level] = 0
-                    for c in range(k):
-                        cells[level, c] = 0
+                number[level] = 0
+                for c in range(k):
+                    cells[level, c] = 0

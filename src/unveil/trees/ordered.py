@@ -101,11 +101,14 @@ def thresholds_of_sorted_sums(
     n = node.stop - node.start
     bar = best.score[1] * (1.0 - NEAR)
     left = np.int64(0)
-    after = codes[rows[node.start]]
+    start = np.uint64(node.start)
+    row = np.uint32(rows[start])
+    after = codes[row]
     for n_left in range(1, n - node.minbucket + 1):
-        left += y[rows[node.start + n_left - 1]]
+        left += y[row]
+        row = np.uint32(rows[start + np.uint64(n_left)])
         code = after
-        after = codes[rows[node.start + n_left]]
+        after = codes[row]
         if code == after or n_left < node.minbucket:
             continue
         score = score_sums(node.exact, n, node.total, n_left, left)
@@ -142,7 +145,7 @@ def thresholds_of_sorted_classes(
     right = np.int64(node.total)
     after = ordered[0, 0]
     for n_left in range(1, n - node.minbucket + 1):
-        y = ordered[1, n_left - 1]
+        y = np.uint64(ordered[1, n_left - 1])
         held, rest = classes[1, y], classes[2, y]
         left += 2 * held + 1
         right -= 2 * rest - 1
@@ -168,18 +171,19 @@ def sort_by_level(
     ordered: NDArray[np.int64],
 ) -> None:
     """Sort the node's codes and classes into ``ordered`` by counting; ``number`` is zero before and after."""
-    for i in range(node.start, node.stop):
-        number[codes[rows[i]]] += 1
+    first, end = np.uint64(node.start), np.uint64(node.stop)
+    for i in range(first, end):
+        number[np.uint32(codes[np.uint32(rows[i])])] += 1
     before = np.int64(0)
     for level in range(number.size):
         here = number[level]
         number[level] = before
         before += here
-    for i in range(node.start, node.stop):
-        row = rows[i]
-        code = codes[row]
-        position = number[code]
-        number[code] = position + 1
+    for i in range(first, end):
+        row = np.uint32(rows[i])
+        code = np.uint32(codes[row])
+        position = np.uint64(number[code])
+        number[code] += 1
         ordered[0, position] = code
         ordered[1, position] = y[row]
     for level in range(number.size):

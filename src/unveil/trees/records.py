@@ -7,9 +7,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.trees._compiled import compiled
+from unveil.trees._compiled import allocating, compiled
 
-__all__ = ["SHRUNK", "Data", "columns_needed", "divide", "gather"]
+__all__ = ["SHRUNK", "Data", "columns_needed", "divide", "gather", "sort_by_code"]
 
 
 class Data(NamedTuple):
@@ -67,6 +67,35 @@ def columns_needed(m: int) -> int:
     return columns
 
 
+@allocating
+def sort_by_code(codes: NDArray[np.int32], n_levels: int) -> NDArray[np.int32]:
+    """Columns sorted by code, equal codes in their order: by counting.
+
+    Parameters
+    ----------
+    codes : (m,) int32
+        Codes.
+    n_levels : int
+        Number of codes.
+
+    Returns
+    -------
+    (m,) int32
+        The order.
+    """
+    following = np.zeros(n_levels + 1, np.int64)
+    for i in range(codes.size):
+        following[np.uint32(codes[i]) + np.uint32(1)] += 1
+    for level in range(n_levels):
+        following[level + 1] += following[level]
+    order = np.empty(codes.size, np.int32)
+    for i in range(codes.size):
+        code = np.uint32(codes[i])
+        order[np.uint64(following[code])] = i
+        following[code] += 1
+    return order
+
+
 @compiled
 def divide(
     data: Data,
@@ -105,34 +134,35 @@ def divide(
         Where the right child starts.
     """
     codes, rows, unordered = data.codes[feature], data.rows, data.unordered[feature]
-    left, right = np.int64(start), np.int64(0)
-    for i in range(start, stop):
-        row = rows[i]
+    first, end, one = np.uint64(start), np.uint64(stop), np.uint64(1)
+    left, right = first, np.uint64(0)
+    for i in range(first, end):
+        row = np.uint32(rows[i])
         code = codes[row]
-        to_right = side[code] if unordered else np.int64(code > cut)
+        to_right = np.uint64(side[np.uint32(code)]) if unordered else np.uint64(code > cut)
         goes_right[row] = to_right
         rows[left] = row
         spare[right] = row
-        left += 1 - to_right
+        left += one - to_right
         right += to_right
     for i in range(right):
         rows[left + i] = spare[i]
-    middle = int(left)
-    if middle - start < minsplit and right < minsplit:
-        return middle
+    middle = np.int64(left)
+    if middle - start < minsplit and stop - middle < minsplit:
+        return int(middle)
     for w in range(data.sorted_rows.shape[0]):
         rows = data.sorted_rows[w]
-        left, right = np.int64(start), np.int64(0)
-        for i in range(start, stop):
-            row = rows[i]
-            to_right = np.int64(goes_right[row])
+        left, right = first, np.uint64(0)
+        for i in range(first, end):
+            row = np.uint32(rows[i])
+            to_right = np.uint64(goes_right[row])
             rows[left] = row
             spare[right] = row
-            left += 1 - to_right
+            left += one - to_right
             right += to_right
         for i in range(right):
             rows[left + i] = spare[i]
-    return middle
+    return int(middle)
 
 
 @compiled
@@ -151,18 +181,18 @@ def gather(data: Data, place: NDArray[np.int32], start: int, stop: int, free: in
         First of the free columns.
     """
     rows = data.rows
-    shift = free - start
+    first, end, shift = np.uint64(start), np.uint64(stop), np.uint64(free - start)
     for f in range(data.codes.shape[0]):
         codes = data.codes[f]
-        for i in range(start, stop):
-            codes[i + shift] = codes[rows[i]]
-    for i in range(start, stop):
-        row = rows[i]
+        for i in range(first, end):
+            codes[i + shift] = codes[np.uint32(rows[i])]
+    for i in range(first, end):
+        row = np.uint32(rows[i])
         data.origin[i + shift] = data.origin[row]
         data.y[i + shift] = data.y[row]
         place[row] = i + shift
         rows[i] = i + shift
     for w in range(data.sorted_rows.shape[0]):
         ordered = data.sorted_rows[w]
-        for i in range(start, stop):
-            ordered[i] = place[ordered[i]]
+        for i in range(first, end):
+            ordered[i] = place[np.uint32(ordered[i])]

@@ -10,6 +10,10 @@ The result, impossible values and log-likelihood of the release, equals that of 
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import TypeVar, cast
+
+import numba
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,11 +27,22 @@ from unveil.trees.risk import GINI, MISCLASSIFIED, _within
 from unveil.trees.scratch import Node
 from unveil.trees.subsets import split_levels
 
-__all__ = ["walk", "walk_many"]
+__all__ = ["walk_many"]
+
+T = TypeVar("T")
 
 _LEAF, _SPLIT, _REGROWN = 0, 1, 2
 _GUARD = 1e-9
 """Prices this close to one that decides something are decided anew."""
+
+
+def inlined(function: Callable[..., T]) -> Callable[..., T]:
+    """A part of the one function that calls it.
+
+    Numba compiles every function together with those it calls. Along a chain of large functions the innermost would be
+    compiled again for each of them.
+    """
+    return cast(Callable[..., T], numba.njit(inline="always", nogil=True, error_model="numpy")(function))
 
 
 @compiled
@@ -191,8 +206,8 @@ def _classes_change(tree: KnownTree, leaves: bool, old: int, comes: bool, new: i
     return bool((leaves and donors[old] == 1) or (comes and donors[new] == 0))
 
 
-@compiled
-def walk(
+@inlined
+def _walk(
     tree: KnownTree,
     work: Workspace,
     record: int,
@@ -235,16 +250,17 @@ def walk(
     m = nodes.places[0, 1] - leaves + comes
     if m == 0:
         return records.z_response.size, 0.0
-    gone = record if leaves else -1
-    if (m == 1 and comes) or nodes.places[0, 1] == 0 or _classes_change(tree, leaves, old, comes, response):
-        return _from_root(tree, work, gone, comes, codes, response, none)
     n_classes = records.n_classes
     counted = n_classes if n_classes > 2 else 0
-    _, risk = _figures_of(tree, 0, leaves, old, comes, response, n_classes)
-    least = limits.cp * risk
-    bounds = figures.bounds
-    if least != bounds[0] and not (bounds[1] * (1 + _GUARD) <= least and least < bounds[2] * (1 - _GUARD)):
-        return _from_root(tree, work, gone, comes, codes, response, none)
+    least = 0.0
+    anew = (m == 1 and comes) or nodes.places[0, 1] == 0 or _classes_change(tree, leaves, old, comes, response)
+    if not anew:
+        least = limits.cp * _figures_of(tree, np.int64(0), leaves, old, comes, response, n_classes)[1]
+        bounds = figures.bounds
+        kept = bounds[1] * (1 + _GUARD) <= least and least < bounds[2] * (1 - _GUARD)
+        anew = least != bounds[0] and not kept
+    if anew:
+        return _from_root(tree, work, record if leaves else np.int64(-1), comes, codes, response, none)
     path, amounts = work.path, work.path_amounts
     path[0, 0], path[0, 1], path[0, 2] = 0, leaves, comes
     entries = 1
@@ -338,17 +354,19 @@ def walk(
     return int(path[0, 7]), amounts[0, 3]
 
 
-@compiled
+@inlined
 def _from_root(
     tree: KnownTree, work: Workspace, gone: int, comes: bool, codes: Codes, response: int, none: NDArray[np.bool_]
 ) -> tuple[int, float]:
     """The same by growing the whole tree anew."""
-    m = gather_node(tree, work, 0, gone, comes, codes, response)
+    # A plain 0 would be a type of its own, and everything compiled for it once more.
+    root = np.int64(0)
+    m = gather_node(tree, work, root, gone, comes, codes, response)
     n_classes = tree.records.n_classes
     if n_classes:
         n_classes = recode_classes(work, m)
     risk = _root_risk(tree, work, m, n_classes)
-    regrow(tree, work, 0, m, n_classes, tree.limits.cp * risk, none)
+    regrow(tree, work, root, m, n_classes, tree.limits.cp * risk, none)
     return int(work.found_counts[1]), work.found[1]
 
 
@@ -451,6 +469,6 @@ def walk_many(
             if same or not (leaves or comes):
                 impossible[i, c], log[i, c] = tree.figures.below_impossible[0], tree.figures.below_log[0]
                 continue
-            more, total = walk(tree, work, record, leaves, comes, codes, response, none)
+            more, total = _walk(tree, work, record, leaves, comes, codes, response, none)
             impossible[i, c] = more
             log[i, c] = total

@@ -326,7 +326,9 @@ def regrow(
     for i in range(z):
         work.z_rows[i] = tree.nodes.z_order[z_first + i]
     counted = n_classes if n_classes > 2 else 0
-    _wait(work, 0, 0, m, tree.nodes.places[node, 2], -1, 0, z)
+    # Plain numbers would be types of their own, and everything compiled for them once more.
+    zero, nobody = np.int64(0), np.int64(-1)
+    _wait(work, zero, zero, np.int64(m), tree.nodes.places[node, 2], nobody, zero, z)
     left_waiting = 1
     t = 0
     while left_waiting:
@@ -362,7 +364,7 @@ def regrow(
         )  # fmt: skip
         places[at, 2] = 0
         _wait(work, left_waiting, middle, stop, depth + 1, at, z_middle, z_stop)
-        _wait(work, left_waiting + 1, start, middle, depth + 1, -1, z_start, z_middle)
+        _wait(work, left_waiting + 1, start, middle, depth + 1, nobody, z_start, z_middle)
         left_waiting += 2
     _collapse(tree, work, t, least)
 

@@ -13,6 +13,7 @@ __all__ = [
     "BLOCK_BITS",
     "MOST_LEVELS",
     "OUTSIDE_BITS",
+    "SUMS",
     "Node",
     "Scratch",
     "Search",
@@ -22,6 +23,9 @@ __all__ = [
 
 BLOCK_BITS = 8
 OUTSIDE_BITS = 10
+SUMS = 4
+"""What is kept of a node whose response is summed."""
+
 MOST_LEVELS = BLOCK_BITS + OUTSIDE_BITS + 1
 """Most levels of an exhaustive search (of its 10^6: 2^18 subsets of 3 classes fit, 2^19 do not)."""
 
@@ -62,8 +66,9 @@ class Scratch(NamedTuple):
         in the node, hence with the majority to the left (right).
     key : (l,) float64
         What levels are sorted by.
-    classes : (3, k) int64
-        Class counts of the node, of its left and of its right child.
+    classes : (3, max(k, SUMS)) int64
+        Class counts of the node, of its left and of its right child; or, in the first row, the node's sums (see
+        :func:`unveil.trees.risk.add_up`).
     axis : (2, k) float64
         Direction in the space of classes.
     ordered : (2, m) int64
@@ -119,7 +124,7 @@ def new_scratch(m: int, columns: int, widest: int, k: int) -> Scratch:
     return Scratch(
         np.zeros((3, widest), np.int64),
         np.zeros(widest, np.float64),
-        np.zeros((3, k), np.int64),
+        np.zeros((3, max(k, SUMS)), np.int64),
         np.zeros((2, k), np.float64),
         np.empty((2, m), np.int64),
         np.empty(m, np.int32),
@@ -132,9 +137,9 @@ def new_scratch(m: int, columns: int, widest: int, k: int) -> Scratch:
 def new_search(k: int) -> Search:
     """Buffers for an exhaustive search with ``k`` classes."""
     return Search(
-        np.zeros((k, MOST_LEVELS), np.float64),
-        np.zeros((MOST_LEVELS, MOST_LEVELS + 4), np.float64),
-        np.zeros(MOST_LEVELS, np.int64),
-        np.zeros((5, 1 << BLOCK_BITS), np.float64),
-        np.zeros((1 << OUTSIDE_BITS, 5 + BLOCK_BITS), np.float64),
+        np.empty((k, MOST_LEVELS), np.float64),
+        np.empty((MOST_LEVELS, MOST_LEVELS + 4), np.float64),
+        np.empty(MOST_LEVELS, np.int64),
+        np.empty((5, 1 << BLOCK_BITS), np.float64),
+        np.empty((1 << OUTSIDE_BITS, 5 + BLOCK_BITS), np.float64),
     )

@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import compiled
 from unveil.trees.best import NEAR, Best, offer_counts, offer_sums, score_counts, score_sums
-from unveil.trees.exhaustive import search_all
+from unveil.trees.exhaustive import FEW, most_possible, search_all, search_few
 from unveil.trees.scratch import MOST_LEVELS, Node, Scratch, Search
 
 __all__ = ["LARGEST_SEARCH", "split_levels"]
@@ -30,6 +30,8 @@ __all__ = ["LARGEST_SEARCH", "split_levels"]
 LARGEST_SEARCH = 1_000_000
 _ITERATIONS = 50
 _STEADY = 1e-10
+_SAFETY = 1000.0
+"""Rounding stays far below this many times ``NEAR``."""
 
 
 @compiled
@@ -77,7 +79,13 @@ def split_levels(
         _sort_levels(scratch.levels[1], scratch.key, n_present)
     elif n_present <= MOST_LEVELS and (1 << (n_present - 1)) * k <= LARGEST_SEARCH:
         by_order = False
-        search_all(best, search, node, feature, number, cells, scratch.classes, present, n_present)
+        most = most_possible(number, cells, k, present, n_present)
+        if most * (1.0 + NEAR * _SAFETY) <= best.score[1] * (1.0 - NEAR):
+            return
+        if n_present <= FEW:
+            search_few(best, node, feature, number, cells, scratch.classes, present, n_present)
+        else:
+            search_all(best, search, node, feature, number, cells, scratch.classes, present, n_present)
     else:
         _principal_order(scratch, node, number, cells, n_present)
         _sort_levels(scratch.levels[1], scratch.key, n_present)

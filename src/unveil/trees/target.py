@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
+from unveil.trees._compiled import allocating
 from unveil.trees.column import Column
 
 __all__ = ["Target", "integer_target"]
@@ -48,15 +49,15 @@ class Target:
     unit: float
 
 
-def integer_target(response: Column, rows: NDArray[np.int32]) -> Target:
+def integer_target(response: Column, rows: NDArray[np.int32] | None = None) -> Target:
     """Move a response to integers.
 
     Parameters
     ----------
     response : Column
         The response.
-    rows : (m,) int32
-        The records that are fitted; classes that do not occur among them do not count.
+    rows : (m,) int32, optional
+        The records that are fitted, all by default; classes that do not occur among them do not count.
 
     Returns
     -------
@@ -78,14 +79,24 @@ def integer_target(response: Column, rows: NDArray[np.int32]) -> Target:
     if response.values is not None:
         if not np.isfinite(response.values).all():
             raise DataError(f"{response.name or 'response'}: cannot fit infinite values; give them a code of their own")
-        steps, unit = _steps(response.values, rows.size)
+        steps, unit = _steps(response.values, response.codes.size if rows is None else rows.size)
         span = int(steps[-1]) if steps.size else 0
-        return Target(steps[response.codes], 0, span, unit)
-    occurs = np.bincount(response.codes[rows], minlength=response.n_levels) > 0
+        return Target(_looked_up(steps, response.codes), 0, span, unit)
+    occurs = np.zeros(response.n_levels, dtype=np.bool_)
+    occurs[response.codes if rows is None else response.codes[rows]] = True
     recoded = np.cumsum(occurs) - 1
     n_classes = int(occurs.sum())
     classes = np.where(occurs, recoded, 0).astype(np.int64)
-    return Target(classes[response.codes], n_classes, 1, 1.0)
+    return Target(_looked_up(classes, response.codes), n_classes, 1, 1.0)
+
+
+@allocating
+def _looked_up(table: NDArray[np.int64], codes: NDArray[np.int32]) -> NDArray[np.int64]:
+    """``table[codes]``, for codes that are known to be in its range."""
+    result = np.empty(codes.size, np.int64)
+    for i in range(codes.size):
+        result[i] = table[np.uint32(codes[i])]
+    return result
 
 
 def _steps(values: NDArray[np.float64], n: int) -> tuple[NDArray[np.int64], float]:

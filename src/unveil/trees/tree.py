@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +20,9 @@ from unveil.trees.surrogates import Surrogates
 
 __all__ = ["Settings", "Tree"]
 
+BLOCK = 1 << 16
+"""Records that go down the tree together: few enough to stay near the processor."""
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -29,6 +34,17 @@ class Settings:
     cp: float
     collapse: bool
     surrogates: int
+
+
+class _Splits(NamedTuple):
+    """What :func:`unveil.trees.route.route` wants to know of a tree; and the predictors that it looks at."""
+
+    feature: NDArray[np.int32]
+    side_start: NDArray[np.int64]
+    sides: NDArray[np.uint8]
+    flip: NDArray[np.bool_]
+    first: NDArray[np.int64]
+    used: list[int]
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,24 +175,29 @@ class Tree:
         >>> tree.apply([np.array([-7.0, 1.49, 1.5])]).tolist()
         [0, 0, 1]
         """
-        codes, cut = self._routing(columns)
-        result = np.empty(codes.shape[1], dtype=np.int32)
-        surrogates = self.surrogates
-        t = self.feature.size
-        none = np.zeros(t, dtype=np.bool_)
-        beyond = np.where(surrogates.side_start < 0, -1, surrogates.side_start + self.sides.size)
-        route(
-            codes,
-            np.concatenate([self.feature, surrogates.feature.astype(np.int32)]),
-            self.right,
-            cut,
-            np.concatenate([self.side_start, beyond]),
-            np.concatenate([self.sides, surrogates.sides]),
-            self.leaf,
-            np.concatenate([none, surrogates.flip]),
-            surrogates.start + t,
-            result,
-        )
+        given = self._given(columns)
+        splits = self._splits
+        cut, known = self._scales(given)
+        result = np.empty(given[0].size if given else 0, dtype=np.int32)
+        codes = np.empty((len(given), min(BLOCK, result.size)), dtype=np.int32)
+        for start in range(0, result.size, BLOCK):
+            part = result[start : start + BLOCK]
+            for f in splits.used:
+                own = given[f][start : start + BLOCK]
+                thresholds = known[f]
+                codes[f, : part.size] = own if thresholds is None else np.searchsorted(thresholds, own, side="right")
+            route(
+                codes,
+                splits.feature,
+                self.right,
+                cut,
+                splits.side_start,
+                splits.sides,
+                self.leaf,
+                splits.flip,
+                splits.first,
+                part,
+            )
         return result
 
     def complexity(self) -> NDArray[np.float64]:
@@ -247,31 +268,53 @@ class Tree:
         leaves = f"{self.n_leaves} leaves ({self.n_leaves_full} grown)"
         return f"<Tree of {name}: {leaves}, {self.order.size} records>"
 
-    def _routing(self, columns: Sequence[ArrayLike | Column]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Codes of the records, and the cuts that belong to them.
-
-        Values are replaced by the number of the tree's thresholds at or below them.
-        """
+    def _given(self, columns: Sequence[ArrayLike | Column]) -> list[NDArray[np.generic]]:
+        """The arrays of the columns, checked."""
         if len(columns) != len(self.predictors):
             raise CallError(f"the tree has {len(self.predictors)} predictors, got {len(columns)} columns")
-        feature = np.concatenate([self.feature, self.surrogates.feature])
-        threshold = np.concatenate([self.threshold, self.surrogate_threshold])
-        cut = np.concatenate([self.cut, self.surrogate_cut])
         given = [np.asarray(column.codes if isinstance(column, Column) else column) for column in columns]
         if len({len(array) for array in given}) > 1:
             raise CallError("columns differ in length: " + ", ".join(str(len(array)) for array in given))
-        codes = np.empty((len(given), len(given[0]) if given else 0), dtype=np.int32)
-        for f, (array, predictor) in enumerate(zip(given, self.predictors, strict=True)):
+        for f, (column, array, predictor) in enumerate(zip(columns, given, self.predictors, strict=True)):
             name = predictor.name or f"predictor {f}"
             if array.dtype.kind == "f":
                 if predictor.kind != "numeric":
                     raise CallError(f"{name}: codes of a {predictor.kind} predictor must be integers")
-                own = feature == f
-                known = np.unique(threshold[own])
-                codes[f] = np.searchsorted(known, array, side="right")
-                cut[own] = np.searchsorted(known, threshold[own]) + 1
-            else:
-                if array.size and (array.min() < 0 or array.max() >= predictor.n_levels):
-                    raise CallError(f"{name}: codes must lie between 0 and {predictor.n_levels - 1}")
-                codes[f] = array
-        return codes, cut
+                continue
+            # a column has looked at its codes already
+            if isinstance(column, Column) and column.n_levels <= predictor.n_levels:
+                continue
+            if array.size and (array.min() < 0 or array.max() >= predictor.n_levels):
+                raise CallError(f"{name}: codes must lie between 0 and {predictor.n_levels - 1}")
+        return given
+
+    @cached_property
+    def _splits(self) -> _Splits:
+        """The splits of the nodes, followed by the surrogates."""
+        surrogates, nodes = self.surrogates, self.feature.size
+        feature = np.concatenate([self.feature, surrogates.feature.astype(np.int32)])
+        side_start, sides, flip = self.side_start, self.sides, np.zeros(nodes, dtype=np.bool_)
+        if surrogates.feature.size:
+            beyond = np.where(surrogates.side_start < 0, -1, surrogates.side_start + sides.size)
+            side_start = np.concatenate([side_start, beyond])
+            sides, flip = np.concatenate([sides, surrogates.sides]), np.concatenate([flip, surrogates.flip])
+        used = np.flatnonzero(np.bincount(feature[feature >= 0]))
+        return _Splits(feature, side_start, sides, flip, surrogates.start + nodes, used.tolist())
+
+    def _scales(
+        self, given: Sequence[NDArray[np.generic]]
+    ) -> tuple[NDArray[np.int32], list[NDArray[np.float64] | None]]:
+        """Cuts of all splits; and by predictor the tree's thresholds, where values come in the place of codes.
+
+        The code of a value is then the number of thresholds at or below it.
+        """
+        cut = np.concatenate([self.cut, self.surrogate_cut])
+        known: list[NDArray[np.float64] | None] = [None] * len(given)
+        for f, array in enumerate(given):
+            if array.dtype.kind == "f":
+                threshold = np.concatenate([self.threshold, self.surrogate_threshold])
+                own = self._splits.feature == f
+                thresholds = np.unique(threshold[own])
+                cut[own] = np.searchsorted(thresholds, threshold[own]) + 1
+                known[f] = thresholds
+        return cut, known

@@ -14,6 +14,8 @@ __all__ = ["Logistic", "fit_logistic", "gram", "rank_and_gaps"]
 Floats = NDArray[np.float64]
 _NEGLIGIBLE = 1e-10
 """Directions with a smaller share of the largest sum of squares count as collinear."""
+_FLAT = 1e-13
+"""Directions with a smaller share of the information are not followed: the likelihood is flat."""
 _MOST = 40
 _UNKNOWN = 100.0
 """Standard errors of log odds above this are those of levels without any events."""
@@ -36,8 +38,8 @@ class Logistic:
     probabilities : (n,) float64
         Fitted probabilities of 1.
     diverging : (k,) bool
-        Coefficients that have no finite estimate: they still grow while the likelihood stands still, or nothing is
-        known of them.
+        Coefficients that have no finite or no single estimate: they still grow while the likelihood stands still, or
+        nothing is known of them.
     """
 
     coefficients: Floats
@@ -90,9 +92,10 @@ def fit_logistic(x: sparse.csr_matrix, y: Floats) -> Logistic:
         before, loss = loss, found
         if before - loss < _TOLERANCE * (loss + 1e-3):
             break
-    step, covariance = _step(x, y, eta)
+    step, covariance, flat = _step(x, y, eta)
     reach = np.asarray(abs(x).max(axis=0).todense()).ravel()
-    return Logistic(beta, covariance, expit(eta), (np.abs(step) * reach > 0.1) | (np.diag(covariance) > _UNKNOWN**2))
+    unknown = np.sqrt(np.diag(covariance)) > _UNKNOWN
+    return Logistic(beta, covariance, expit(eta), flat | unknown | (np.abs(step) * reach > 0.1))
 
 
 def _loss(eta: Floats, y: Floats) -> float:
@@ -100,16 +103,18 @@ def _loss(eta: Floats, y: Floats) -> float:
     return float(np.mean(np.logaddexp(0, eta) - y * eta))
 
 
-def _step(x: sparse.csr_matrix, y: Floats, eta: Floats) -> tuple[Floats, Floats]:
+def _step(x: sparse.csr_matrix, y: Floats, eta: Floats) -> tuple[Floats, Floats, NDArray[np.bool_]]:
+    """Newton's step, the covariance, and which coefficients take part in directions that are flat."""
     mean = expit(eta)
     information = gram(x, mean * (1 - mean))
     # columns differ in size by orders of magnitude: scaled, one bound for rounding serves them all
     scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
-    kept = values > max(values[-1], 0.0) * _NEGLIGIBLE
+    kept = values > max(values[-1], 0.0) * _FLAT
     root = vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None]
     covariance = root @ root.T
-    return covariance @ (x.T @ (y - mean)), covariance
+    flat = (np.abs(vectors[:, ~kept]) > 1e-6).any(axis=1)
+    return covariance @ (x.T @ (y - mean)), covariance, flat
 
 
 def gram(x: sparse.csr_matrix, weight: Floats) -> Floats:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.drawing import as_written, axes_for, without_frame
 from unveil.errors import CallError
 from unveil.microdata.nearest import near_matches
-from unveil.tables.plots import _axes, _plain, _text
 
 if TYPE_CHECKING:
     from unveil.utility.result import Utility
@@ -31,8 +31,10 @@ _HEAT = {
 }
 
 
-def plot(utility: Utility, kind: str, measure: str | None, ax: Any) -> Any:
+def plot(utility: Utility, kind: str | None, measure: str | None, ax: Any) -> Any:
     """Draw one view, if what it shows was computed."""
+    if kind is None:
+        kind = next((name for name, (needed, _) in _VIEWS.items() if getattr(utility, needed)), "heatmap")
     if kind not in _VIEWS:
         raise CallError(f"unknown plot {kind!r}{near_matches(kind, _VIEWS)}; choose from {', '.join(_VIEWS)}")
     needed, draw = _VIEWS[kind]
@@ -49,7 +51,7 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
                         f"{', '.join(_HEAT)}")  # fmt: skip
     grid = _grid(utility, measure)
     n = len(utility.columns)
-    size = min(3.0 + 0.42 * n, 16.0)
+    size = 3.0 + 0.42 * n if n <= _WRITTEN else min(3.0 + 0.21 * n, 16.0)
     ax = _square(ax, size)
     signed = measure.endswith("difference")
     held = np.abs(grid[np.isfinite(grid)])
@@ -61,8 +63,8 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     if not measure.startswith(("TVD", "S_pMSE")):
         missing[np.arange(n), np.arange(n)] = np.ma.masked
     ax.imshow(missing, cmap="Greys", vmin=0, vmax=6)
-    small = "small" if n <= _WRITTEN else "x-small"
-    names = [_text(name) for name in utility.columns]
+    small = "small" if n <= 40 else "xx-small"
+    names = [as_written(name) for name in utility.columns]
     ax.set_xticks(range(n), names, rotation=90, fontsize=small)
     ax.set_yticks(range(n), names, fontsize=small)
     if n <= _WRITTEN:
@@ -71,12 +73,12 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     several = f", mean of {len(utility.labels)} releases" if len(utility.labels) > 1 else ""
     ax.set_title(f"pairs of variables{several}", fontsize="medium")
     ax.tick_params(length=0)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def _square(ax: Any, size: float) -> Any:
     if ax is None:
-        ax = _axes(None, height=size)
+        ax = axes_for(None, height=size)
         ax.figure.set_size_inches(size + 1.2, size)
     return ax
 
@@ -113,7 +115,7 @@ def _variables(utility: Utility, measure: str | None, ax: Any) -> Any:
              if not math.isnan(c.mean.get(measure, math.nan))][::-1]  # fmt: skip
     if not shown:
         raise CallError(f"{measure} is not defined for any variable")
-    ax = _axes(ax, height=1.3 + 0.3 * len(shown))
+    ax = axes_for(ax, height=1.3 + 0.3 * len(shown))
     for y, c in enumerate(shown):
         values = [r[measure] for r in c.releases]
         ax.plot([min(0, *values, c.mean[measure]), max(0, *values, c.mean[measure])], [y, y], color="#DDDDDD", zorder=1)
@@ -124,12 +126,14 @@ def _variables(utility: Utility, measure: str | None, ax: Any) -> Any:
             ax.plot([max(1 - 2 * c.mean["S_sd"], 0), 1 + 2 * c.mean["S_sd"]], [y, y], color=_OTHER, linewidth=5,
                     alpha=0.35, zorder=0, label="a correct model: 1 +- 2 sd" if y == 0 else None)  # fmt: skip
         ax.legend(frameon=False, loc="lower right", fontsize="small")
-    ax.set_yticks(range(len(shown)), [_text(c.subject["variable"]) for c in shown])
+    ax.set_yticks(range(len(shown)), [as_written(c.subject["variable"]) for c in shown])
     ax.set_xlabel({"TVD": "total variation distance", "KS": "Kolmogorov-Smirnov distance",
                    "wasserstein": "Wasserstein distance, in sd of the original"}.get(measure, measure))  # fmt: skip
-    several = "a dot per release, a diamond for their mean" if len(utility.labels) > 1 else _text(utility.labels[0])
+    several = (
+        "a dot per release, a diamond for their mean" if len(utility.labels) > 1 else as_written(utility.labels[0])
+    )
     ax.set_title(f"variables: {several}", fontsize="medium")
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def _models(utility: Utility, measure: str | None, ax: Any) -> Any:
@@ -140,7 +144,7 @@ def _models(utility: Utility, measure: str | None, ax: Any) -> Any:
     shown = [c for c in utility.models if math.isfinite(c.mean["std_difference"])][::-1]
     if not shown:
         raise CallError("no coefficient is defined in all files")
-    ax = _axes(ax, height=1.6 + 0.28 * len(shown))
+    ax = axes_for(ax, height=1.6 + 0.28 * len(shown))
     ax.axvspan(-z, z, color=_ORIGINAL, alpha=0.15, linewidth=0, label="interval of the original")
     ax.axvline(0, color=_ORIGINAL, linewidth=1)
     for y, c in enumerate(shown):
@@ -153,12 +157,12 @@ def _models(utility: Utility, measure: str | None, ax: Any) -> Any:
     several = len(models) > 1
     names = [f"{1 + models.index(c.subject['model'])}. {c.subject['model'].split(' ~ ')[0]}: {c.subject['term']}"
              if several else c.subject["term"] for c in shown]  # fmt: skip
-    ax.set_yticks(range(len(shown)), [_text(name) for name in names], fontsize="small")
+    ax.set_yticks(range(len(shown)), [as_written(name) for name in names], fontsize="small")
     ax.set_ylim(-0.7, len(shown) + 0.6)
     ax.set_xlabel("release less original, in standard errors of the original")
-    ax.set_title(_text(shown[0].subject["model"]) if not several else "regression coefficients", fontsize="medium")
+    ax.set_title(as_written(shown[0].subject["model"]) if not several else "regression coefficients", fontsize="medium")
     ax.legend(frameon=False, ncols=2, loc="upper center", fontsize="small")
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def _prediction(utility: Utility, measure: str | None, ax: Any) -> Any:
@@ -171,7 +175,7 @@ def _prediction(utility: Utility, measure: str | None, ax: Any) -> Any:
     if not shown:
         raise CallError("no target could be predicted")
     shown.sort(key=lambda c: (c.subject["score"] == "accuracy", c.mean["TRTR"]))
-    ax = _axes(ax, height=1.6 + 0.32 * len(shown))
+    ax = axes_for(ax, height=1.6 + 0.32 * len(shown))
     for y, c in enumerate(shown):
         first = y == 0
         ax.plot([c.mean["TRTR"], c.mean["TSTR"]], [y, y], color="#DDDDDD", linewidth=2, zorder=1)
@@ -180,12 +184,12 @@ def _prediction(utility: Utility, measure: str | None, ax: Any) -> Any:
         values = [r["TSTR"] for r in c.releases]
         ax.scatter(values, [y] * len(values), color=_RELEASE, marker="D", s=18, alpha=0.7, zorder=3,
                    label="trained on the release" if first else None)  # fmt: skip
-    ax.set_yticks(range(len(shown)), [f"{_text(c.subject['target'])} ({c.subject['score']})" for c in shown])
+    ax.set_yticks(range(len(shown)), [f"{as_written(c.subject['target'])} ({c.subject['score']})" for c in shown])
     ax.set_ylim(-0.7, len(shown) + 0.4)
     ax.set_xlabel("score on real records")
     ax.set_title(f"prediction of each variable from the others ({shown[0].subject['learner']})", fontsize="medium")
     ax.legend(frameon=False, ncols=2, loc="upper center", fontsize="small")
-    return _plain(ax)
+    return without_frame(ax)
 
 
 _VIEWS: dict[str, tuple[str, Callable[[Utility, str | None, Any], Any]]] = {

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.errors import CallError
 from unveil.inference.attack import fold_of
 from unveil.inference.attackers import Attacker, Target, fit_attacker, resolve
 from unveil.inference.keys import KeyTable, stacked
@@ -16,7 +19,7 @@ from unveil.utility.compared import Compared
 from unveil.utility.comparison import Comparison
 from unveil.utility.scores import ERROR_OF, class_scores, number_scores, record_scores
 
-__all__ = ["compare_prediction"]
+__all__ = ["compare_prediction", "learner_for"]
 
 Floats = NDArray[np.float64]
 
@@ -36,7 +39,7 @@ def compare_prediction(
     targets
         Variables to be predicted, each from all others.
     learner
-        The model; see :func:`unveil.inference.attackers.resolve`.
+        The model; see :func:`learner_for`.
     folds
         Number of folds.
     seed
@@ -50,12 +53,34 @@ def compare_prediction(
         One per target and score. Subject: ``target``, ``kind``, ``score``, ``learner``. Figures: ``TRTR``, ``TSTR``,
         ``difference`` (TSTR less TRTR) and its standard error ``se`` where the score is a mean over records.
     """
-    found: list[Comparison] = []
-    for place, name in enumerate(targets):
-        target = next(v for v in variables if v.name == name)
-        others = [v for v in variables if v.name != name]
-        found += _one(target, others, learner, folds, np.random.SeedSequence(seed, spawn_key=(place,)), threads)
-    return tuple(found)
+
+    def one(place: int) -> list[Comparison]:
+        target = next(v for v in variables if v.name == targets[place])
+        others = [v for v in variables if v is not target]
+        return _one(target, others, learner, folds, np.random.SeedSequence(seed, spawn_key=(place,)), threads)
+
+    # trees let others work while they grow; other learners bring threads of their own
+    workers = threads if isinstance(learner, str) and learner == "cart" else 1
+    # a learner silences warnings while it is fitted; what several at once leave behind is put back here
+    with warnings.catch_warnings(), ThreadPoolExecutor(workers) as pool:
+        return tuple(comparison for found in pool.map(one, range(len(targets))) for comparison in found)
+
+
+def learner_for(learner: Any, continuous: bool) -> Attacker:
+    """What learns to predict numbers, or classes: "linear" is lm or logit, for others see
+    :func:`unveil.inference.attackers.resolve`.
+
+    Raises
+    ------
+    CallError
+        If there is no such learner, there are several, or it does not suit the kind of target.
+    """
+    if isinstance(learner, str) and learner == "linear":
+        learner = "lm" if continuous else "logit"
+    found = resolve(learner, continuous)
+    if len(found) != 1:
+        raise CallError("name one learner; for several, call once for each")
+    return found[0]
 
 
 def _one(
@@ -63,7 +88,7 @@ def _one(
 ) -> list[Comparison]:
     continuous = target.is_amount and int(target.key.has_amounts.sum()) > 2
     kind = "continuous" if continuous else "categorical"
-    attacker = resolve(learner, continuous)[0]
+    attacker = learner_for(learner, continuous)
     stream = iter(seed.spawn(folds + len(target.column.releases) + 1))
     table, y = _training(target, others, None, continuous)
     reason = _reason(y, folds)
@@ -105,7 +130,10 @@ def _training(
         return table, Target(codes[0], target.column.n_levels)
     amounts = target.amounts_of(codes[0])
     held = np.flatnonzero(~np.isnan(amounts))
-    return table.take(held), Target(amounts[held], None)
+    # scores have no unit, and squares of very large amounts are out of range; a power of 2 changes no digit
+    assert target.key.values is not None
+    exponent = int(np.frexp(np.nanmax(np.abs(target.key.values)))[1])
+    return table.take(held), Target(np.ldexp(amounts[held], -exponent), None)
 
 
 def _reason(y: Target, folds: int) -> str:

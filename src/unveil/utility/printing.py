@@ -31,11 +31,12 @@ _SCORES = {"categorical": "accuracy", "continuous": "R2"}
 def utility_text(utility: Utility) -> str:
     """Headline figures per release, the worst of everything, and what they mean."""
     blocks = [_title(utility)]
+    several = ", mean of the releases" if len(utility.labels) > 1 else ""
     if utility.mean:
         blocks.append(_releases(utility))
     for title, block in (
-        ("worst variables, mean of the releases", _variables(utility)),
-        ("worst pairs of variables", _pairs(utility)),
+        (f"worst variables{several}", _variables(utility)),
+        (f"worst pairs of variables{several}", _pairs(utility)),
         ("regression coefficients", _models(utility)),
         ("prediction of real records", _prediction(utility)),
     ):
@@ -172,7 +173,7 @@ def _sentences(utility: Utility) -> list[str]:
             "below 0 that they are disjoint.",
         ]
     found += [
-        "None of this shows that anybody is protected: a copy of the original is the most useful release there is,",
-        "and what three variables say together is seen, if at all, by cart only.",
+        "None of this shows that anybody is protected: a copy of the original is the most useful release there is.",
+        "What three variables say only together is seen, if at all, by the cart score and the models asked for.",
     ]
     return found

@@ -14,6 +14,7 @@ from unveil.trees import Column, grow
 from unveil.utility.compared import Compared
 from unveil.utility.comparison import Comparison
 from unveil.utility.logit import fit_logistic
+from unveil.utility.null import by_pairs, by_permutation, formula
 from unveil.utility.stack import Stack, stack_of
 
 __all__ = ["MODELS", "Null", "compare_propensity", "score_figures"]
@@ -26,7 +27,7 @@ _FIGURES = ("pMSE", "S_pMSE", "expected", "S_sd", "SPECKS", "PO50", "parameters"
 
 def compare_propensity(
     variables: Sequence[Compared], *, models: Sequence[str], null: Null | None, permutations: int, minbucket: int,
-    seed: int,
+    seed: int, threads: int,
 ) -> tuple[Comparison, ...]:  # fmt: skip
     """Fit propensity models to the original stacked on each release.
 
@@ -45,6 +46,8 @@ def compare_propensity(
         Smallest number of records in a leaf.
     seed
         Of the permutations.
+    threads
+        Number of threads; no figure depends on it.
 
     Returns
     -------
@@ -53,7 +56,7 @@ def compare_propensity(
         S_pMSE under the null), ``SPECKS``, ``PO50``, ``parameters``.
     """
     found = []
-    for place, name in enumerate(models):
+    for name in models:
         model = MODELS[name]
         chosen = null or ("formula" if name == "logistic" else "permutation")
         releases: list[dict[str, float]] = []
@@ -68,8 +71,16 @@ def compare_propensity(
             releases.append(figures | {"parameters": float(parameters)})
             stacks.append((release, stack))
         scores_of = partial(_scores, model, minbucket)
-        stream = np.random.SeedSequence(seed, spawn_key=(place,))
-        _standardise(releases, stacks, variables, chosen, scores_of, permutations, stream)
+        if chosen == "formula":
+            nulls = [formula(int(releases[r]["parameters"]), stack) for r, stack in stacks]
+        elif chosen == "pairs":
+            nulls = by_pairs(variables, stacks, scores_of)
+        else:
+            stream = np.random.SeedSequence(seed, spawn_key=(list(MODELS).index(name),))
+            nulls = by_permutation([stack for _, stack in stacks], scores_of, permutations, stream, threads)
+        for (release, _), (expected, sd) in zip(stacks, nulls, strict=True):
+            ratio = releases[release]["pMSE"] / expected if expected > 0 else math.nan
+            releases[release] |= {"expected": expected, "S_pMSE": ratio, "S_sd": sd}
         ordered = [{figure: r[figure] for figure in _FIGURES} for r in releases]
         found.append(Comparison.of({"model": name, "null": chosen}, ordered, undefined=_reasons(ordered, variables)))
     return tuple(found)
@@ -119,51 +130,6 @@ def score_figures(scores: Floats, second: NDArray[np.bool_]) -> dict[str, float]
         "SPECKS": float(np.abs(np.cumsum(first - other))[:-1].max(initial=0.0)),
         "PO50": float(25 * (sides @ other - sides @ first)),
     }
-
-
-def _standardise(
-    releases: list[dict[str, float]], stacks: Sequence[tuple[int, Stack]], variables: Sequence[Compared], null: str,
-    scores_of: Callable[[Stack], Floats], permutations: int, seed: np.random.SeedSequence,
-) -> None:  # fmt: skip
-    """Add the expectation of pMSE for a correct synthesizer, and the ratio to it."""
-    if null == "formula":
-        for release, stack in stacks:
-            c, n, k = stack.share, len(stack.second), releases[release]["parameters"]
-            _ratio(releases[release], (k - 1) * (1 - c) ** 2 * c / n, math.sqrt(2 / (k - 1)) if k > 1 else math.nan)
-        return
-    nulls: dict[int, list[float]] = {}
-    """Standardised to one record: pMSE N / (c (1 - c)), by number of records; equal releases share their draws."""
-
-    def unit(stack: Stack) -> float:
-        c, n = stack.share, len(stack.second)
-        return float(np.mean((scores_of(stack) - c) ** 2)) * n / (c * (1 - c))
-
-    if null == "permutation":
-        streams = iter(seed.spawn(permutations * max(len(stacks), 1)))
-        alike: dict[int, int] = {}
-        for _, stack in stacks:
-            alike[len(stack.second)] = alike.get(len(stack.second), 0) + 1
-        for _, stack in stacks:
-            n = len(stack.second)
-            for _ in range(-(-permutations // alike[n])):
-                nulls.setdefault(n, []).append(unit(stack.shuffled(np.random.default_rng(next(streams)))))
-    else:
-        numbers = [release for release, _ in stacks]
-        drawn = [unit(stack_of(variables, a, b)) for i, a in enumerate(numbers) for b in numbers[i + 1 :]]
-        nulls = {len(stack.second): drawn for _, stack in stacks}
-    for release, stack in stacks:
-        c, n = stack.share, len(stack.second)
-        values = np.array(nulls[n])
-        mean = float(values.mean())
-        sd = float(values.std(ddof=1)) / mean if len(values) > 1 and mean > 0 else math.nan
-        # two independent files differ by 1/n1 + 1/n2, a release of a fitted model from its original by 1/n2
-        _ratio(releases[release], (1 - c) * mean * c * (1 - c) / n, sd)
-
-
-def _ratio(figures: dict[str, float], expected: float, sd: float) -> None:
-    figures["expected"] = expected
-    figures["S_pMSE"] = figures["pMSE"] / expected if expected > 0 else math.nan
-    figures["S_sd"] = sd
 
 
 def _reasons(releases: Sequence[dict[str, float]], variables: Sequence[Compared]) -> dict[str, str]:

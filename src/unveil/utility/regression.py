@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.special import ndtri
 
 from unveil.utility.compared import Compared
@@ -147,15 +148,18 @@ def _fitted(design: ModelDesign, rows: Rows) -> Estimates:
     if n == 0:
         return Estimates(np.full(k, np.nan), np.full(k, np.nan), ("no complete records",) * k)
     rank, gaps = rank_and_gaps(rows.x)
+    unit = 1.0
     reasons = np.where(gaps, "not estimable, it has no variation of its own", "").astype(object)
     if design.model.kind == "linear":
-        estimate, covariance = _least_squares(rows, rank)
+        # squares of very large outcomes are out of range
+        unit = float(np.abs(rows.y).max()) or 1.0
+        estimate, covariance = _least_squares(rows.x, rows.y / unit, rank)
         if n <= rank:
             reasons[:] = "as many coefficients as records"
     else:
         fitted = fit_logistic(rows.x, rows.y)
         estimate, covariance = fitted.coefficients, fitted.covariance
-        reasons[fitted.diverging] = "separated, its estimate has no bound"
+        reasons[fitted.diverging & ~gaps] = "separated, its estimate has no bound"
         if rows.y.min() == rows.y.max():
             reasons[:] = "only one level of the outcome occurs"
     lost = np.array([bool(reason) for reason in reasons])
@@ -164,23 +168,22 @@ def _fitted(design: ModelDesign, rows: Rows) -> Estimates:
         reasons[0], lost[0] = "a coefficient of an amount is not known", True
     estimate, covariance = rows.in_own_units(estimate, covariance)
     se = np.sqrt(np.maximum(np.diag(covariance), 0.0))
-    return Estimates(np.where(lost, np.nan, estimate), np.where(lost, np.nan, se), tuple(str(r) for r in reasons))
+    estimate, se = (np.where(lost, np.nan, values * unit) for values in (estimate, se))
+    return Estimates(estimate, se, tuple(str(r) for r in reasons))
 
 
-def _least_squares(rows: Rows, rank: int) -> tuple[Floats, Floats]:
+def _least_squares(x: sparse.csr_matrix, y: Floats, rank: int) -> tuple[Floats, Floats]:
     """Coefficients of smallest norm, and their covariance ``RSS / (n - rank) (X'X)^-``."""
-    squares = gram(rows.x, np.ones(len(rows.y)))
+    squares = gram(x, np.ones(len(y)))
     values, vectors = np.linalg.eigh(squares)
     root = vectors[:, -rank:] / np.sqrt(values[-rank:])
     inverse = root @ root.T
-    unit = float(np.abs(rows.y).max()) or 1.0
-    y = rows.y / unit
     centre = float(y.mean())
-    estimate = inverse @ (rows.x.T @ (y - centre))
-    residuals = y - centre - rows.x @ estimate
+    estimate = inverse @ (x.T @ (y - centre))
+    residuals = y - centre - x @ estimate
     # what is left of a perfect fit are rounding errors, not noise
     residuals[np.abs(residuals) < 1e-12] = 0.0
     estimate[0] += centre
     df = len(y) - rank
     variance = float(residuals @ residuals) / df if df > 0 else math.nan
-    return estimate * unit, inverse * variance * unit**2
+    return estimate, inverse * variance

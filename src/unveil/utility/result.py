@@ -126,13 +126,14 @@ class Utility:
 
         return worst(self, table, by, n)
 
-    def plot(self, kind: str = "heatmap", *, measure: str | None = None, ax: Any = None) -> Any:
+    def plot(self, kind: str | None = None, *, measure: str | None = None, ax: Any = None) -> Any:
         """Draw one view; needs matplotlib.
 
         Parameters
         ----------
         kind
-            "heatmap" (variables and pairs), "variables", "models" or "prediction".
+            "heatmap" (variables and pairs), "variables", "models" or "prediction"; by default the first of them that
+            was computed.
         measure
             Of the heat map: "TVD" (default), "S_pMSE", "V_difference", "pearson_difference", "spearman_difference";
             of variables any of their figures.

@@ -8,7 +8,6 @@ from importlib import import_module
 from typing import Any
 
 from unveil.errors import CallError
-from unveil.inference.attackers import resolve
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.utility.compared import compared
@@ -17,7 +16,7 @@ from unveil.utility.formula import models_of
 from unveil.utility.headline import headline
 from unveil.utility.marginals import compare_marginals
 from unveil.utility.pairs import compare_pairs
-from unveil.utility.prediction import compare_prediction
+from unveil.utility.prediction import compare_prediction, learner_for
 from unveil.utility.propensity import MODELS, Null, compare_propensity
 from unveil.utility.regression import compare_models
 from unveil.utility.result import Utility
@@ -31,7 +30,7 @@ Progress = Callable[[int, int, str], None]
 def utility(
     pair: Pair, columns: Sequence[str] | None = None, *, measures: Sequence[str] | str = MEASURES,
     models: str | Mapping[str, Any] | Iterable[Any] = (), propensity: Sequence[str] | str = ("logistic", "cart"),
-    null: Null | None = None, permutations: int = 20, minbucket: int = 20, n_groups: int = 5,
+    null: Null | None = None, permutations: int = 20, minbucket: int = 20, ngroups: int = 5,
     bias_corrected: bool = False, targets: Sequence[str] | str | None = None, learner: Any = "cart", folds: int = 5,
     level: float = 0.95, seed: int = 0, n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Utility:  # fmt: skip
@@ -57,14 +56,15 @@ def utility(
         Number of permutations, spread over releases of equal size.
     minbucket
         Smallest leaf of the cart propensity model.
-    n_groups
+    ngroups
         Groups that amounts are cut into for tables, at quantiles of all files together.
     bias_corrected
         Whether Cramér's V is freed of its bias.
     targets
         Variables that are predicted from all others; by default all columns.
     learner
-        What predicts them: cart, rf, gbm, logit, lm, ..., or an estimator; see :func:`unveil.rapid`.
+        What predicts them: cart, rf, gbm, linear (logit for classes, lm for numbers), or an estimator with ``fit``
+        and ``predict_proba`` or ``predict``.
     folds
         Number of folds for models trained on real records.
     level
@@ -72,7 +72,7 @@ def utility(
     seed
         Of permutations, folds and learners.
     n_jobs
-        Number of threads of learners that have any; all by default. No figure depends on it.
+        Number of threads; all by default. No figure depends on it.
     progress
         Called with the number of finished parts, of all parts, and a text.
 
@@ -106,7 +106,7 @@ def utility(
     """
     chosen = _choice("measures", measures, MEASURES)
     fitted = _choice("propensity", propensity, tuple(MODELS))
-    _check_numbers(permutations=(permutations, 2), minbucket=(minbucket, 1), n_groups=(n_groups, 2), folds=(folds, 2),
+    _check_numbers(permutations=(permutations, 2), minbucket=(minbucket, 1), ngroups=(ngroups, 2), folds=(folds, 2),
                    seed=(seed, 0), n_jobs=(1 if n_jobs in (None, -1) else n_jobs, 1))  # fmt: skip
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise CallError(f"level must lie between 0 and 1, not {level!r}")
@@ -117,13 +117,19 @@ def utility(
     names = _columns(pair, columns)
     named = models_of(models, names)
     predicted = _targets(targets, names)
-    if "prediction" in chosen and len(resolve(learner, learner == "lm")) != 1:
-        raise CallError("name one learner; for several, call once for each")
+    if "prediction" in chosen and predicted:
+        learner_for(learner, isinstance(learner, str) and learner == "lm")
     threads = (os.cpu_count() or 1) if n_jobs in (None, -1) else int(n_jobs or 1)
-    variables = compared(pair, names, n_groups)
+    variables = compared(pair, names, ngroups)
     parts: dict[str, Callable[[], tuple[Comparison, ...]]] = {
         "propensity": lambda: compare_propensity(
-            variables, models=fitted, null=null, permutations=permutations, minbucket=minbucket, seed=seed
+            variables,
+            models=fitted,
+            null=null,
+            permutations=permutations,
+            minbucket=minbucket,
+            seed=seed,
+            threads=threads,
         ),
         "marginals": lambda: compare_marginals(variables),
         "pairs": lambda: compare_pairs(variables, corrected=bias_corrected),
@@ -143,7 +149,7 @@ def utility(
     releases = tuple(headline(r, *tables) for r in range(pair.n_releases))
     return Utility(
         names, releases, mean_of(releases), sd_of(releases), *tables, pair.n_original, pair.n_synthetic, pair.labels,
-        {"measures": list(chosen), "n_groups": n_groups, "propensity": list(fitted), "permutations": permutations,
+        {"measures": list(chosen), "ngroups": ngroups, "propensity": list(fitted), "permutations": permutations,
          "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
         _notes(pair, names, columns), pair.flavour,
     )  # fmt: skip

@@ -17,6 +17,7 @@ from unveil.microdata.source import Kind, Source
 from unveil.synthesis.encode import EncodedVariable, Levels, encode
 from unveil.synthesis.fitting import generator
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
+from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.palette import Palette, make_palette
 
 __all__ = ["CodedFile", "check_epsilon", "noisy_counts", "open_release", "sampled", "summed"]
@@ -173,7 +174,8 @@ def sampled(file: CodedFile, draw: Draw, n: int | None, m: int, seed: int) -> An
     for name, value, least in (("n", n, 0), ("m", m, 1), ("seed", seed, 0)):
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
             raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
-    frames = [file.frame(draw(n, generator(seed, copy))) for copy in range(m)]
+    with enough_memory(n, m, len(file.variables)):
+        frames = [file.frame(draw(n, generator(seed, copy))) for copy in range(m)]
     return frames if m > 1 else frames[0]
 
 

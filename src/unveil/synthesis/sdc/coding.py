@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from typing import Any, Literal
+import sys
+from textwrap import shorten
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 
@@ -13,6 +15,8 @@ from unveil.synthesis.sdc.records import Records
 from unveil.synthesis.sdc.report import SdcReport
 
 __all__ = ["bottom_code", "top_code"]
+
+MOST = sys.float_info.max
 
 
 def top_code(
@@ -136,18 +140,24 @@ def _coded(
     return records.with_values(column, change, threshold), report
 
 
+def _is_number(value: object) -> TypeGuard[float]:
+    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
+
+
 def _threshold(amounts: Amounts, at: float | None, quantile: float | None, where: str, action: str) -> float:
     if (at is None) == (quantile is None):
         raise CallError(f"{where}: {action} takes a threshold, at=..., or a quantile=..., one of the two")
     if quantile is not None:
-        if not 0 < quantile < 1:
+        if not _is_number(quantile) or not 0 < quantile < 1:
             raise CallError(f"{where}: quantile must lie between 0 and 1, not {quantile!r}")
         if not amounts.present.any():
             raise DataError(f"{where} has no amounts to take a quantile of; give the threshold with at=")
         found: float = np.quantile(amounts.values[amounts.present], quantile, method="inverted_cdf").item()
+        if math.isinf(found):
+            raise DataError(f"{where}: the quantile is infinite; give a threshold with at=")
         return found
-    if isinstance(at, bool) or not isinstance(at, int | float | np.number) or math.isnan(at):
-        raise CallError(f"{where}: at must be a number, not {at!r}")
+    if not _is_number(at) or not -MOST <= at <= MOST:
+        raise CallError(f"{where}: at must be a number that is finite, not {shorten(repr(at), 40)}")
     if not amounts.is_whole:
         return float(at)
     if at != math.floor(at):

@@ -8,17 +8,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
+from unveil.synthesis.bandwidth import SPIKE, rule_of_thumb
 from unveil.synthesis.sdc.amounts import SpecialCodes, amounts_of
 from unveil.synthesis.sdc.records import Records
 from unveil.synthesis.sdc.report import SdcReport
 
-__all__ = ["decimals_of", "rule_of_thumb", "smooth"]
+__all__ = ["decimals_of", "smooth"]
 
-SPIKE = 0.7
-"""A value that a larger share of the amounts has is a state, not an amount ("no income"): it is kept."""
 MOST_DECIMALS = 15
 EXACT_DOUBLE = 2**53
-QUARTILE_RANGE_OF_NORMAL = 1.34
 
 
 def smooth(
@@ -117,28 +115,6 @@ def smooth(
         tuple(sentences),
     )  # fmt: skip
     return records.with_values(column, change, values), report
-
-
-def rule_of_thumb(values: NDArray[np.float64]) -> float:
-    """Bandwidth of a normal kernel by Silverman's rule of thumb; 0 where there is no spread.
-
-    Parameters
-    ----------
-    values : (n,) float64
-        The amounts.
-
-    Examples
-    --------
-    >>> rule_of_thumb(np.array([5.0, 5.0]))
-    0.0
-    """
-    if values.size < 2:
-        return 0.0
-    low, high = np.quantile(values, [0.25, 0.75])
-    deviation, by_quartiles = float(values.std(ddof=1)), float(high - low) / QUARTILE_RANGE_OF_NORMAL
-    # Where half of the amounts are equal the quartiles say nothing of the spread.
-    spread = min(deviation, by_quartiles) if by_quartiles > 0 else deviation
-    return float(0.9 * spread * values.size**-0.2)
 
 
 def decimals_of(values: NDArray[np.float64]) -> int:

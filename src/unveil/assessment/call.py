@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from unveil.assessment.advice_part import advice_part
+from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.document import document
 from unveil.assessment.inference_part import inference_part
 from unveil.assessment.keeping import Kept, fingerprint
@@ -28,12 +28,13 @@ Progress = Callable[[int, int, str], None]
 
 def assess(
     pair: Pair, keys: str | Sequence[str], *, targets: str | Sequence[str] | None = None, synthesizer: Any = None,
-    holdout: Any = None, intruders: str | Sequence[str] | None = None, measures: str | Sequence[str] | None = None,
-    ngroups_keys: Mapping[str, int] | None = None, ngroups_target: int | Mapping[str, int] | None = None,
-    attacker: str = "auto", tau: float = 0.3, epsilon: float = 0.10, permutations: int = 19,
-    models: str | Sequence[str] = (), level: float = 0.95, budget: float = 180.0, minimum_count: int = 10,
-    release_safe: bool = True, policy: str | Path | Policy | None = None, seed: int = 0,
-    checkpoint: str | Path | None = None, progress: Progress | None = None,
+    holdout: Any = None, holdout_unseen: bool = False, intruders: str | Sequence[str] | None = None,
+    measures: str | Sequence[str] | None = None, ngroups_keys: Mapping[str, int] | None = None,
+    ngroups_target: int | Mapping[str, int] | None = None, attacker: str = "auto", tau: float = 0.3,
+    epsilon: float = 0.10, permutations: int = 19, models: str | Sequence[str] = (), level: float = 0.95,
+    budget: float = 180.0, minimum_count: int = 10, release_safe: bool = True,
+    policy: str | Path | Policy | None = None, seed: int = 0, checkpoint: str | Path | None = None,
+    progress: Progress | None = None,
 ) -> Assessment:  # fmt: skip
     """Assess what one or more releases give away, to intruders from weak to strong, and what the releases are good for.
 
@@ -57,6 +58,8 @@ def assess(
     holdout
         Real records that the synthesizer never saw: a frame or a path. Without it (and without a synthesizer) there is
         no membership attack.
+    holdout_unseen
+        True to state that this is so; see :func:`unveil.membership`.
     intruders
         Which of "release", "release and synthesizer", "all but one record"; all by default.
     measures
@@ -119,7 +122,7 @@ def assess(
         models=models, level=level, budget=budget, minimum_count=minimum_count, seed=seed,
     )  # fmt: skip
     rules = policy if policy is None or isinstance(policy, Policy) else read_policy(policy)
-    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, holdout)
+    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, holdout, holdout_unseen)
     parts = _parts(scenario)
     kept = None if checkpoint is None else _kept(checkpoint, context)
     done = []
@@ -146,13 +149,15 @@ def _parts(scenario: Scenario) -> list[Part]:
         "key sets": key_sets_part,
         "utility": utility_part,
         "membership": membership_part,
-        "advice": advice_part,
     }
     by_target = {"inference": inference_part, "posterior": posterior_part}
     parts = []
     for measure in scenario.measures:
         if measure in whole:
             parts.append(Part(measure, measure, whole[measure]))
+        elif measure == "advice":
+            parts.append(Part("advice: keys", measure, key_advice_part))
+            parts.append(Part("advice: synthesizer", measure, settings_advice_part))
         else:
             parts.extend(Part(f"{measure}: {t}", measure, by_target[measure](t)) for t in scenario.targets)
     return parts

@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from unveil.assessment.assess import assess
+from unveil.assessment.call import assess
 from unveil.assessment.pareto import pareto
 from unveil.assessment.result import Assessment
 from unveil.errors import CallError, UnveilWarning
@@ -141,8 +141,8 @@ class Comparison:
                 "",
                 paragraph(
                     "* no other has less risk and more utility at once. Risks are means over the targets; smaller is",
-                    f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals hold for",
-                    "these persons and releases; where they overlap the order is not settled.",
+                    f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals hold",
+                    "for these persons and releases; where they overlap the order is not settled.",
                     "Not shown: what an intruder with other keys learns.",
                 ),
             ]
@@ -218,13 +218,15 @@ def compare(
     """
     for name, value, known in (("risk", risk, RISKS), ("utility", utility, UTILITIES)):
         if value not in known:
-            raise CallError(f"{name}: there is no {value!r}; choose from {', '.join(known)}{near_matches(value, known)}")
+            raise CallError(
+                f"{name}: there is no {value!r}; choose from {', '.join(known)}{near_matches(value, known)}"
+            )
     everything = dict(candidates or {}) | _of_grid(grid, special_codes, kinds)
     if not everything:
         raise CallError("nothing to compare: give candidates, or a grid of settings")
     if isinstance(m, bool) or not isinstance(m, int) or m < 1:
         raise CallError(f"m must be a whole number from 1, not {m!r}")
-    source = read(original) if not isinstance(original, Mapping) else original
+    source = read(original)
     found: dict[str, Assessment] = {}
     for done, (label, candidate) in enumerate(everything.items()):
         if progress is not None:
@@ -253,9 +255,7 @@ def compare(
     )
 
 
-def _of_grid(
-    grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds: Any
-) -> dict[str, Any]:
+def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds: Any) -> dict[str, Any]:
     if not grid:
         return {}
     from unveil.synthesis import CartSynthesizer
@@ -282,7 +282,9 @@ def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]
 
 def _points(contents: Mapping[str, Mapping[str, Any]], risk: str, utility: str) -> tuple[Point, ...]:
     risks = {label: _by_measure(one["figures"], RISKS) for label, one in contents.items()}
-    utilities = {label: _by_measure((one["utility"] or {}).get("figures", ()), UTILITIES) for label, one in contents.items()}
+    utilities = {
+        label: _by_measure((one["utility"] or {}).get("figures", ()), UTILITIES) for label, one in contents.items()
+    }
     nothing = (math.nan,) * 3
     best = pareto(
         [(risks[label].get(risk, nothing)[0], utilities[label].get(utility, nothing)[0]) for label in contents]
@@ -293,13 +295,15 @@ def _points(contents: Mapping[str, Mapping[str, Any]], risk: str, utility: str) 
     )
 
 
-def _by_measure(
-    figures: Sequence[Mapping[str, Any]], names: Sequence[str]
-) -> dict[str, tuple[float, float, float]]:
+def _by_measure(figures: Sequence[Mapping[str, Any]], names: Sequence[str]) -> dict[str, tuple[float, float, float]]:
     """Value and interval by measure, each the mean over the targets."""
     found = {}
     for name in names:
-        same = [[math.nan if f[k] is None else f[k] for k in ("value", "low", "high")] for f in figures if f["measure"] == name]
+        same = [
+            [math.nan if f[k] is None else f[k] for k in ("value", "low", "high")]
+            for f in figures
+            if f["measure"] == name
+        ]
         if same:
             value, low, high = (math.fsum(one) / len(same) for one in zip(*same, strict=True))
             found[name] = (value, low, high)

@@ -1,0 +1,124 @@
+"""What the releases are still good for."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from statistics import NormalDist
+from typing import Any
+
+from unveil.assessment.figure import Figure
+from unveil.assessment.part import Context, Section, Skipped
+
+__all__ = ["utility_part"]
+
+NAMED = {
+    "S_pMSE": "S_pMSE_cart",
+    "pMSE": "pMSE_cart",
+    "SPECKS": "SPECKS_cart",
+    "mean TVD": "TVD_pairs_mean",
+    "worst pair TVD": "TVD_pairs_max",
+}
+"""Figures that a policy or a map can refer to, by the names in the summary of a :class:`unveil.utility.Utility`."""
+
+SAYS = {
+    "S_pMSE": "1 is what a release from the true model would have; the larger, the easier the files are told apart.",
+    "pMSE": "0: a model cannot tell the release from the original; it grows with the number of records.",
+    "SPECKS": "0: a model cannot tell the release from the original; 1: it always can.",
+    "mean TVD": "0: every table of two variables is as in the original; 1: they have nothing in common.",
+    "worst pair TVD": "The same for the pair of variables that fares worst.",
+}
+
+
+def utility_part(context: Context) -> Section:
+    """Propensity scores, single variables, pairs, models that were named, and prediction of the targets."""
+    from unveil.utility import utility
+
+    if context.clock.left == 0:
+        raise Skipped("the budget was used up before utility was measured; raise it, or leave other measures out")
+    scenario = context.scenario
+    found = utility(
+        context.pair, targets=scenario.targets, models=scenario.models, level=scenario.level, seed=scenario.seed
+    )
+    plain = found.to_dict()
+    figures = [
+        _figure(name, [release[own] for release in found.releases], scenario.level).to_dict()
+        for name, own in NAMED.items()
+        if own in found.mean
+    ]
+    return Section(
+        entries={
+            "utility": {
+                "summary": plain["mean"],
+                "figures": figures,
+                "variables": [_flat(one, ("variable",)) for one in plain["variables"]],
+                "pairs": [_flat(one, ("first", "second")) for one in plain["pairs"]],
+                "models": [_model(one) for one in plain["models"]],
+                "prediction": [_prediction(one) for one in plain["prediction"]],
+                "sentence": _sentence(found.mean),
+            }
+        },
+        warnings=tuple(found.notes),
+    )
+
+
+def _figure(name: str, values: Sequence[float], level: float) -> Figure:
+    """A figure whose interval is that of the releases' mean; a single release has none."""
+    n = len(values)
+    mean = math.fsum(values) / n
+    half = math.nan
+    if n > 1:
+        spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
+        half = NormalDist().inv_cdf(0.5 + level / 2) * spread / math.sqrt(n)
+    return Figure(
+        measure=name,
+        intruder="",
+        target=None,
+        unit="distance",
+        per_release=list(values),
+        low=mean - half,
+        high=mean + half,
+        sentence=SAYS[name],
+        does_not_show="Whether the analysis that a user has in mind comes out the same; name it as a model.",
+        contradicted_by="worst pair TVD",
+    )
+
+
+def _flat(one: Mapping[str, Any], subject: Sequence[str]) -> dict[str, Any]:
+    return {name: one[name] for name in subject} | dict(one["mean"])
+
+
+def _model(one: Mapping[str, Any]) -> dict[str, Any]:
+    mean = one["mean"]
+    own = {name: value for name, value in one.items() if name not in ("releases", "mean", "sd", "undefined")}
+    return own | {
+        "original": mean["estimate_original"],
+        "synthetic": mean["estimate"],
+        "overlap": mean["overlap"],
+        "difference": mean["std_difference"],
+    }
+
+
+def _prediction(one: Mapping[str, Any]) -> dict[str, Any]:
+    mean = one["mean"]
+    return {
+        "target": one["target"],
+        "metric": one["score"],
+        "trained_on_original": mean["TRTR"],
+        "trained_on_synthetic": mean["TSTR"],
+        "difference": mean["difference"],
+        "learner": one["learner"],
+    }
+
+
+def _sentence(mean: Mapping[str, float]) -> str:
+    pairs, worst, score = (mean.get(NAMED[name], math.nan) for name in ("mean TVD", "worst pair TVD", "S_pMSE"))
+    text = (
+        f"The tables of two variables are {100 * pairs:.1f} % away from the original on average and "
+        f"{100 * worst:.1f} % in the worst case (total variation distance)"
+    )
+    return text + (
+        f"; a tree tells the files apart {score:.1f} times as well as it would if the release came from the true model."
+        if not math.isnan(score)
+        else "."
+    )

@@ -1,0 +1,131 @@
+"""The verb `unveil membership`."""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
+
+from unveil.cli.options import Listed, Original, Output, Reading, Whole, announce_compiling, names_of, progress_bar
+from unveil.errors import CallError
+
+__all__ = ["AttackOptions", "membership"]
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
+class AttackOptions:
+    """How members are told from others.
+
+    Parameters
+    ----------
+    columns
+        Columns to compare, separated by commas; default: all that every file has.
+    attacks
+        dcr, density, classifier; several separated by commas; default: all.
+    scale
+        What differences of numbers are divided by: the original's range, or interquartile range (iqr).
+    max_records
+        Members, and held-out records, that are attacked at most.
+    level
+        Coverage of the intervals.
+    seed
+        The same seed gives the same figures.
+    n_jobs
+        Number of threads; default: all.
+    """
+
+    columns: Listed = None
+    attacks: Listed = None
+    scale: Literal["range", "iqr"] = "range"
+    max_records: Whole = 20_000
+    level: float = 0.95
+    seed: Whole = 0
+    n_jobs: Whole | None = None
+
+    def options(self, known: tuple[str, ...]) -> dict[str, Any]:
+        """Options of :func:`unveil.membership`."""
+        chosen = {name: getattr(self, name) for name in ("scale", "max_records", "level", "seed", "n_jobs")}
+        if self.columns is not None:
+            chosen["columns"] = names_of(self.columns, known)
+        if self.attacks is not None:
+            chosen["attacks"] = names_of(self.attacks, ())
+        return chosen
+
+
+def membership(
+    original: Original, *synthetic: Path, holdout: Path | None = None,
+    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
+    repeats: Whole = 3, minbucket: Whole = 5, cp: float = 1e-8, collapse: bool = True, records: Path | None = None,
+    attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
+) -> None:  # fmt: skip
+    """Whether the release gives away whose records it was made from.
+
+    Give releases and --holdout, or --refit and no release.
+
+    Parameters
+    ----------
+    original
+        The file of real records that the release was made from.
+    synthetic
+        The release, or several.
+    holdout
+        A file of real records that the synthesizer never saw.
+    holdout_unseen
+        State that this is so; without it nothing is measured.
+    refit
+        Fit this synthesizer to random halves of the original instead, and attack both halves.
+    repeats
+        Number of times the original is cut, with --refit.
+    minbucket
+        Smallest number of donors in a leaf, with --refit.
+    cp
+        Least relative gain of a split, with --refit.
+    collapse
+        Whether splits that change no majority are removed, with --refit.
+    records
+        Write the scores of every attacked record to this file. They are confidential.
+    """
+    inputs = (original, *synthetic, *([holdout] if holdout else []))
+    output.check(inputs, *([records] if records else []))
+    announce_compiling()
+    if refit is not None:
+        if synthetic or holdout is not None or records is not None:
+            raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
+        output.give(_refitted(original, repeats, minbucket, cp, collapse, attack, reading))
+        return
+    if holdout is None:
+        raise CallError(
+            "name real records that the synthesizer never saw (--holdout FILE --holdout-unseen), "
+            "or have the synthesizer fitted with and without each record (--refit cart)"
+        )
+    import unveil
+
+    pair = reading.pair(original, synthetic)
+    found = unveil.membership(pair, str(holdout), holdout_unseen=holdout_unseen, **attack.options(pair.names))
+    if records is not None:
+        from unveil.microdata.write import write_table
+
+        write_table(found.records(flavour="arrow"), str(records), overwrite=output.overwrite)
+        print(f"notice: {records} holds figures of every single person: keep it in the building", file=sys.stderr)
+    output.give(found)
+
+
+def _refitted(
+    original: Path, repeats: int, minbucket: int, cp: float, collapse: bool, attack: AttackOptions, reading: Reading
+) -> Any:
+    import unveil
+
+    source = unveil.read(str(original), **reading.options)
+    synthesizer = unveil.CartSynthesizer(
+        minbucket=minbucket, cp=cp, collapse=collapse, kinds=reading.stated or None,
+        special_codes=reading.codes or None, n_jobs=attack.n_jobs,
+    )  # fmt: skip
+    with progress_bar("releases") as progress:
+        return unveil.membership_synthesizer(
+            source, synthesizer, repeats=repeats, kinds=reading.stated or None, special_codes=reading.codes or None,
+            progress=progress, **attack.options(source.names),
+        )  # fmt: skip

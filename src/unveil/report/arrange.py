@@ -1,0 +1,177 @@
+"""The assessment in the order of the page: which figure goes where, and what is left out and why."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unveil.errors import DataError
+
+__all__ = ["Page", "arrange", "first_columns", "large_enough", "policy_rows"]
+
+MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300}
+
+
+# Table measures are percentages wherever they stand.
+PERCENT_MEASURES = dict.fromkeys(("UiO", "UiS", "UiOiS", "repU", "Dorig", "DiS", "DiSCO", "DCAP", "TCAP"), "percent")
+
+
+@dataclass(frozen=True)
+class TargetPage:
+    """A target with its figures, weakest intruder first."""
+
+    slug: str
+    content: dict[str, Any]
+    figures: list[dict[str, Any]]
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the templates are given.
+
+    Attributes
+    ----------
+    a
+        The assessment.
+    intruders
+        Each intruder with the figures read as its risk.
+    targets
+        Each target with its figures.
+    general
+        Figures that belong to no target.
+    sections
+        Anchor and heading of every section that is drawn.
+    """
+
+    a: dict[str, Any]
+    intruders: list[tuple[dict[str, Any], list[dict[str, Any]]]]
+    targets: list[TargetPage]
+    general: list[dict[str, Any]]
+    sections: list[tuple[str, str]]
+
+
+SECTIONS = (
+    ("summary", "Summary"),
+    ("intruders", "Intruders, from weak to strong"),
+    ("targets", "Target by target"),
+    ("keys", "Which keys, which groups"),
+    ("utility", "Utility"),
+    ("map", "Risk and utility together"),
+    ("advice", "What to change"),
+    ("policy", "The institution's policy"),
+    ("methods", "Methods and sources"),
+    ("provenance", "Provenance"),
+)
+
+
+def arrange(assessment: dict[str, Any]) -> Page:
+    """Sort the figures into their places."""
+    order = {one["name"]: number for number, one in enumerate(assessment["intruders"])}
+    for number, figure in enumerate(assessment["figures"]):
+        if figure["intruder"] not in order:
+            raise DataError(
+                f"assessment.figures[{number}].intruder is {figure['intruder']!r}, which is none of intruders"
+            )
+    figures = sorted(assessment["figures"], key=lambda f: order[f["intruder"]])
+    slugs = _slugs([one["target"] for one in assessment["targets"]])
+    known = {one["target"] for one in assessment["targets"]}
+    return Page(
+        a=assessment,
+        intruders=[(one, [f for f in figures if f["intruder"] == one["name"]]) for one in assessment["intruders"]],
+        targets=[
+            TargetPage(slug, one, [f for f in figures if f["target"] == one["target"]])
+            for slug, one in zip(slugs, assessment["targets"], strict=True)
+        ],
+        general=[f for f in figures if f["target"] not in known],
+        sections=[s for s in SECTIONS if s[0] != "policy" or assessment["policy"] is not None],
+    )
+
+
+def _slugs(names: Iterable[str]) -> list[str]:
+    """Anchors: readable where the name allows it, and never the same twice."""
+    found: list[str] = []
+    for number, name in enumerate(names, 1):
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
+        found.append(f"target-{number}-{plain}" if plain else f"target-{number}")
+    return found
+
+
+def policy_rows(assessment: dict[str, Any], figure: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the institution's policy says of a figure."""
+    policy = assessment["policy"]
+    if policy is None:
+        return []
+    return [r for r in policy["rows"] if r["measure"] == figure["measure"] and r["target"] == figure["target"]]
+
+
+def unit_of(assessment: dict[str, Any], row: dict[str, Any]) -> str:
+    """The unit of a measure of a target that is named outside the list of figures."""
+    if row.get("unit"):
+        return str(row["unit"])
+    found = [f["unit"] for f in assessment["figures"] if f["measure"] == row["measure"]]
+    return str(found[0]) if found else PERCENT_MEASURES.get(row["measure"], "")
+
+
+def large_enough(assessment: dict[str, Any], rows: Sequence[dict[str, Any]], persons: str) -> list[dict[str, Any]]:
+    """The groups that a report which may leave the building can name.
+
+    A level that few persons have can be as telling as a record, so that the others are counted and not named.
+    """
+    minimum = assessment["scenario"]["minimum_count"]
+    if not assessment["release_safe"]:
+        return list(rows)
+    return [row for row in rows if row.get(persons) is None or row[persons] >= minimum]
+
+
+def why_missing(assessment: dict[str, Any], *names: str) -> str:
+    """Why a part of the assessment is not there, in the words of the assessment."""
+    for part in assessment["parts"]:
+        if part["name"] in names:
+            reason = part["reason"]
+            return f"{part['status']}: {reason}" if reason else str(part["status"])
+    return "not part of this assessment"
+
+
+def first_columns(rows: Sequence[dict[str, Any]], *leading: str) -> list[str]:
+    """Names of all columns of a list of rows, the leading ones first; what is nested is left to the JSON."""
+    names = dict.fromkeys(leading)
+    for row in rows:
+        names |= dict.fromkeys(k for k, v in row.items() if not isinstance(v, list))
+    return list(names)
+
+
+def command(assessment: dict[str, Any]) -> str:
+    """The command that repeats the assessment; labels stand for paths."""
+    given = assessment["provenance"].get("command")
+    if given:
+        return str(given)
+    data, scenario = assessment["data"], assessment["scenario"]
+    words = ["unveil", "assess", data["original"]["label"], *(one["label"] for one in data["releases"])]
+    words += ["--keys", ",".join(scenario["keys"]), "--targets", ",".join(scenario["targets"])]
+    if scenario.get("seed") is not None:
+        words += ["--seed", str(scenario["seed"])]
+    return shlex.join(words)
+
+
+def heat_map(pairs: Sequence[dict[str, Any]], measure: str) -> tuple[list[str], dict[tuple[str, str], float | None]]:
+    """Names along both sides of the map, and the values both ways; at most so many names as can be read."""
+    names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))[: MOST_ROWS["heat"]]
+    values = {}
+    for pair in pairs:
+        values[pair["first"], pair["second"]] = values[pair["second"], pair["first"]] = pair.get(measure)
+    return names, values
+
+
+def pair_measures(pairs: Sequence[dict[str, Any]]) -> list[str]:
+    """Names of the numbers that were computed for pairs."""
+    return [name for name in first_columns(pairs) if name not in ("first", "second")
+            and any(isinstance(p.get(name), (int, float)) for p in pairs)]  # fmt: skip
+
+
+def posterior_rows(posterior: dict[str, Any]) -> list[dict[str, Any]]:
+    """One row per release, or all of them pooled, and what the intruder uses."""
+    pairs = zip(posterior.get("labels", []), posterior.get("releases", []), strict=False)
+    return [{"release": label, "uses": name} | one for label, release in pairs for name, one in release.items()]

@@ -1,0 +1,173 @@
+"""What each measure is, where it comes from and what it does not show: the text of "Methods and sources"."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+__all__ = ["METHODS", "NOTATION", "REFERENCES", "Method", "Reference", "method_of"]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """A publication; `link` is empty where there is no identifier."""
+
+    short: str
+    text: str
+    identifier: str = ""
+    link: str = ""
+
+
+def _doi(short: str, text: str, doi: str) -> Reference:
+    return Reference(short, text, f"doi:{doi}", f"https://doi.org/{doi}")
+
+
+def _arxiv(short: str, text: str, number: str) -> Reference:
+    return Reference(short, text, f"arXiv:{number}", f"https://arxiv.org/abs/{number}")
+
+
+REFERENCES = {
+    "raab": _arxiv(
+        "Raab et al. 2026",
+        "G. M. Raab, B. Nowok, C. Dibben (2024, revised 2026). Practical privacy metrics for synthetic data.",
+        "2406.16826",
+    ),
+    "taub": _doi(
+        "Taub et al. 2018",
+        "J. Taub, M. Elliot, M. Pampaka, D. Smith (2018). Differential correct attribution probability for "
+        "synthetic data: an exploration. Privacy in Statistical Databases, LNCS 11126, 122–137.",
+        "10.1007/978-3-319-99771-1_9",
+    ),
+    "little": Reference(
+        "Little et al. 2022",
+        "C. Little, M. Elliot, R. Allmendinger (2022). Comparing the utility and disclosure risk of "
+        "synthetic data with samples of microdata. Privacy in Statistical Databases.",
+    ),
+    "templ": _arxiv(
+        "Templ et al. 2026",
+        "M. Templ, O. Thees, R. Müller (2026). RAPID: risk of attribute prediction-induced disclosure.",
+        "2602.09235",
+    ),
+    "reiter": _doi(
+        "Reiter et al. 2014",
+        "J. P. Reiter, Q. Wang, B. Zhang (2014). Bayesian estimation of disclosure risks for multiply "
+        "imputed, synthetic data. Journal of Privacy and Confidentiality 6 (1).",
+        "10.29012/jpc.v6i1.635",
+    ),
+    "hu": Reference(
+        "Hu 2019",
+        "J. Hu (2019). Bayesian estimation of attribute and identification disclosure risks in synthetic "
+        "data. Transactions on Data Privacy 12, 61–89.",
+    ),
+    "latner": Reference(
+        "Latner et al. 2026", "J. Latner, M. Neunhoeffer, J. Drechsler (2025, 2026). When privacy measures fail."
+    ),
+    "snoke": _doi(
+        "Snoke et al. 2018",
+        "J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic (2018). General and specific utility "
+        "measures for synthetic data. Journal of the Royal Statistical Society A 181 (3), 663–688.",
+        "10.1111/rssa.12358",
+    ),
+    "voas": Reference(
+        "Voas & Williamson 2001",
+        "D. Voas, P. Williamson (2001). Evaluating goodness-of-fit measures for synthetic microdata. "
+        "Geographical and Environmental Modelling 5 (2), 177–200.",
+    ),
+    "karr": _doi(
+        "Karr et al. 2006",
+        "A. F. Karr, C. N. Kohnen, A. Oganian, J. P. Reiter, A. P. Sanil (2006). A framework for evaluating "
+        "the utility of data altered to protect confidentiality. The American Statistician 60 (3), 224–232.",
+        "10.1198/000313006X124640",
+    ),
+}
+
+NOTATION = (
+    "The original has N_d records, a release N_s. For a combination q of the keys and a level t of the target, d_q and "
+    "d_{tq} count original records with these keys, and with these keys and this target; s_q and s_{tq} count records "
+    "of the release. p^d and p^s are shares within a combination. [ … ] is 1 if the condition holds, else 0."
+)
+
+
+@dataclass(frozen=True)
+class Method:
+    """A measure, or a family of measures with one definition."""
+
+    names: tuple[str, ...]
+    title: str
+    formula: str
+    reads: str
+    blind: str
+    sources: tuple[str, ...] = ()
+
+
+METHODS = (
+    Method(("UiO",), "unique in the original", "100 · #{q : d_q = 1} / N_d",
+           "Of 100 persons, so many are alone with their combination of keys.",
+           "Whether they are alone in the population, and whether the release has their keys at all.", ("raab",)),
+    Method(("UiS",), "unique in the release", "100 · #{q : s_q = 1} / N_s",
+           "Of 100 records of the release, so many are alone with their combination of keys.",
+           "Anything about real persons: a synthetic record can be alone by chance.", ("raab",)),
+    Method(("UiOiS",), "unique in the original, found in the release", "100 · #{q : d_q = 1, s_q > 0} / N_d",
+           "Of 100 persons, so many are alone with their keys, and the release has that combination.",
+           "Whether the match comes from the person: chance matches count too.", ("raab",)),
+    Method(("repU",), "replicated uniques", "100 · #{q : d_q = 1, s_q = 1} / N_d",
+           "Of 100 persons, so many are alone with their keys in the original and in the release.",
+           "Whether the match is correct, and what is learnt about the targets.", ("raab", "latner")),
+    Method(("Dorig",), "disclosive in the original", "100 · Σ d_{tq} [p^d_{tq} = 1] / N_d",
+           "Of 100 persons, so many would be known to whoever holds the original and their keys.",
+           "Anything about the release; with more keys it tends to 100.", ("raab",)),
+    Method(("DiS",), "disclosive in the release", "100 · Σ_q d_q [some p^s_{tq} = 1] / N_d",
+           "Of 100 persons, for so many the release seems to tell the target.",
+           "Whether what it seems to tell is true.", ("raab",)),
+    Method(("DiSCO",), "disclosive in the release and correct", "100 · Σ d_{tq} [p^s_{tq} = 1] / N_d",
+           "Of 100 persons, for so many all records of the release with their keys carry one value, and it is theirs.",
+           "Inference below certainty, and whether the value was obvious anyway; it can rise when information is "
+           "removed.", ("raab", "latner")),
+    Method(("DCAP", "DCAPd", "baseCAPd", "CAPd"), "correct attribution probability",
+           "100 · Σ p^s_{tq} d_{tq} / N_d;  baseline 100 · Σ_t (d_t / N_d)²",
+           "Of 100 guesses, each drawn from the records of the release with the person's keys, so many are right.",
+           "More than how uneven the target is, unless it is read beside its baseline.", ("taub",)),
+    Method(("TCAP",), "targeted correct attribution probability",
+           "100 · Σ d_{tq} [p^s_{tq} = 1] / Σ_q d_q [some p^s_{tq} = 1]",
+           "Of 100 persons for whom the release seems certain, for so many it is right.",
+           "How many persons these are; with none it is not defined.", ("little",)),
+    Method(("RAPID",), "risk of attribute prediction-induced disclosure",
+           "categorical: share of persons with (g_i − b_i) / (1 − b_i) > τ;  "
+           "continuous: share with |y_i − ŷ_i| / (|y_i| + δ) < ε",
+           "Of 100 persons, so many have a target that a model trained on the release infers beyond the threshold. "
+           "g_i is the model's probability of the true class, b_i that class's share.",
+           "Membership: what holds for people in general can be inferred about persons in no file. The thresholds are "
+           "conventions.", ("templ",)),
+    Method(("posterior", "posterior certain"), "Bayesian disclosure risk",
+           "p(c | Z) = p(Z | D_c) p(c) / Σ_{c'} p(Z | D_{c'}) p(c')",
+           "The probability that an intruder who knows all other records and the synthesizer gives to the true value; "
+           "certain: the share of persons for whom it is 1.",
+           "What intruders learn who know fewer records; they learn at most this on average, not for every person.",
+           ("reiter", "hu", "latner")),
+    Method(("membership AUC", "membership"), "membership inference against a true holdout",
+           "AUC = P(score of a person in the file > score of a person held out)",
+           "How well an intruder tells persons whose records were used from persons whose records were not; 0.5 is "
+           "chance.", "What is learnt about the targets, and attacks other than those that were run."),
+    Method(("pMSE", "S_pMSE", "s_pmse"), "propensity score mean squared error",
+           "pMSE = Σ (p̂_i − c)² / N;  S_pMSE = pMSE / its expectation if the release were a correct draw",
+           "How well a model tells original from synthetic records; a standardised value near 1 is what a correct "
+           "synthesizer gives.", "Anything about risk; and differences that the model cannot see.", ("snoke",)),
+    Method(("tvd", "TVD"), "total variation distance", "½ Σ |share in the original − share in the release|",
+           "The share of records that would have to change for the two distributions to be the same.",
+           "Relations between more variables than it looks at.", ()),
+    Method(("s_voas_williamson", "VW"), "Voas–Williamson statistic",
+           "Σ (s − d)² / ½(s + d), over its degrees of freedom",
+           "How far a table of counts differs from the original's; near 1 is what chance gives.",
+           "Where in the table the difference lies.", ("voas",)),
+    Method(("overlap",), "overlap of confidence intervals",
+           "mean of (common part / length) over the two intervals of a coefficient",
+           "How far a model fitted to the release leads to the same conclusions; 1 is the same interval.",
+           "Models that were not fitted.", ("karr",)),
+    Method(("structure",), "structure preservation", "shares of key combinations found, kept and new",
+           "How far the release repeats the original's combinations of keys.",
+           "What the presence of a rare combination betrays.", ("latner",)),
+)  # fmt: skip
+
+
+def method_of(measure: str) -> Method | None:
+    """The text for a measure; None for one that has none here."""
+    return next((one for one in METHODS if measure in one.names), None)

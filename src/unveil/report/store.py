@@ -1,0 +1,75 @@
+"""Assessments from files, and reports into files: whole or not at all, never over an input."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from unveil.errors import CallError, FileError
+from unveil.microdata.atomic import replacing
+from unveil.report.markdown import markdown
+from unveil.report.page import html
+
+__all__ = ["read_assessment", "write_html", "write_markdown"]
+
+
+def read_assessment(path: str | Path) -> dict[str, Any]:
+    """The dict in a JSON file that `unveil assess --json` wrote; whether it can be drawn is seen when it is drawn.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read or does not hold a JSON object.
+    """
+    source = Path(path)
+    try:
+        found = json.loads(source.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{source.name}: cannot be read ({error.strerror})") from None
+    except UnicodeDecodeError as error:
+        raise FileError(f"{source.name}: byte {error.start} is not UTF-8; give the file that --json wrote") from None
+    except json.JSONDecodeError as error:
+        raise FileError(f"{source.name}: not JSON ({error.msg}, line {error.lineno}); give the file that --json "
+                        "wrote") from None  # fmt: skip
+    except RecursionError:
+        raise FileError(f"{source.name}: nested too deeply to be an assessment") from None
+    if not isinstance(found, dict):
+        raise FileError(f"{source.name}: holds no JSON object; give the file that --json wrote")
+    return found
+
+
+def write_html(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bool = False) -> None:
+    """Write the report as one HTML file.
+
+    Raises
+    ------
+    CallError
+        If the file is one of the assessment's inputs.
+    DataError
+        If the dict is no assessment, or the file exists and `overwrite` is not set.
+    """
+    _write(html(assessment), assessment, Path(path), overwrite)
+
+
+def write_markdown(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bool = False) -> None:
+    """Write the report as Markdown; errors as in :func:`write_html`."""
+    _write(markdown(assessment), assessment, Path(path), overwrite)
+
+
+def _write(text: str, assessment: Mapping[str, Any], path: Path, overwrite: bool) -> None:
+    if path.exists() and _is_input(path, assessment):
+        raise CallError(f"{path.name} is an input of this assessment; name another file to write to")
+    with replacing(path, overwrite=overwrite) as temporary:
+        # A lone half of a surrogate pair in a column name cannot be written as UTF-8.
+        temporary.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+
+
+def _is_input(path: Path, assessment: Mapping[str, Any]) -> bool:
+    """Whether the file has the content of an input: names in an assessment are labels, without their folder."""
+    from hashlib import file_digest
+
+    with path.open("rb") as file:
+        digest = file_digest(file, "sha256").hexdigest()
+    return any(one["sha256"] == digest for one in assessment["provenance"]["inputs"])

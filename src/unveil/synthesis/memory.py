@@ -1,0 +1,58 @@
+"""Whether synthetic records fit into memory: asked before they are drawn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from unveil.errors import CallError
+
+__all__ = ["enough_memory"]
+
+BYTES_PER_VALUE = 4
+"""What a value takes at least: its code."""
+
+
+@contextmanager
+def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
+    """Refuse, before or while the block runs, records that this machine has no memory for.
+
+    Parameters
+    ----------
+    n
+        Number of records of each copy.
+    m
+        Number of copies.
+    n_variables
+        Number of variables.
+
+    Raises
+    ------
+    CallError
+        If they need more than there is.
+
+    Examples
+    --------
+    >>> with enough_memory(1000, 5, 20):
+    ...     pass
+    """
+    copies = f"{m} copies of " if m > 1 else ""
+    refusal = CallError(
+        f"{copies}{n} records of {n_variables} variables are more than this machine has memory for; "
+        "ask for fewer (k, m)"
+    )
+    if n * m * n_variables * BYTES_PER_VALUE > _installed():
+        raise refusal
+    try:
+        yield
+    except MemoryError:
+        raise refusal from None
+
+
+def _installed() -> int:
+    """Bytes of memory; where the system does not say, as many as no machine has."""
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        return 1 << 50

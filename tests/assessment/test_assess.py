@@ -1,0 +1,237 @@
+"""The whole assessment: what is in it, what happens when a part fails or it is interrupted, and that it is one dict."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.assessment import Assessment, call
+from unveil.assessment.groups import OTHERS
+
+KEYS = ["sex", "age", "region"]
+DOCUMENT = Path(__file__).parents[2] / "docs" / "assessment.md"
+
+
+@pytest.fixture(scope="module")
+def people():
+    return unveil.simulate.demo_population(400, seed=1)
+
+
+@pytest.fixture(scope="module")
+def synthesizer(people):
+    return unveil.CartSynthesizer(special_codes={"income": [-8]}).fit(people)
+
+
+@pytest.fixture(scope="module")
+def pair(people, synthesizer):
+    return unveil.Pair(people, [synthesizer.sample(seed=2), synthesizer.sample(seed=3)], special_codes={"income": [-8]})
+
+
+@pytest.fixture(scope="module")
+def whole(pair, synthesizer):
+    return unveil.assess(
+        pair, KEYS, targets=["depress", "workab"], synthesizer=synthesizer, models="income ~ age + sex", budget=60,
+        permutations=5,
+    )  # fmt: skip
+
+
+def documented(first: str) -> set[str]:
+    """Names in the first column of the table of docs/assessment.md that has a row for the given one."""
+    tables = DOCUMENT.read_text(encoding="utf-8").split("\n\n")
+    table = next(t for t in tables if f"| `{first}`" in t)
+    return {
+        name for row in re.findall(r"^\| (`[^|]*) \|", table, re.MULTILINE) for name in re.findall(r"`([^`]+)`", row)
+    }
+
+
+def test_the_document_is_as_documented(whole):
+    content = whole.to_dict()
+    assert set(content) == documented("schema")
+    for figure in content["figures"]:
+        assert set(figure) == documented("measure")
+    for target in content["targets"]:
+        assert {"target", "kind", "sentences", "curve", "attribution", "groups", "posterior", "checks"} <= set(target)
+
+
+def test_every_measure_of_every_target_is_there(whole):
+    content = whole.to_dict()
+    found = {(f["measure"], f["target"]) for f in content["figures"]}
+    for target in ("depress", "workab"):
+        assert {(m, target) for m in ("DiSCO", "DCAP", "RAPID", "posterior", "posterior certain")} <= found
+    assert ("repU", None) in found
+    assert {part["status"] for part in content["parts"]} <= {"done", "partial", "skipped"}
+    assert content["utility"]["models"]
+    assert content["map"]["points"]
+    assert any(row["action"].startswith("Raise minbucket") for row in content["advice"])
+
+
+def test_figures_equal_those_of_the_measures_alone(whole, pair):
+    assert whole.figure("repU").value == unveil.identity(pair, KEYS).repU
+    assert whole.figure("repU").ceiling == unveil.identity(pair, KEYS).UiO
+    for target, groups in (("depress", None), ("workab", None)):
+        risk = unveil.attribute(pair, KEYS, target=target, ngroups_target=groups)
+        assert whole.figure("DiSCO", target).value == pytest.approx(risk.DiSCO, abs=1e-12)
+        assert whole.figure("DCAP", target).value == pytest.approx(risk.mean["DCAPd"], abs=1e-12)
+
+
+def test_figures_hold_together(whole):
+    for figure in whole.to_dict()["figures"]:
+        top = {"percent": 100, "share": 1, "auc": 1}[figure["unit"]]
+        assert 0 <= figure["low"] <= figure["value"] <= figure["high"] <= top
+        for name in ("margin", "null_mean", "null_95", "ceiling"):
+            assert figure[name] is None or 0 <= figure[name] <= top
+        if figure["excess_low"] is not None:
+            assert figure["excess_low"] <= figure["excess"] <= figure["excess_high"]
+        assert figure["sentence"].endswith(".")
+        assert figure["does_not_show"].endswith(".")
+
+
+def test_json_holds_everything_and_nothing_undefined(whole, tmp_path):
+    text = whole.to_json(tmp_path / "a.json")
+    assert (tmp_path / "a.json").read_text(encoding="utf-8") == text
+    assert json.loads(text) == json.loads(json.dumps(whole.to_dict(), allow_nan=False))
+    with pytest.raises(unveil.FileError, match=r"a\.json: the file exists"):
+        whole.to_json(tmp_path / "a.json")
+
+
+def test_no_group_is_smaller_than_the_minimum(whole):
+    content = whole.to_dict()
+    rows = [*content["keys"]["groups"], *(row for target in content["targets"] for row in target["groups"])]
+    assert rows
+    assert all(row["persons"] >= content["scenario"]["minimum_count"] for row in rows)
+    for target in content["targets"]:
+        for groups in target["posterior"]["subgroups"].values():
+            for row in groups[0]:
+                assert row["n"] >= 10 or row["mean_posterior"] is None
+
+
+def test_no_smallest_or_largest_value(whole, people):
+    """Ages are shown as groups, of which the outer ones are open."""
+    ages = [value for value in people.column("age").to_pylist() if value is not None]
+    levels = {row["level"] for row in whole.to_dict()["keys"]["groups"] if row["by"] == "age"}
+    assert levels
+    assert not any(re.search(rf"\b({min(ages)}|{max(ages)})\b", level) for level in levels - {OTHERS})
+
+
+def test_same_seed_same_figures(pair, synthesizer):
+    options = {"targets": ["depress"], "measures": ["identity", "attribute", "inference"], "permutations": 3}
+    first, second = (unveil.assess(pair, KEYS, seed=4, **options).to_dict() for _ in range(2))
+    assert first["figures"] == second["figures"]
+    assert first["targets"] == second["targets"]
+    shuffled = unveil.Pair(
+        pair.original.fetch and pa.table({n: pair.original.column(n) for n in pair.names}).take(
+            pa.array(np.random.default_rng(0).permutation(pair.n_original))
+        ),
+        [pa.table({n: r.column(n) for n in pair.names}) for r in pair.releases],
+        special_codes={"income": [-8]},
+    )  # fmt: skip
+    third = unveil.assess(shuffled, KEYS, seed=4, **options).to_dict()
+    for one, other in zip(first["figures"], third["figures"], strict=True):
+        assert other["value"] == pytest.approx(one["value"], abs=1e-9)
+
+
+class Broken:
+    """A synthesizer that cannot be fitted."""
+
+    def fit(self, _):
+        raise RuntimeError("out of order")
+
+    def sample(self, n, seed):
+        raise AssertionError("was never fitted")
+
+
+def test_a_measure_that_fails_stands_beside_the_others(pair):
+    content = unveil.assess(
+        pair, KEYS, targets=["depress"], synthesizer=Broken(), measures=["identity", "posterior"], budget=10
+    ).to_dict()
+    status = {part["name"]: (part["status"], part["reason"]) for part in content["parts"]}
+    assert status["identity"] == ("done", None)
+    assert status["posterior: depress"][0] == "failed"
+    assert "out of order" in status["posterior: depress"][1]
+    assert any("These parts failed: posterior: depress" in sentence for sentence in content["summary"])
+
+
+def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):
+    content = unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "posterior", "membership"]).to_dict()
+    assert {p["name"]: p["status"] for p in content["parts"]} == {
+        "identity": "done",
+        "membership": "skipped",
+        "posterior: depress": "skipped",
+    }
+    assert [i["applies"] for i in content["intruders"]] == [True, False, False]
+    assert all(i["applies"] or i["reason"] for i in content["intruders"])
+
+
+def test_an_interrupted_assessment_goes_on(pair, tmp_path, monkeypatch):
+    ran = []
+    original_run = call.run
+
+    def interrupted(part, context):
+        if part.name == "structure" and "again" not in ran:
+            raise KeyboardInterrupt
+        ran.append(part.name)
+        return original_run(part, context)
+
+    monkeypatch.setattr(call, "run", interrupted)
+    options = {"targets": ["depress"], "measures": ["identity", "attribute", "structure"], "checkpoint": tmp_path}
+    with pytest.raises(KeyboardInterrupt):
+        unveil.assess(pair, KEYS, **options)
+    assert ran == ["identity", "attribute"]
+    ran[:] = ["again"]
+    resumed = unveil.assess(pair, KEYS, **options)
+    assert ran == ["again", "structure"]
+    fresh = unveil.assess(pair, KEYS, **(options | {"checkpoint": None}))
+    assert resumed.to_dict()["figures"] == fresh.to_dict()["figures"]
+    ran[:] = ["again"]
+    unveil.assess(pair, KEYS, **(options | {"seed": 9}))
+    assert ran[1:] == ["identity", "attribute", "structure"], "parts of another scenario were taken"
+
+
+def test_kept_parts_hold_no_records(pair, tmp_path):
+    unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "attribute"], checkpoint=tmp_path)
+    for path in tmp_path.iterdir():
+        content = json.loads(path.read_text(encoding="utf-8"))
+
+        def lengths(value):
+            if isinstance(value, dict):
+                return [n for v in value.values() for n in lengths(v)]
+            if isinstance(value, list):
+                return [len(value), *(n for v in value for n in lengths(v))]
+            return []
+
+        assert all(n < pair.n_original / 2 for n in lengths(content))
+
+
+def test_a_parts_list_cut_by_the_budget(pair):
+    content = unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "utility"], budget=1e-6).to_dict()
+    status = {part["name"]: (part["status"], part["reason"]) for part in content["parts"]}
+    assert status["identity"][0] == "done"
+    assert status["utility"][0] == "skipped"
+    assert "budget" in status["utility"][1]
+
+
+def test_a_figure_that_is_not_there(whole):
+    with pytest.raises(unveil.CallError, match="there is no figure 'repu'"):
+        whole.figure("repu")
+    assert math.isnan(whole.figure("repU").margin)
+
+
+def test_it_prints(whole):
+    text = str(whole)
+    assert "repU" in text
+    assert "posterior certain" in text
+    assert all(len(line) <= 160 for line in text.splitlines())
+    assert isinstance(whole, Assessment)
+
+
+def test_the_plot_shows_every_figure(whole):
+    pytest.importorskip("matplotlib").use("Agg")
+    ax = whole.plot()
+    assert len(ax.get_yticklabels()) == len(whole.to_dict()["figures"])

@@ -1,0 +1,145 @@
+"""The verbs assess and compare, called as a program is: what is written, what is refused, and that no half is left."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import pyarrow.csv
+import pytest
+
+import unveil
+from unveil.cli import main
+
+pytestmark = [
+    pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning"),
+    pytest.mark.filterwarnings("default::unveil.errors.UnveilWarning"),
+]
+
+QUICK = "--keys sex,age --targets depress --measures identity,attribute --special-codes income=-8"
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    people = unveil.simulate.demo_population(200, seed=1)
+    for name, table in (("o", people), ("s", people.slice(0, 120)), ("s2", people.slice(80))):
+        pyarrow.csv.write_csv(table, tmp_path / f"{name}.csv")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    def call(words):
+        monkeypatch.setattr(sys, "argv", ["unveil", *(words.split() if isinstance(words, str) else words)])
+        capsys.readouterr()
+        status = 0
+        try:
+            main()
+        except SystemExit as ending:
+            status = ending.code
+        captured = capsys.readouterr()
+        return status, captured.out, captured.err
+
+    return call
+
+
+def listing(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir() if path.is_file()}
+
+
+def test_all_documents_at_once(run, folder):
+    (folder / "policy.toml").write_text('[[rule]]\nmeasure = "repU"\nlimit = 1\n')
+    status, out, _ = run(
+        f"assess o.csv s.csv s2.csv {QUICK} --html r.html --markdown r.md --json r.json --policy policy.toml"
+    )
+    assert status == 0
+    content = json.loads((folder / "r.json").read_text(encoding="utf-8"))
+    assert content["schema"] == "unveil.assessment"
+    assert content["policy"]["rows"][0]["verdict"] == "above"
+    assert len(content["provenance"]["inputs"][0]["sha256"]) == 64
+    assert "repU" in (folder / "r.html").read_text(encoding="utf-8")
+    assert "repU" in (folder / "r.md").read_text(encoding="utf-8")
+    assert "Policy policy.toml" in out
+
+
+def test_the_report_leaves_out_what_would_give_the_original_away(run, folder):
+    assert run(f"assess o.csv s.csv {QUICK} --html r.html --markdown r.md --json r.json")[0] == 0
+    inputs = json.loads((folder / "r.json").read_text(encoding="utf-8"))["provenance"]["inputs"]
+    digest = {one["role"]: one["sha256"] for one in inputs}
+    for name in ("r.html", "r.md"):
+        text = (folder / name).read_text(encoding="utf-8")
+        assert digest["original"] not in text
+        assert digest["release"] in text
+
+
+def test_a_scenario_file_says_the_same_as_options(run, folder):
+    (folder / "study.toml").write_text(
+        'original = "o.csv"\nsynthetic = ["s.csv"]\nkeys = ["sex", "age"]\ntargets = ["depress"]\n'
+        'measures = ["identity", "attribute"]\n[special_codes]\nincome = [-8]\n'
+    )
+    assert run("assess --scenario study.toml --json a.json")[0] == 0
+    assert run(f"assess o.csv s.csv {QUICK} --json b.json")[0] == 0
+    a, b = (json.loads((folder / name).read_text(encoding="utf-8")) for name in ("a.json", "b.json"))
+    assert a["figures"] == b["figures"]
+    assert a["scenario"] == b["scenario"]
+    assert run("assess --scenario study.toml --keys sex --json c.json")[0] == 0
+    assert json.loads((folder / "c.json").read_text(encoding="utf-8"))["scenario"]["keys"] == ["sex"]
+
+
+def test_synthesizer_from_its_provenance(run, folder):
+    assert run("synthesize o.csv -o made -m 1 --seed 3 --special-codes income=-8")[0] == 0
+    (provenance,) = (folder / "made").glob("*.json")
+    (release,) = (folder / "made").glob("*.csv")
+    status, out, err = run(
+        f"assess o.csv {release} --keys sex,age --targets depress --measures posterior --provenance {provenance} "
+        "--special-codes income=-8 --budget 20"
+    )
+    assert status == 0, err
+    assert "posterior certain" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        ("assess", 2, "no files given"),
+        ("assess o.csv --keys sex", 2, "no release given"),
+        ("assess o.csv s.csv", 2, "no keys given"),
+        ("assess o.csv s.csv --keys sx", 2, "did you mean 'sex'?"),
+        ("assess o.csv s.csv --keys sex --measures identities", 2, "there is no 'identities'"),
+        ("assess o.csv s.csv --keys sex --policy none.toml", 1, "none.toml: cannot be read"),
+        ("assess o.csv s.csv --keys sex --policy bad.toml", 1, "did you mean 'measure'?"),
+        ("assess --scenario none.toml", 1, "none.toml: cannot be read"),
+        ("assess --scenario bad.toml", 1, "unknown option 'rule'"),
+        ("assess o.csv s.csv --keys sex --html o.csv --overwrite", 2, "is an input"),
+        ("assess o.csv s.csv --keys sex --html kept.html", 1, "exists"),
+        ("assess o.csv s.csv --keys sex --minbucket 5", 2, "need --synthesizer"),
+        ("assess o.csv s.csv --keys sex --synthesizer magic", 2, "there is no 'magic'"),
+        ("assess o.csv no_sex.csv --keys sex", 1, "sex"),
+        ("compare o.csv --keys sex", 2, "nothing to compare"),
+        ("compare o.csv s.csv", 2, "no keys given"),
+        ("compare o.csv s.csv --keys sex --grid minbucket", 2, "takes setting=value"),
+        ("compare o.csv s.csv --keys sex --grid minbucket=x", 2, "minbucket"),
+        ("compare o.csv s.csv --keys sex --csv s.csv", 2, "is an input"),
+    ],
+)
+def test_what_is_wrong_is_said_in_one_line_and_nothing_is_written(run, folder, words, status, said):
+    (folder / "bad.toml").write_text('[[rule]]\nmaesure = "repU"\nlimit = 1\n')
+    (folder / "kept.html").write_text("mine")
+    (folder / "no_sex.csv").write_text("age,depress\n3,1\n")
+    before = listing(folder)
+    ended, out, err = run(words + (" --measures identity" if "--keys" in words and "--measures" not in words else ""))
+    assert (ended, out) == (status, ""), err
+    assert said in err
+    assert len([line for line in err.splitlines() if not line.startswith("warning:")]) == 1
+    assert listing(folder) == before
+
+
+def test_compare_writes_the_points(run, folder):
+    status, out, err = run("compare o.csv s.csv s2.csv --keys sex,age --targets depress --csv p.csv --json p.json")
+    assert status == 0, err
+    table = pyarrow.csv.read_csv(folder / "p.csv")
+    assert table.column("label").to_pylist() == ["s.csv", "s2.csv"]
+    assert {"DiSCO", "DiSCO low", "mean TVD", "pareto"} <= set(table.column_names)
+    assert json.loads((folder / "p.json").read_text(encoding="utf-8"))["schema"] == "unveil.comparison"
+    assert "s2.csv" in out

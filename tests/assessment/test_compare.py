@@ -1,0 +1,96 @@
+"""Several candidates on one map."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+
+KEYS = ["sex", "age", "region"]
+pytestmark = pytest.mark.filterwarnings("ignore:the collapse of trees:unveil.errors.UnveilWarning")
+
+
+@pytest.fixture(scope="module")
+def people():
+    return unveil.simulate.demo_population(400, seed=1)
+
+
+@pytest.fixture(scope="module")
+def independent(people):
+    rng = np.random.default_rng(0)
+    return pa.table({n: people.column(n).take(pa.array(rng.permutation(people.num_rows))) for n in people.column_names})
+
+
+@pytest.fixture(scope="module")
+def comparison(people, independent):
+    return unveil.compare(
+        people,
+        {"copy": people.slice(0), "independent": independent},
+        KEYS,
+        targets=["depress", "workab"],
+        grid={"minbucket": [5, 60]},
+        m=2,
+        special_codes={"income": [-8]},
+    )
+
+
+def test_the_copy_and_the_independent_columns_are_the_ends(comparison):
+    by_label = {point.label: point for point in comparison.points}
+    copy, independent = by_label["copy"], by_label["independent"]
+    assert copy.utilities["mean TVD"][0] == 0
+    assert all(copy.risks["DiSCO"][0] > point.risks["DiSCO"][0] for point in comparison.points if point is not copy)
+    assert all(point.utilities["mean TVD"][0] > 0 for point in comparison.points if point is not copy)
+    assert all(independent.risks["DiSCO"][0] <= point.risks["DiSCO"][0] for point in comparison.points)
+    assert copy.pareto
+    assert independent.pareto
+
+
+def test_a_grid_is_fitted_and_drawn_m_times(comparison):
+    by_label = {point.label: point for point in comparison.points}
+    assert {"minbucket 5", "minbucket 60"} <= set(by_label)
+    assert by_label["minbucket 5"].releases == 2
+    assert by_label["copy"].releases == 1
+    assert by_label["minbucket 60"].risks["DiSCO"][0] < by_label["minbucket 5"].risks["DiSCO"][0]
+    low, high = by_label["minbucket 5"].utilities["mean TVD"][1:]
+    assert low < high
+    assert math.isnan(by_label["copy"].utilities["mean TVD"][1])
+
+
+def test_points_are_absolute(people, independent, comparison):
+    alone = unveil.compare(
+        people, {"independent": independent}, KEYS, targets=["depress", "workab"], special_codes={"income": [-8]}
+    )
+    together = next(point for point in comparison.points if point.label == "independent")
+    assert alone.points[0].risks == together.risks
+    assert alone.points[0].utilities["mean TVD"][0] == together.utilities["mean TVD"][0]
+
+
+def test_frame_text_and_plot(comparison):
+    table = comparison.to_frame("arrow")
+    assert table.num_rows == 4
+    assert {"label", "DiSCO", "DiSCO low", "DiSCO high", "mean TVD", "pareto"} <= set(table.column_names)
+    assert "minbucket 60" in str(comparison)
+    assert comparison.to_dict()["schema"] == "unveil.comparison"
+    pytest.importorskip("matplotlib").use("Agg")
+    assert comparison.plot().get_ylabel().startswith("DiSCO")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"candidates": {}}, "nothing to compare"),
+        ({"risk": "repu"}, "risk: there is no 'repu'"),
+        ({"utility": "TVD"}, "utility: there is no 'TVD'"),
+        ({"grid": {"minbuckets": [5]}}, "has no setting 'minbuckets'"),
+        ({"m": 0}, "m must be a whole number from 1"),
+    ],
+)
+def test_wrong_calls(people, options, said):
+    arguments = {"candidates": {"copy": people.slice(0)}, "keys": KEYS} | options
+    with pytest.raises(unveil.CallError) as caught:
+        unveil.compare(people, **arguments)
+    assert said in str(caught.value)

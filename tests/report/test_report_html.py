@@ -1,0 +1,341 @@
+"""The page as text: valid, complete, free of what must not be in it, and equal to the figures it was given."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Callable
+from itertools import pairwise
+from typing import Any
+from xml.etree.ElementTree import Element
+
+import html5lib
+import pytest
+
+from unveil.errors import DataError
+from unveil.report import html, markdown
+
+Assessment = dict[str, Any]
+XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
+
+
+def parsed(page: str) -> Element:
+    """The page by a parser that raises at the first error in it."""
+    found: Element = html5lib.HTMLParser(strict=True).parse(page)
+    return found
+
+
+def words(element: Element | None) -> str:
+    """All text in an element, with single spaces of one kind."""
+    assert element is not None
+    return " ".join("".join(element.itertext()).replace("\u00a0", " ").replace("\u202f", " ").split())
+
+
+def main_text(page: str) -> str:
+    return words(parsed(page).find(f".//{XHTML}main"))
+
+
+def row_of(root: Element, caption: str, *heads: str) -> list[str]:
+    """The cells of the row that begins with these texts, in the table with this caption."""
+    for table in root.iter(f"{XHTML}table"):
+        if words(table.find(f"{XHTML}caption")) == caption:
+            for row in table.iter(f"{XHTML}tr"):
+                cells = [words(cell) for cell in row]
+                if cells[: len(heads)] == list(heads):
+                    return cells
+    raise AssertionError(f"no row {heads} in a table {caption!r}")
+
+
+@pytest.mark.parametrize("name", ["example", "minimal", "large"])
+def test_the_page_is_valid_and_its_parts_refer_to_each_other(name: str, request: pytest.FixtureRequest) -> None:
+    root = parsed(html(request.getfixturevalue(name)))
+    every = list(root.iter())
+    ids = Counter(e.get("id") for e in every if e.get("id"))
+    assert [i for i, n in ids.items() if n > 1] == []
+    for element in every:
+        for attribute in ("aria-controls", "aria-labelledby", "aria-describedby", "for"):
+            for target in (element.get(attribute) or "").split():
+                assert target in ids, f"{attribute}={target}"
+        link = element.get("href") or ""
+        if link.startswith("#"):
+            assert link[1:] in ids, link
+    labelled = {e.get("for") for e in root.iter(f"{XHTML}label")}
+    assert all(e.get("id") in labelled for e in root.iter(f"{XHTML}input"))
+    html_element = root if root.tag == f"{XHTML}html" else root.find(f"{XHTML}html")
+    assert html_element is not None
+    assert html_element.get("lang") == "en"
+
+
+@pytest.mark.parametrize("name", ["example", "minimal"])
+def test_headings_go_down_one_step_at_a_time(name: str, request: pytest.FixtureRequest) -> None:
+    levels = [int(e.tag[-1]) for e in parsed(html(request.getfixturevalue(name))).iter()
+              if re.fullmatch(rf"{re.escape(XHTML)}h[1-6]", str(e.tag))]  # fmt: skip
+    assert levels[0] == 1
+    assert levels.count(1) == 1
+    assert all(after - before <= 1 for before, after in pairwise(levels))
+
+
+def test_tables_have_captions_and_scopes_and_plots_have_words(example: Assessment) -> None:
+    root = parsed(html(example))
+    for table in root.iter(f"{XHTML}table"):
+        assert words(table.find(f"{XHTML}caption"))
+        assert all(head.get("scope") in ("row", "col") for head in table.iter(f"{XHTML}th"))
+    for svg in root.iter(f"{SVG}svg"):
+        if svg.get("role") == "img":
+            assert words(svg.find(f"{SVG}title"))
+            assert words(svg.find(f"{SVG}desc"))
+    pictures = [svg for svg in root.iter(f"{SVG}svg") if svg.get("role") == "img"]
+    assert len(pictures) == 4  # two threshold curves, a histogram, the map
+
+
+def test_sections_stand_in_the_order_of_reading(example: Assessment, minimal: Assessment) -> None:
+    ids = [h.get("id") for h in parsed(html(example)).iter(f"{XHTML}h2")]
+    assert ids == ["contents-title", "summary", "intruders", "targets", "keys", "utility", "map", "advice", "policy",
+                   "methods", "provenance"]  # fmt: skip
+    assert "policy" not in [h.get("id") for h in parsed(html(minimal)).iter(f"{XHTML}h2")]
+
+
+def test_figures_stand_beside_their_baselines(example: Assessment) -> None:
+    root = parsed(html(example))
+    row = row_of(root, "Figures for: Holds the release", "RAPID", "depress")
+    assert row == ["RAPID", "depress", "22.1 % 21.0 to 23.3 %", "", "0 %", "13.1 %", "41.3 %", "no limit"]
+    row = row_of(root, "Figures for: Holds the release", "repU", "–")
+    assert row[2] == "13.7 % 13.1 to 15.0 %"
+    assert row[-1] == "▲ above 5.0 %"
+    text = main_text(html(example))
+    for figure in example["figures"]:
+        for part in ("sentence", "does_not_show", "contradicted_by", "undefined"):
+            assert figure[part] is None or " ".join(figure[part].split()) in text
+
+
+def test_percent_and_share_are_printed_alike(example: Assessment) -> None:
+    before = row_of(parsed(html(example)), "Figures for: Holds the release", "DiSCO", "depress")
+    figure = next(f for f in example["figures"] if f["measure"] == "DiSCO" and f["target"] == "depress")
+    figure["unit"] = "share"
+    for name in ("value", "low", "high", "margin", "null_mean", "null_95", "ceiling", "held_out"):
+        figure[name] /= 100
+    after = row_of(parsed(html(example)), "Figures for: Holds the release", "DiSCO", "depress")
+    assert after[:-1] == before[:-1]
+
+
+def test_marks_stand_where_the_figures_are(example: Assessment) -> None:
+    page = html(example)
+    article = page[page.index("replicated uniques") :]
+    article = article[: article.index("</article>")]
+    # The axis ends at 20 %: 13.72 stands at 68.6 % of it, its interval from 65.45 to 74.85.
+    assert 'href="#mark-value" x="68.6%"' in article
+    assert 'class="value-range" x1="65.45%" x2="74.85%"' in article
+    assert 'href="#mark-null" x="47.05%"' in article
+    assert 'href="#mark-beyond" x="100%"' in article
+    assert "mark-margin" not in article
+
+
+def test_what_is_undefined_says_why_and_is_no_zero(example: Assessment) -> None:
+    root = parsed(html(example))
+    name = example["targets"][2]["target"]
+    assert row_of(root, "Figures for: Holds the release", "TCAP", " ".join(name.split()))[2] == "not defined"
+    assert "no record of the release has keys for which the release is certain after exclusions" in words(root)
+
+
+def test_no_figure_is_lost(example: Assessment) -> None:
+    example["intruders"][2]["applies"] = False
+    example["figures"][3]["target"] = "a target without a page"
+    root = parsed(html(example))
+    assert row_of(root, "Figures for: Knows all but one record", "posterior certain", "depress")[2].startswith("3.1 %")
+    assert row_of(root, "Figures for: Holds the release", "DiSCO", "a target without a page")[2].startswith("4.9 %")
+    example["figures"][0]["intruder"] = "somebody else"
+    with pytest.raises(DataError, match=r"figures\[0\]\.intruder is 'somebody else'"):
+        html(example)
+
+
+def test_parts_that_are_missing_are_named_with_their_reason(minimal: Assessment) -> None:
+    text = main_text(html(minimal))
+    assert "Membership is not shown: skipped: no holdout was given." in text
+    assert "Utility is not shown: skipped: not asked for." in text
+    assert "The map is not shown: skipped: fewer than two releases." in text
+    assert "Not assessed: no synthesizer was given" in text
+
+
+def test_markup_in_names_stays_text(example: Assessment) -> None:
+    name = '"><img src=x onerror=alert(1)><script>alert(2)</script>'
+
+    def everywhere(value: Any) -> Any:
+        if isinstance(value, dict):
+            return {k: everywhere(v) for k, v in value.items()}
+        if isinstance(value, list):
+            return [everywhere(v) for v in value]
+        return value + name if isinstance(value, str) else value
+
+    kept = {k: example[k] for k in ("schema", "schema_version")}
+    root = parsed(html(everywhere(example) | kept))
+    assert len(list(root.iter(f"{XHTML}script"))) == 1
+    assert list(root.iter(f"{XHTML}img")) == []
+    assert not [e for e in root.iter() if any(a.startswith("on") for a in e.keys())]  # noqa: SIM118
+    assert name.replace("  ", " ") in words(root.find(f".//{XHTML}h1"))
+
+
+def test_nothing_is_loaded_and_only_our_script_may_run(example: Assessment) -> None:
+    page = html(example)
+    root = parsed(page)
+    for element in root.iter():
+        assert element.get("src") is None
+        assert str(element.tag) != f"{XHTML}link"
+        link = element.get("href") or "#"
+        if not link.startswith("#"):
+            assert str(element.tag) == f"{XHTML}a"
+            assert link.startswith(("https://doi.org/", "https://arxiv.org/"))
+    style = words(root.find(f".//{XHTML}style"))
+    assert "url(" not in style.replace("url(#hatch)", "")
+    assert "@import" not in style
+    script = root.find(f".//{XHTML}script")
+    assert script is not None
+    digest = base64.b64encode(hashlib.sha256("".join(script.itertext()).encode()).digest()).decode()
+    policy = next(m.get("content") or "" for m in root.iter(f"{XHTML}meta") if m.get("http-equiv"))
+    assert "default-src 'none'" in policy
+    assert f"script-src 'sha256-{digest}'" in policy
+
+
+def test_small_groups_and_records_stay_out_of_a_release_safe_report(example: Assessment) -> None:
+    group = next(g for g in example["targets"][0]["groups"] if g["level"] == "80 and over")
+    assert group["persons"] < example["scenario"]["minimum_count"]
+    example["targets"][0]["posterior"]["records"] = [{"record": 4711, "truth": "secret answer"}]
+    example["membership"]["scores"] = [0.123456]
+    example["records"] = [{"depress": "secret answer"}]
+    page = html(example)
+    assert "secret answer" not in page
+    assert "0.123456" not in page
+    assert "What may not be published This report was made without lists of records" in main_text(page)
+
+
+@pytest.mark.parametrize("draw", [html, markdown])
+def test_a_small_group_leaves_no_trace(example: Assessment, draw: Callable[[Assessment], str]) -> None:
+    groups, terms = example["targets"][0]["groups"], example["targets"][0]["attribution"]
+    small = next(g for g in groups if g["level"] == "80 and over")
+    example["keys"]["groups"] = []
+    terms[1]["n"] = 3
+    before = draw(example)
+    assert "80 and over" not in before
+    assert terms[1]["term"] not in before
+    assert "Łódzkie" in before
+    small.update(level="aged 103", value=0.999, low=0.99, high=1.0, persons=9)
+    terms[1].update(log_odds=7.7, low=5.5, high=9.9)
+    assert draw(example) == before
+    small["persons"] = terms[1]["n"] = example["scenario"]["minimum_count"]
+    assert "aged 103" in draw(example)
+    example["release_safe"], small["persons"] = False, 1
+    assert "aged 103" in draw(example)
+
+
+def test_a_confidential_report_says_so(minimal: Assessment) -> None:
+    text = words(parsed(html(minimal)))
+    assert "confidential: not for release" in text
+    assert "This report must stay in the building." in text
+
+
+@pytest.mark.parametrize("name", ["example", "minimal", "large"])
+def test_the_page_is_small(name: str, request: pytest.FixtureRequest) -> None:
+    assert len(html(request.getfixturevalue(name)).encode()) < 1.5e6
+
+
+def test_the_policy_is_printed_with_its_verdicts(example: Assessment) -> None:
+    page = html(example)
+    assert "Thresholds of the Research Data Centre, 2026" in page
+    row = row_of(parsed(page), "Figures against the policy", "posterior certain", "depress")
+    assert row == ["posterior certain", "depress", "value", "3.1 %", "1.0 %", "▲ above"]
+    example["policy"] = None
+    text = main_text(html(example))
+    assert "▲" not in text
+    assert "policy limit" not in text
+
+
+def test_same_assessment_same_page(example: Assessment) -> None:
+    assert html(example) == html(json.loads(json.dumps(example)))
+
+
+def test_nan_is_drawn_like_null(example: Assessment) -> None:
+    figure = example["figures"][0]
+    figure["p_value"] = figure["held_out"] = None
+    with_null = html(example)
+    figure["p_value"] = figure["held_out"] = float("nan")
+    assert html(example) == with_null
+
+
+def test_a_curve_of_one_point_and_an_empty_assessment_are_drawn(example: Assessment) -> None:
+    example["targets"][0]["curve"]["points"] = example["targets"][0]["curve"]["points"][6:7]
+    example["targets"][1]["curve"]["points"] = []
+    example["map"]["points"] = []
+    example["utility"].update(pairs=[], variables=[], models=[], prediction=[], summary={})
+    example["keys"].update(sets=[], leave_one_out=[], groups=[])
+    parsed(html(example))
+    example.update(summary=[], figures=[], targets=[], intruders=[], parts=[], advice=[])
+    parsed(html(example))
+
+
+def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    found = [path] if path else []
+    if isinstance(value, dict):
+        for key in value:
+            found += _paths(value[key], (*path, key))
+    elif isinstance(value, list) and value:
+        found += _paths(value[0], (*path, 0))
+    return found
+
+
+def test_whatever_is_missing_ends_with_one_line_that_names_it(example: Assessment) -> None:
+    # What may be called anything, and what may be left out.
+    free = {"packages", "scenario", "figures", "pairs", "variables", "models", "prediction", "leave_one_out", "n",
+            "posterior", "membership", "structure", "unit", "utility_better", "tvd", "s_pmse", "pmse"}  # fmt: skip
+    kept = {("scenario", "keys"), ("scenario", "minimum_count"), ("figures",), ("scenario",), ("structure",)}
+    kept |= {("figures", 0, name) for name in example["figures"][0]} | {("utility", "pairs", 0, "first")}
+    asked = 0
+    for path in _paths(example):
+        if not isinstance(path[-1], str) or (free.intersection(path) and path not in kept):
+            continue
+        broken = json.loads(json.dumps(example))
+        holder = broken
+        for step in path[:-1]:
+            holder = holder[step]
+        del holder[path[-1]]
+        with pytest.raises(DataError) as raised:
+            html(broken)
+        asked += 1
+        assert repr(path[-1]) in str(raised.value) or path[-1].startswith("schema")
+        assert "\n" not in str(raised.value)
+    assert asked > 100
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "message"),
+    [
+        (("figures",), "none", "assessment.figures is 'none', expected a list"),
+        (("figures", 0, "value"), "high", "assessment.figures[0].value is 'high', expected a whole number or a number"),
+        (("release_safe",), 1, "assessment.release_safe is 1, expected true or false"),
+        (("data", "original", "records"), True, "assessment.data.original.records is True, expected a whole number"),
+        (("map",), [], "assessment.map is a list, expected names with values"),
+    ],
+)
+def test_what_has_the_wrong_type_is_named(example: Assessment, path: tuple[Any, ...], value: Any, message: str) -> None:
+    holder: Any = example
+    for step in path[:-1]:
+        holder = holder[step]
+    holder[path[-1]] = value
+    with pytest.raises(DataError, match=re.escape(message)):
+        html(example)
+
+
+@pytest.mark.parametrize("other", [{}, {"schema": "x"}, [], None])
+def test_something_else_is_refused(other: Any) -> None:
+    with pytest.raises(DataError, match="not an assessment"):
+        html(other)
+
+
+def test_other_versions(example: Assessment) -> None:
+    example["schema_version"] = "1.7"
+    example["a key of a later version"] = {"x": 1}
+    html(example)
+    example["schema_version"] = "2.0"
+    with pytest.raises(DataError, match=r"version 2\.0"):
+        html(example)

@@ -1,0 +1,95 @@
+"""Rules: what a condition may say, and what is said of one that cannot be read."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import pytest
+
+from unveil.errors import CallError
+from unveil.microdata import read
+from unveil.synthesis.encode import Levels, encode
+from unveil.synthesis.rules import parse_rules, rule_from_text
+
+TABLE = pa.table(
+    {
+        "age": [15, 40, 17, None],
+        "marital status": ["single", "married", "single", "married"],
+        "b.income": [None, 10, None, 5],
+        "work": ["no", "yes", "no", "yes"],
+    }
+)
+FILE = {variable.name: variable for variable in encode(read(TABLE))}
+RECORDS = {name: Levels(variable.codes) for name, variable in FILE.items()}
+
+
+def holds(condition: Any) -> list[bool]:
+    (rule,) = parse_rules({"work": [(condition, "no")]}, FILE)["work"]
+    mask: list[bool] = rule.holds(RECORDS).tolist()
+    return mask
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("age in [15, 17]", [True, False, True, False]),
+        ("age not in (15,)", [False, True, True, True]),
+        ("`marital status` == 'single'", [True, False, True, False]),
+        ("`marital status` == 'a `b` c' or age == 40", [False, True, False, False]),
+        ("b.income is None and age < 18", [True, False, True, False]),
+        ("`b.income` > 5", [False, True, False, False]),
+        ("15 <= age", [True, True, True, False]),
+        ("15 < age <= 17", [False, False, True, False]),
+        ("age == -1 or age == 40", [False, True, False, False]),
+        ({"age": {15, 40}}, [True, True, False, False]),
+    ],
+)
+def test_what_a_condition_means(condition: Any, expected: list[bool]):
+    assert holds(condition) == expected
+
+
+@pytest.mark.parametrize(
+    ("condition", "message"),
+    [
+        ("age in 5", r"'age in 5': in takes a list, such as \[5\]"),
+        ("work in 'no'", r"\"work in 'no'\": in takes a list, such as \['no'\]"),
+        ("age == [15, 17]", r"'age == \[15, 17\]': == takes one value; for several write in"),
+        ("age != [15]", "takes one value; for several write not in"),
+        ("age < [1]", "have no order"),
+        ("not " * 3000 + "age < 5", "is nested too deeply"),
+        ("(" * 3000 + "age < 5" + ")" * 3000, "cannot be read|is nested too deeply"),
+        ("age <", "cannot be read"),
+        ("age < 5\0", "cannot be read"),
+        ("`marital status == 'x'", "cannot be read"),
+        ("`marital state` == 'x'", "no column 'marital state'; did you mean 'marital status'"),
+        ("age", "only comparisons of a column with a value"),
+        ("age < work", "must be a number, text or list"),
+        ("age == 1 + 'x'", "must be a number, text or list"),
+        (5, "cannot be read"),
+    ],
+)
+def test_what_a_condition_cannot_be(condition: Any, message: str):
+    with pytest.raises(CallError, match=message) as caught:
+        holds(condition)
+    assert "\n" not in str(caught.value)
+    assert len(str(caught.value)) < 300
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("marital=SINGLE if age < 16", ("marital", "age < 16", "SINGLE")),
+        ("a=b = c if x == 'if y'", ("a", "x == 'if y'", "b = c")),
+        ("income= if age < 16", ("income", "age < 16", None)),
+        ("marital status = not yet if age < 16", ("marital status", "age < 16", "not yet")),
+    ],
+)
+def test_a_rule_in_one_text(text: str, expected: tuple[str, str, str | None]):
+    assert rule_from_text(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "marital", "marital=SINGLE", "age < 16", "=x if age < 16", "a=b if "])
+def test_what_is_no_rule(text: str):
+    with pytest.raises(CallError, match="a rule is written column=value if condition"):
+        rule_from_text(text)

@@ -1,0 +1,125 @@
+"""Releases of a correct model have ratios near 1, independent columns far above, and a copy is perfect."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+
+DRAWS = 40
+
+
+def people(n: int, seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    sex = rng.integers(2, size=n)
+    age = np.clip(np.round(45 + 15 * rng.standard_normal(n)), 18, 90)
+    trade = np.where(rng.random(n) < 0.2 + 0.5 * sex, "field", np.where(rng.random(n) < 0.5, "office", "shop"))
+    income = np.round(1000 + 400 * sex + 10 * age + 150 * rng.standard_normal(n), -1)
+    return pa.table({"sex": np.where(sex, "m", "f").tolist(), "age": age, "trade": trade.tolist(), "income": income})
+
+
+ORIGINAL = people(500, 1)
+
+
+def drawn(n: int, seed: int) -> pa.Table:
+    """Records with replacement: what the saturated model fitted to the original gives."""
+    return ORIGINAL.take(pa.array(np.random.default_rng(seed).integers(ORIGINAL.num_rows, size=n)))
+
+
+def shuffled(seed: int) -> pa.Table:
+    rng = np.random.default_rng(seed)
+    return pa.table({n: ORIGINAL[n].take(pa.array(rng.permutation(ORIGINAL.num_rows))) for n in ORIGINAL.column_names})
+
+
+def redrawn_alone(seed: int) -> pa.Table:
+    """Every column drawn by itself."""
+    rng = np.random.default_rng(seed)
+    n = ORIGINAL.num_rows
+    return pa.table({name: ORIGINAL[name].take(pa.array(rng.integers(n, size=n))) for name in ORIGINAL.column_names})
+
+
+@pytest.mark.parametrize("n", [500, 1500])
+def test_ratios_are_near_one_for_a_correct_model(n: int) -> None:
+    pair = unveil.Pair(ORIGINAL, [drawn(n, seed) for seed in range(DRAWS)])
+    found = unveil.utility(pair, measures=["propensity", "marginals", "pairs"], permutations=2 * DRAWS)
+    for c in found.propensity:
+        ratios = np.array([r["S_pMSE"] for r in c.releases])
+        null_error = c.mean["S_sd"] / math.sqrt(2 * DRAWS) if c.subject["model"] == "cart" else 0.0
+        error = math.hypot(ratios.std(ddof=1) / math.sqrt(DRAWS), null_error)
+        # a tree's ratio is near 1, not equal to it: its cells follow the draws
+        slack = 0.06 if c.subject["model"] == "cart" else 0.0
+        assert abs(ratios.mean() - 1) < 4 * error + slack, (c.subject, ratios.mean(), error)
+    for c in found.variables:
+        ratios = np.array([r["S_pMSE"] for r in c.releases])
+        assert abs(ratios.mean() - 1) < 4 * c.mean["S_sd"] / math.sqrt(DRAWS), c.subject
+    ratios = np.array([[r["S_pMSE"] for r in c.releases] for c in found.pairs])
+    assert abs(ratios.mean() - 1) < 0.1
+
+
+def test_the_spread_of_the_ratio_is_as_stated() -> None:
+    pair = unveil.Pair(ORIGINAL, [drawn(500, seed) for seed in range(200)])
+    found = unveil.utility(pair, measures="propensity", propensity="logistic")
+    stated = found.propensity[0].mean["S_sd"]
+    # a sample variance of 200 chi-squares with 5 degrees of freedom is known to about 15 %
+    assert found.propensity[0].sd["S_pMSE"] == pytest.approx(stated, rel=0.3)
+
+
+@pytest.mark.parametrize("independent", [shuffled, redrawn_alone])
+def test_ratios_are_far_above_one_for_independent_columns(independent: object) -> None:
+    release = independent(3)  # type: ignore[operator]
+    found = unveil.utility(unveil.Pair(ORIGINAL, release), measures=["propensity", "marginals", "pairs"])
+    assert found.mean["S_pMSE_cart"] > 2.5
+    assert found.mean["S_pMSE_pairs_max"] > 20
+    related = [{"first": "sex", "second": "trade"}, {"first": "sex", "second": "income"}]
+    assert [c.subject for c in found.worst("pairs", n=2)] in (related, related[::-1])
+    # each variable by itself is as in the original, and a model without interactions sees no more
+    assert found.mean["S_pMSE_logistic"] < 4
+    assert found.mean["S_pMSE_max"] < 5
+
+
+def test_independent_columns_lose_predictions() -> None:
+    found = unveil.utility(unveil.Pair(ORIGINAL, redrawn_alone(3)), measures=["prediction", "models"],
+                           models="income ~ age + sex")  # fmt: skip
+    income = next(c for c in found.prediction if c.subject["target"] == "income" and c.subject["score"] == "R2")
+    assert income.mean["TRTR"] > 0.5
+    assert income.mean["TSTR"] < 0.2
+    age = next(c for c in found.models if c.subject["term"] == "age")
+    assert age.mean["overlap"] < 0
+    assert age.mean["std_difference"] < -5
+
+
+@pytest.mark.filterwarnings("ignore::unveil.UnveilWarning")
+def test_a_copy_is_perfect() -> None:
+    copy = ORIGINAL.take(pa.array(np.random.default_rng(1).permutation(ORIGINAL.num_rows)))
+    found = unveil.utility(unveil.Pair(ORIGINAL, [copy, copy]), models=["income ~ age + sex", "sex ~ income + trade"])
+    assert found.mean["pMSE_logistic"] == pytest.approx(0, abs=1e-12)
+    assert found.mean["pMSE_cart"] == 0
+    assert found.mean["SPECKS_logistic"] < 1e-6
+    for c in (*found.variables, *found.pairs):
+        assert c.mean["TVD"] == 0
+        assert c.mean["VW"] == 0
+        assert c.mean["FT"] == 0
+        for name in ("KS", "wasserstein", "V_difference", "pearson_difference"):
+            assert c.mean.get(name, 0) == pytest.approx(0, abs=1e-9)
+    for c in found.models:
+        assert c.mean["overlap"] == pytest.approx(1, abs=1e-8), c.subject
+        assert c.mean["std_difference"] == pytest.approx(0, abs=1e-6)
+    for c in found.prediction:
+        # trained on the very records that it is tested on
+        if c.subject["score"] in ("accuracy", "R2"):
+            assert c.mean["TSTR"] >= c.mean["TRTR"]
+
+
+def test_prediction_from_a_fresh_sample_is_as_good_as_from_real_records() -> None:
+    original, fresh = people(2000, 21), people(2000, 22)
+    found = unveil.utility(unveil.Pair(original, fresh), measures="prediction", targets=["sex"])
+    by_score = {c.subject["score"]: c.mean for c in found.prediction}
+    assert set(by_score) == {"accuracy", "macro_F1", "log_loss", "AUC"}
+    accuracy = by_score["accuracy"]
+    assert accuracy["TRTR"] > 0.75
+    assert abs(accuracy["difference"]) < 4 * accuracy["se"] + 0.01
+    assert accuracy["difference"] == pytest.approx(accuracy["TSTR"] - accuracy["TRTR"])
