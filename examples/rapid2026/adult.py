@@ -109,7 +109,7 @@ def draw(columns: dict[str, list[np.ndarray]], null: np.ndarray, ceiling: np.nda
     ax.plot(TAUS, null, color="#999999", linestyle="--", label="null (all)")
     ax.plot(TAUS, ceiling, color="black", linestyle=":", label="ceiling (all)")
     ax.set(xlabel="tau", ylabel="share of persons at risk", ylim=(0, 1))
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(FOLDER / "adult.svg")
 
 

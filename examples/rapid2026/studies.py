@@ -161,7 +161,7 @@ def draw(replications: list[dict[str, Part]]) -> None:
     ax.plot(TAUS, of(replications, 0, "null_curve").mean(axis=0), color="#999999", linestyle="--",
             label="null, kappa 0")  # fmt: skip
     ax.set(xlabel="tau", ylabel="RAPID", ylim=(0, 1))
-    ax.legend(frameon=False)
+    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
     figure.savefig(FOLDER / "curves.svg")
     original = unveil.simulate.rapid_population(1000, kappa=10, seed=0)
     pair = unveil.Pair(original, CartSynthesizer().fit(original).sample(seed=0))

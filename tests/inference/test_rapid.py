@@ -142,13 +142,12 @@ def test_curves_are_monotone(g: list[float], seed: int) -> None:
 @pytest.mark.parametrize("attacker", ["rf", "cart", "gbm", "logit", "logit_l1"])
 def test_order_of_records_does_not_matter(attacker: str) -> None:
     original, release = people(200), people(200, seed=2)
-    options = {"target": "disease_status", "attacker": attacker, "permutations": 1, "ceiling": False}
+    options = {"target": "disease_status", "attacker": attacker, "permutations": 1}
     one = rapid(unveil.Pair(original, release), KEYS, **options)
     two = rapid(unveil.Pair(original, shuffled(release)), KEYS, **options)
     three = rapid(unveil.Pair(shuffled(original), release), KEYS, **options)
     for other in (two, three):
-        assert other.rate == pytest.approx(one.rate, abs=1.01 / 200 if attacker.startswith("logit") else 0)
-        assert other.attacks[0]["null_mean"] == pytest.approx(one.attacks[0]["null_mean"], abs=0.006)
+        assert other.attacks == one.attacks
 
 
 def test_threads_do_not_matter() -> None:
@@ -179,7 +178,7 @@ def test_names_of_levels_and_classes_do_not_matter(attacker: str) -> None:
             unveil.Pair(change(original), change(release)), ["k", "x"], target="t", attacker=attacker, **PLAIN
         )
         rates.append(result.rate)
-    assert rates[0] == pytest.approx(rates[1], abs=1.01 / 300)
+    assert rates[0] == rates[1]
 
 
 @pytest.mark.parametrize(
