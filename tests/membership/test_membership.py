@@ -222,6 +222,19 @@ def test_twins_do_not_make_a_holdout_suspicious() -> None:
     assert found_in(original, release, holdout, attacks="dcr").n_held_out == 300
 
 
+def test_fresh_records_are_not_refused_where_twins_come_in_groups() -> None:
+    """Draws from few values of unequal frequency; the refusal's error probability is 0.00001 each."""
+    from unveil.microdata.holdout import Holdout
+
+    rng = np.random.default_rng(5)
+    share = 1 / np.arange(1, 201)
+    for n in (64, 150):
+        for _ in range(60):
+            original, holdout = ({"x": rng.choice(200, n, p=share / share.sum())} for _ in range(2))
+            pair = unveil.Pair(pa.table(original), pa.table(original))
+            assert Holdout.of(pair, pa.table(holdout)).n_records == n
+
+
 @pytest.fixture
 def synthesized(tmp_path: Path) -> Path:
     """A folder with an original, held-out records, both together, and releases of the first and the last."""

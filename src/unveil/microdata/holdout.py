@@ -22,7 +22,7 @@ WHY = (
     "records set aside afterwards, from data that the synthesizer was fitted to, are members like all the others: "
     "comparing members with members measures nothing, whatever the risk is"
 )
-_BY_CHANCE = 1e-3
+_BY_CHANCE = 1e-5
 _TOLERATED = 0.1
 """Share of held-out records that may be found in the original beyond what twins explain."""
 
@@ -35,23 +35,25 @@ class Overlap:
     ----------
     found, n_held_out
         Held-out records that are equal to an original record, and held-out records.
-    twins, n_original
-        Original records that are equal to another original record, and original records: what a fresh record of the
-        same population is found with.
+    twins, pairs, n_original
+        Original records that are equal to another original record, values that exactly two of them share, and original
+        records: what a fresh record of the same population is found with.
     """
 
     found: int
     n_held_out: int
     twins: int
+    pairs: int
     n_original: int
 
     @property
     def suspicious(self) -> bool:
         """Whether more are found than twins explain.
 
-        Under the hypothesis that held-out records are fresh, their number among the found is beta-binomial, with the
-        share of twins (Jeffreys' prior) in place of the unknown probability; suspicious is a number that is reached
-        with a probability below 0.001 and exceeds the expected one by a tenth of the held-out records.
+        A fresh record is found with the share C of the population whose values the original has. Its estimate is the
+        share of twins (Good 1953), with variance ``C(1 - C)/n + 2 pairs/n^2`` (Esty 1983). The number found is then
+        beta-binomial; suspicious is a number that is reached with a probability below 0.00001 and exceeds the expected
+        one by a tenth of the held-out records.
         """
         if not self.n_held_out:
             return False
@@ -59,7 +61,11 @@ class Overlap:
         from scipy.stats import betabinom
 
         expected = self.twins / self.n_original
-        chance = betabinom.sf(self.found - 1, self.n_held_out, self.twins + 0.5, self.n_original - self.twins + 0.5)
+        n = self.n_original
+        share = (self.twins + 0.5) / (n + 1)
+        variance = share * (1 - share) / (n + 1) + 2 * self.pairs / n**2
+        size = max(share * (1 - share) / variance - 1, 1.0)
+        chance = betabinom.sf(self.found - 1, self.n_held_out, share * size, (1 - share) * size)
         return bool(chance < _BY_CHANCE and self.found / self.n_held_out > expected + _TOLERATED)
 
 
@@ -146,5 +152,6 @@ def overlap(holdout: Holdout, names: Sequence[str]) -> Overlap:
         found=int(np.count_nonzero(count[row[n:]])),
         n_held_out=len(row) - n,
         twins=int(np.count_nonzero(count[row[:n]] > 1)),
+        pairs=int(np.count_nonzero(count == 2)),
         n_original=n,
     )
