@@ -211,7 +211,7 @@ def test_a_holdout_cut_afterwards_is_refused() -> None:
         found_in(everybody, release, everybody.slice(400))
     with pytest.raises(unveil.DataError, match="not held out"):
         found_in(everybody, release, pa.concat_tables([everybody.slice(450), survey(50, 3)]))
-    small = {"x": [1.5, 2.5, 3.5, 4.5, 5.5], "y": ["a", "b", "c", "d", "e"]}
+    small = {"x": [number + 0.5 for number in range(12)], "y": list("abcdefghijkl")}
     with pytest.raises(unveil.DataError, match="not held out"):
         found_in(small, small, small)
 
@@ -223,7 +223,7 @@ def test_twins_do_not_make_a_holdout_suspicious() -> None:
 
 
 def test_fresh_records_are_not_refused_where_twins_come_in_groups() -> None:
-    """Draws from few values of unequal frequency; the refusal's error probability is 0.00001 each."""
+    """Draws from few values of unequal frequency; the refusal's error probability is 0.0001 each."""
     from unveil.microdata.holdout import Holdout
 
     rng = np.random.default_rng(5)

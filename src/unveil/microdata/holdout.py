@@ -22,7 +22,7 @@ WHY = (
     "records set aside afterwards, from data that the synthesizer was fitted to, are members like all the others: "
     "comparing members with members measures nothing, whatever the risk is"
 )
-_BY_CHANCE = 1e-5
+_BY_CHANCE = 1e-4
 _TOLERATED = 0.1
 """Share of held-out records that may be found in the original beyond what twins explain."""
 
@@ -52,7 +52,7 @@ class Overlap:
 
         A fresh record is found with the share C of the population whose values the original has. Its estimate is the
         share of twins (Good 1953), with variance ``C(1 - C)/n + 2 pairs/n^2`` (Esty 1983). The number found is then
-        beta-binomial; suspicious is a number that is reached with a probability below 0.00001 and exceeds the expected
+        beta-binomial; suspicious is a number that is reached with a probability below 0.0001 and exceeds the expected
         one by a tenth of the held-out records.
         """
         if not self.n_held_out:
