@@ -403,9 +403,7 @@ def test_integers_that_the_format_would_round(tmp_path: Path, monkeypatch: pytes
 
 
 @needs_pyreadstat
-@pytest.mark.parametrize(
-    ("ending", "name"), [("sav", "marital status"), ("dta", "a.b"), ("xpt", "é"), ("dta", "x" * 40)]
-)
+@pytest.mark.parametrize(("ending", "name"), [("sav", "marital status"), ("dta", "a.b"), ("xpt", "é"), ("dta", "1st")])
 def test_names_that_the_format_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, name: str):
     monkeypatch.setattr("unveil.synthesis.files.CartSynthesizer.fit", must_not_be_reached)
     pq.write_table(pa.table({name: [1, 2, 3]}), tmp_path / "original.parquet")

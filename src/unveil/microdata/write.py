@@ -144,7 +144,31 @@ def _write_text(table: pa.Table, path: Path, about: _About, label: str) -> None:
 def _write_parquet(table: pa.Table, path: Path, about: _About, label: str) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(_described(table, about), path)
+    pq.write_table(_for_polars(_described(table, about)), path)
+
+
+def _for_polars(table: pa.Table) -> pa.Table:
+    """Indices as polars wrote them: it reads no others in its dictionaries, and older versions of Arrow turn them."""
+    fields = list(table.schema)
+    for i, field in enumerate(fields):
+        is_polars = any(key.startswith(b"_PL_") for key in field.metadata or {})
+        if is_polars and pa.types.is_dictionary(field.type) and pa.types.is_signed_integer(field.type.index_type):
+            index = pa.type_for_alias(f"u{field.type.index_type}")
+            fields[i] = field.with_type(pa.dictionary(index, field.type.value_type, field.type.ordered))
+    columns = [
+        _with_index(column, field.type.index_type) if field.type != old.type else column
+        for column, field, old in zip(table.columns, fields, table.schema, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
+
+
+def _with_index(column: pa.ChunkedArray, index: pa.DataType) -> pa.ChunkedArray:
+    kind = column.type
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(index), chunk.dictionary, ordered=kind.ordered)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(index, kind.value_type, kind.ordered))
 
 
 def _write_arrow(table: pa.Table, path: Path, about: _About, label: str) -> None:
