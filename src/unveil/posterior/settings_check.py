@@ -34,6 +34,8 @@ Floats = NDArray[np.float64]
 
 FALSE_ALARM = 1e-6
 """Probability at or below which a release counts as not drawn under the assumption."""
+QUICK = 150_000
+"""Values of predictors that finer trees are fitted to."""
 WEIGHTS = (0.02, 0.1, 0.5)
 """Weights of the assumed shares beside the finer ones; the ratios are averaged over them."""
 
@@ -155,10 +157,19 @@ def _log10_tail(x2: float, mean: float, variance: float) -> float:
 
 def _log10_finer(chain: Chain, trees: Sequence[FixedTree], releases: Sequence[int]) -> float:
     """Common logarithm of how much better finer trees explain the releases."""
+    trees = _telling(trees)
     found = [_log_ratio(trees, fit_fixed_trees(chain, [_finer(tree.link) for tree in trees], releases))]
     if trees and trees[0].link.settings.collapse:
         found.append(_log_ratio(trees, [before_collapse(tree, chain, releases) for tree in trees]))
     return float((logsumexp(found) - np.log(len(found))) / np.log(10))
+
+
+def _telling(trees: Sequence[FixedTree]) -> list[FixedTree]:
+    """The trees with most leaves, as many as are quickly fitted again; any of them is a valid test."""
+    grown = [tree for tree in trees if tree.tree is not None and tree.link.predictors]
+    grown.sort(key=lambda tree: -(tree.tree.n_leaves_full if tree.tree else 0))
+    costs = np.cumsum([tree.leaf.size * len(tree.link.predictors) for tree in grown])
+    return grown[: max(1, int(np.searchsorted(costs, QUICK, side="right")))]
 
 
 def _finer(link: Link) -> Link:
