@@ -142,7 +142,7 @@ class Runner:
         return Distribution.of(self.score(Inferred(predicted, probability), everybody))
 
     def _fit(self, attacker: Attacker, evidence: Evidence, *place: int) -> Predictor:
-        train = evidence.joined(self.problem.side).ordered()
+        train = evidence.joined(self.problem.side)
         return fit_attacker(attacker, train.table, train.target, self._stream(*place), self.threads)
 
     def _shuffled(self, evidence: Evidence, release: int, permutation: int) -> Evidence:

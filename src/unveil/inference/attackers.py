@@ -362,13 +362,15 @@ def _estimator(given: Any, continuous: bool, taken: Sequence[str]) -> Attacker:
 def fit_attacker(
     attacker: Attacker, table: KeyTable, target: Target, seed: np.random.SeedSequence, threads: int
 ) -> Predictor:
-    """Train an attacker on records in the order of :meth:`KeyTable.ordering`.
+    """Train an attacker; with a single value to be seen, that value is predicted.
 
-    With a single value to be seen, that value is predicted.
+    Records are put in the order of :meth:`KeyTable.ordering`: sums round in their order, and it is not to matter.
     """
     constant = _constant(target)
     if constant is not None:
         return constant
+    order = table.ordering(target.y)
+    table, target = table.take(order), target.take(order)
     with warnings.catch_warnings():
         if isinstance(attacker, _Named):
             warnings.simplefilter("ignore")

@@ -279,3 +279,8 @@ class Design:
 def stacked(keys: Sequence[Key], codes: Sequence[NDArray[np.int32]]) -> KeyTable:
     """A table from one array of codes per key."""
     return KeyTable(tuple(keys), np.stack([np.asarray(c, dtype=np.int32) for c in codes]))
+
+
+def stacked(keys: Sequence[Key], codes: Sequence[NDArray[np.int32]]) -> KeyTable:
+    """A table from one array of codes per key."""
+    return KeyTable(tuple(keys), np.stack([np.asarray(c, dtype=np.int32) for c in codes]))
