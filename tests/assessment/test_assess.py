@@ -120,6 +120,21 @@ def test_no_smallest_or_largest_value(whole, people):
     assert not any(re.search(rf"\b({min(ages)}|{max(ages)})\b", level) for level in levels - {OTHERS})
 
 
+@pytest.mark.filterwarnings("ignore:column")
+def test_a_report_quotes_no_value_that_only_the_original_has():
+    n = 60
+    original = {"sex": ["f", "m"] * 30, "ill": ["y", "n"] * 30, "pay": [70001 + i for i in range(n)]}
+    original["ill"][:3] = ["oddity", "oddity ", "ODDITY"]
+    release = {"sex": ["f", "m"] * 30, "ill": ["y", "n"] * 30, "pay": [90001 + i for i in range(n)]}
+    pair = unveil.Pair(pa.table(original), pa.table(release))
+    result = unveil.assess(pair, "sex", measures=["attribute", "utility", "inference"], permutations=2, budget=20)
+    assert any("no value of the original occurs" in note for note in result.to_dict()["targets"][1]["notes"])
+    for text in (result.to_html(), result.to_markdown(), str(result)):
+        assert "oddity" not in text.lower()
+        assert "70001" not in text
+        assert str(70000 + n) not in text
+
+
 def test_same_seed_same_figures(pair, synthesizer):
     options = {"targets": ["depress"], "measures": ["identity", "attribute", "inference"], "permutations": 3}
     first, second = (unveil.assess(pair, KEYS, seed=4, **options).to_dict() for _ in range(2))

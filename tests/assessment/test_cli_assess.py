@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 
 import pyarrow.csv
 import pytest
@@ -119,7 +120,7 @@ def test_synthesizer_from_its_provenance(run, folder):
         ("compare o.csv --keys sex", 2, "nothing to compare"),
         ("compare o.csv s.csv", 2, "no keys given"),
         ("compare o.csv s.csv --keys sex --grid minbucket", 2, "takes setting=value"),
-        ("compare o.csv s.csv --keys sex --grid minbucket=x", 2, "minbucket"),
+        ("compare o.csv s.csv --keys sex --grid minbucket=x --measures attribute", 2, "minbucket"),
         ("compare o.csv s.csv --keys sex --csv s.csv", 2, "is an input"),
     ],
 )
@@ -143,3 +144,27 @@ def test_compare_writes_the_points(run, folder):
     assert {"DiSCO", "DiSCO low", "mean TVD", "pareto"} <= set(table.column_names)
     assert json.loads((folder / "p.json").read_text(encoding="utf-8"))["schema"] == "unveil.comparison"
     assert "s2.csv" in out
+
+
+def test_candidates_of_one_name_are_all_compared(run, folder):
+    (folder / "again").mkdir()
+    (folder / "again" / "s.csv").write_bytes((folder / "s2.csv").read_bytes())
+    words = "--keys sex,age --targets depress --measures attribute --json -"
+    status, out, err = run(f"compare o.csv s.csv again/s.csv s2.csv {words}")
+    assert status == 0, err
+    labels = [point["label"] for point in json.loads(out)["points"]]
+    assert labels == ["s.csv", str(Path("again/s.csv")), "s2.csv"]
+    assert run(f"compare o.csv s.csv s.csv {words}")[::2] == (2, "unveil: a release is named twice: s.csv\n")
+
+
+def test_a_single_text_for_a_gap_in_a_scenario_is_no_list_of_letters(run, folder):
+    (folder / "o.csv").write_text("sex,age,depress\nN,1,x\nA,2,NA\nN,3,y\n")
+    (folder / "s.csv").write_text("sex,age,depress\nN,1,x\nA,2,NA\n")
+    (folder / "study.toml").write_text(
+        'original = "o.csv"\nsynthetic = "s.csv"\nkeys = "sex"\ntargets = "depress"\nmissing = "NA"\n'
+        'measures = "attribute"\n'
+    )
+    status, out, err = run("assess --scenario study.toml --json -")
+    assert status == 0, err
+    gaps = {one["name"]: one["gaps"] for one in json.loads(out)["data"]["columns"]}
+    assert gaps == {"sex": 0, "age": 0, "depress": pytest.approx(1 / 3)}

@@ -79,13 +79,29 @@ def test_frame_text_and_plot(comparison):
     assert comparison.plot().get_ylabel().startswith("DiSCO")
 
 
+def test_columns_that_a_candidate_lacks_count_for_none(people, independent):
+    keys = ["sex", "age"]
+    short = independent.drop_columns(["income", "marital", "edu"])
+    with pytest.warns(unveil.UnveilWarning, match="'income' \\(short\\)"):
+        found = unveil.compare(people, {"whole": independent, "short": short}, keys, measures=["attribute", "utility"])
+    whole, lacking = found.points
+    assert found.targets == ("region", "placesize", "depress", "workab")
+    assert repr((whole.risks, whole.utilities)) == repr((lacking.risks, lacking.utilities))
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [
         ({"candidates": {}}, "nothing to compare"),
         ({"risk": "repu"}, "risk: there is no 'repu'"),
         ({"utility": "TVD"}, "utility: there is no 'TVD'"),
-        ({"grid": {"minbuckets": [5]}}, "has no setting 'minbuckets'"),
+        ({"grid": {"minbuckets": [5]}}, "has no setting 'minbuckets'; did you mean 'minbucket'?"),
+        ({"grid": {"minbucket": [5], "bad": [1]}}, "has no setting 'bad'"),
+        ({"grid": {"minbucket": 5}}, "minbucket takes a list of the values to try, not 5"),
+        ({"grid": {"minbucket": []}}, "minbucket takes a list of the values to try, not []"),
+        ({"grid": [5]}, "settings are given by name"),
+        ({"candidates": ["o.csv"]}, "candidates are given by label, as a mapping, not as list"),
+        ({"risk": "RAPID"}, "RAPID is not measured; add 'inference' to measures"),
         ({"m": 0}, "m must be a whole number from 1"),
     ],
 )

@@ -62,6 +62,15 @@ def test_at_least(tmp_path):
     assert [r["verdict"] for r in rules.rows([figure(value=5.0), figure(value=4.9)])] == ["within", "below"]
 
 
+def test_the_worst_release_is_the_one_furthest_on_the_wrong_side(tmp_path):
+    rule = '[[rule]]\nmeasure = "DiSCO"\nlimit = 5\nstatistic = "worst_release"\n'
+    releases = [figure(per_release=[3.0, 8.0])]
+    (most,) = policy(tmp_path, rule).rows(releases)
+    assert (most["value"], most["verdict"]) == (8.0, "above")
+    (least,) = policy(tmp_path, rule + "least = true\n").rows(releases)
+    assert (least["value"], least["verdict"]) == (3.0, "below")
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [

@@ -39,7 +39,21 @@ def test_targets_are_the_other_columns_and_amounts_are_grouped(pair):
         ({"budget": 0}, "budget must be a number above 0"),
         ({"permutations": -1}, "permutations must be a whole number from 0, not -1"),
         ({"minimum_count": 0}, "minimum_count must be a whole number from 1"),
-        ({"ngroups_target": {"ill2": 3}}, "'ill2' is not a target"),
+        ({"ngroups_target": {"ill2": 3}}, "'ill2', which is not a target"),
+        ({"ngroups_target": "5"}, "ngroups_target takes a whole number of at least 2 groups, not '5'"),
+        ({"ngroups_target": 1}, "ngroups_target takes a whole number of at least 2 groups, not 1"),
+        ({"ngroups_target": {"ill": 3}}, "'ill' is categorical and cannot be grouped"),
+        ({"keys": ["sex", "age"], "ngroups_keys": {"aeg": 3}}, "did you mean 'age'?"),
+        ({"keys": ["sex", "age"], "ngroups_keys": {"age": 2.5}}, "ngroups_keys: 'age' takes a whole number"),
+        ({"keys": ["sex", "age"], "ngroups_keys": {"sex": 3}}, "'sex' is categorical and cannot be grouped"),
+        ({"keys": ["sex", "age"], "ngroups_keys": [3]}, "ngroups_keys takes a whole number"),
+        ({"measures": 5}, "measures takes a text or a list of texts, not 5"),
+        ({"measures": []}, "measures: none is named; choose from identity"),
+        ({"intruders": [1]}, "intruders takes a text or a list of texts, not [1]"),
+        ({"models": 5}, "models takes a text or a list of texts, not 5"),
+        ({"attacker": "forest"}, "attacker: there is no 'forest'; choose from rf"),
+        ({"tau": "high"}, "tau must be a number, not 'high'"),
+        ({"epsilon": float("nan")}, "epsilon must be a number, not nan"),
     ],
 )
 def test_wrong_calls(pair, options, said):
@@ -70,7 +84,18 @@ def test_a_scenario_file(tmp_path):
     ("content", "said"),
     [
         (b'kyes = ["sex"]', "unknown option 'kyes'; did you mean 'keys'?"),
-        (b"original = 3", "original takes a file name"),
+        (b"original = 3", "original takes a file name, not 3"),
+        (b'policy = ["p.toml"]', "policy takes a file name, not ['p.toml']"),
+        (b"synthetic = [3]", "synthetic takes a file name, or a list of them, not [3]"),
+        (b"keys = 5", "keys takes a text or a list of texts, not 5"),
+        (b"missing = 5", "missing takes a text or a list of texts, not 5"),
+        (b"encoding = 5", "encoding takes a text, not 5"),
+        (b"delimiter = []", "delimiter takes a text, not []"),
+        (b"kinds = ['age']", "kinds takes a table by column, not ['age']"),
+        (b"kinds = {age = {a = 1}}", "kinds takes a table by column"),
+        (b"special_codes = -8", "special_codes takes a table by column, not -8"),
+        (b"ngroups_keys = 5", "ngroups_keys takes a table by column, not 5"),
+        (b'holdout_unseen = "no"', "holdout_unseen takes true or false, not 'no'"),
         (b"keys = [", "is not TOML"),
         (b"\xff\xfe", "is not UTF-8 text"),
     ],
@@ -79,6 +104,6 @@ def test_a_scenario_file_that_is_not_understood(tmp_path, content, said):
     path = tmp_path / "study.toml"
     path.write_bytes(content)
     with pytest.raises(FileError) as caught:
-        read_scenario(path, ["keys"])
+        read_scenario(path, ["keys", "ngroups_keys", "holdout_unseen"])
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)

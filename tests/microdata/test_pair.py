@@ -154,6 +154,18 @@ def test_many_twins_are_counted_not_listed():
         pair_of(texts, [t.upper() for t in texts] + texts).column("x")
 
 
+def test_messages_quote_no_value_that_only_the_original_has():
+    with pytest.warns(UnveilWarning) as caught:
+        pair_of(["rare", "rare ", "RARE"], ["else"]).column("x")
+    assert sorted(str(one.message) for one in caught) == [
+        "column 'x': levels that differ only in letter case were kept apart: 1 of the original, which no release has",
+        "column 'x': levels that differ only in outer blanks or Unicode form were taken as one: 1 of the original, "
+        "which no release has",
+        "column 'x': no value of the original occurs in the release (which holds 'else', for example); nothing can "
+        "match",
+    ]
+
+
 def test_no_overlap_is_told_per_release():
     with pytest.warns(UnveilWarning, match="no value of the original occurs in release 2") as caught:
         pair_of([1, 2], [1], [3], [None]).column("x")

@@ -138,3 +138,9 @@ def test_the_direction_is_said_where_values_are_impossible():
 def test_releases_of_the_reference_program_fit(shared, k):
     data = shared / "data"
     assert checked(unveil.read(str(data / "sd2011_9.csv")), str(data / f"sd2011_9_s5_{k}.csv")).verdict == "fits"
+
+
+def test_a_file_in_which_nothing_comes_from_a_tree_has_nothing_to_be_checked():
+    one = pa.table({"a": ["x"], "b": ["y"], "c": [1]})
+    found = unveil.posterior(unveil.Pair(one, one), unveil.CartSynthesizer(), target="b")
+    assert found.releases[0]["exact"]["mean_posterior"] == 1

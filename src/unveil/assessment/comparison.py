@@ -6,7 +6,9 @@ import itertools
 import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from inspect import signature
+from os import PathLike
 from typing import Any
 
 from unveil.assessment.call import assess
@@ -15,12 +17,15 @@ from unveil.assessment.result import Assessment
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import Pair, read
 from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Flavour
+from unveil.microdata.source import Flavour, Source
 from unveil.result import frame, number, paragraph, text_table, without_nan
 
 __all__ = ["Comparison", "Point", "compare"]
 
 RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
+NEEDS = {"repU": "identity", "RAPID": "inference", "posterior": "posterior", "posterior certain": "posterior",
+         "membership AUC": "membership"}  # fmt: skip
+"""The part that a risk comes from; the attribute part without it."""
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 Progress = Callable[[int, int, str], None]
 
@@ -221,12 +226,18 @@ def compare(
             raise CallError(
                 f"{name}: there is no {value!r}; choose from {', '.join(known)}{near_matches(value, known)}"
             )
-    everything = dict(candidates or {}) | _of_grid(grid, special_codes, kinds)
+    if candidates is not None and not isinstance(candidates, Mapping):
+        raise CallError(f"candidates are given by label, as a mapping, not as {type(candidates).__name__}")
+    everything = _opened(candidates or {}) | _of_grid(grid, special_codes, kinds)
     if not everything:
         raise CallError("nothing to compare: give candidates, or a grid of settings")
+    needed = NEEDS.get(risk, "attribute")
+    if needed not in ((measures,) if isinstance(measures, str) else measures):
+        raise CallError(f"risk: {risk} is not measured; add {needed!r} to measures")
     if isinstance(m, bool) or not isinstance(m, int) or m < 1:
         raise CallError(f"m must be a whole number from 1, not {m!r}")
     source = read(original)
+    shared = _shared(source, everything)
     found: dict[str, Assessment] = {}
     for done, (label, candidate) in enumerate(everything.items()):
         if progress is not None:
@@ -235,7 +246,7 @@ def compare(
         with warnings.catch_warnings():
             # An original among the candidates is a point like any other.
             warnings.simplefilter("ignore", UnveilWarning)
-            pair = Pair(source, releases, special_codes=special_codes, kinds=kinds)
+            pair = Pair(shared, releases, special_codes=special_codes, kinds=kinds)
         found[label] = assess(
             pair, keys, targets=targets, synthesizer=synthesizer, measures=measures, seed=seed,
             budget=budget / len(everything), **options,
@@ -255,9 +266,53 @@ def compare(
     )
 
 
+def _opened(candidates: Mapping[str, Any]) -> dict[str, Any]:
+    """The candidates, with files opened once."""
+
+    def opened(one: Any) -> Any:
+        return read(one) if isinstance(one, str | PathLike) else one
+
+    return {
+        label: [opened(one) for one in candidate] if isinstance(candidate, list | tuple) else opened(candidate)
+        for label, candidate in candidates.items()
+    }
+
+
+def _is_synthesizer(candidate: Any) -> bool:
+    return hasattr(candidate, "fit") and hasattr(candidate, "sample")
+
+
+def _shared(source: Source, candidates: Mapping[str, Any]) -> Source:
+    """The original, less the columns that a release lacks: figures over other columns cannot be held side by side."""
+    lacking: dict[str, list[str]] = {}
+    for label, candidate in candidates.items():
+        if not _is_synthesizer(candidate):
+            for one in candidate if isinstance(candidate, list | tuple) else [candidate]:
+                held = read(one).names
+                for name in source.names:
+                    if name not in held and label not in lacking.setdefault(name, []):
+                        lacking[name].append(label)
+    lost = {name: labels for name, labels in lacking.items() if labels}
+    if not lost:
+        return source
+    if any(_is_synthesizer(one) for one in candidates.values()) or any(len(v) < len(candidates) for v in lost.values()):
+        warnings.warn(
+            "columns that a candidate lacks are left out for all of them, so that the points can be compared: "
+            + "; ".join(f"{name!r} ({', '.join(labels)})" for name, labels in lost.items()),
+            UnveilWarning,
+            stacklevel=3,
+        )
+    return replace(source, names=tuple(name for name in source.names if name not in lost))
+
+
 def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds: Any) -> dict[str, Any]:
     if not grid:
         return {}
+    if not isinstance(grid, Mapping):
+        raise CallError(f"grid: settings are given by name, each with the values to try, not as {grid!r}")
+    for name, values in grid.items():
+        if isinstance(values, str) or not isinstance(values, Sequence) or not values:
+            raise CallError(f"grid: {name} takes a list of the values to try, not {values!r}")
     from unveil.synthesis import CartSynthesizer
 
     shared = {name: value for name, value in (("special_codes", special_codes), ("kinds", kinds)) if value}
@@ -267,14 +322,16 @@ def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds
         try:
             synthesizer = CartSynthesizer(**settings, **shared)
         except TypeError:
-            raise CallError(f"grid: CartSynthesizer has no setting {', '.join(map(repr, settings))}") from None
+            known = signature(CartSynthesizer).parameters
+            unknown = [f"{name!r}{near_matches(name, known)}" for name in settings if name not in known]
+            raise CallError(f"grid: CartSynthesizer has no setting {', '.join(unknown)}") from None
         made[", ".join(f"{name} {value}" for name, value in settings.items())] = synthesizer
     return made
 
 
 def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]:
     """The candidate's releases, and its synthesizer if it is one."""
-    if not (hasattr(candidate, "fit") and hasattr(candidate, "sample")):
+    if not _is_synthesizer(candidate):
         return candidate, None
     candidate.fit(source)
     return [candidate.sample(source.num_rows, seed=seed + 1 + copy) for copy in range(m)], candidate

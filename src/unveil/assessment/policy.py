@@ -73,15 +73,16 @@ class Policy:
             ]
             if not concerned:
                 rows.append(_row(rule, rule.target, math.nan))
-            rows.extend(_row(rule, figure["target"], _statistic(figure, rule.statistic)) for figure in concerned)
+            rows.extend(_row(rule, figure["target"], _statistic(figure, rule)) for figure in concerned)
         return rows
 
 
-def _statistic(figure: Mapping[str, Any], name: str) -> float:
-    if name == "worst_release":
+def _statistic(figure: Mapping[str, Any], rule: Rule) -> float:
+    if rule.statistic == "worst_release":
         values = [math.nan if v is None else v for v in figure["per_release"]]
-        return math.nan if not values or any(map(math.isnan, values)) else max(values)
-    value = figure[name]
+        worst = min if rule.least else max
+        return math.nan if not values or any(map(math.isnan, values)) else worst(values)
+    value = figure[rule.statistic]
     return math.nan if value is None else float(value)
 
 

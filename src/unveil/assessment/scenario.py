@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 from unveil.errors import CallError, FileError
 from unveil.microdata import Pair
 from unveil.microdata.nearest import near_matches
-from unveil.tables.study import as_names
+from unveil.tables.study import as_names, only_known
 
 __all__ = ["INTRUDERS", "MEASURES", "Scenario", "read_scenario"]
 
@@ -27,7 +28,10 @@ FEWEST_AMOUNTS = 50
 """A numeric target with more distinct values is cut into groups for the key tables, as no two persons share one."""
 GROUPS = 20
 
+ATTACKERS = ("rf", "cart", "gbm", "logit", "logit_l1", "lm", "stack", "suite", "auto")
+
 FILES = ("original", "synthetic", "holdout", "provenance", "policy", "schema")
+SEVERAL = ("synthetic",)
 READING = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
 
 
@@ -106,8 +110,12 @@ class Scenario:
             if name in given:
                 given[name] = _chosen(given[name], known, name)
         if "models" in given:
-            given["models"] = (given["models"],) if isinstance(given["models"], str) else tuple(given["models"])
+            given["models"] = _texts(given["models"], "models")
+        if given.get("attacker", "auto") not in ATTACKERS:
+            raise CallError(f"attacker: there is no {given['attacker']!r}; choose from {', '.join(ATTACKERS)}")
         _check_numbers(given)
+        _check_groups(pair, keys, given.get("ngroups_keys"), "ngroups_keys", "key")
+        _check_groups(pair, targets, given.get("ngroups_target"), "ngroups_target", "target")
         given["ngroups_target"] = _groups(pair, targets, given.get("ngroups_target"))
         return cls(keys=keys, targets=targets, **given)
 
@@ -121,11 +129,21 @@ class Scenario:
 
 
 def _chosen(given: str | Sequence[str], known: Sequence[str], what: str) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else tuple(given)
+    names = _texts(given, what)
+    if not names:
+        raise CallError(f"{what}: none is named; choose from {', '.join(known)}")
     for name in names:
         if name not in known:
             raise CallError(f"{what}: there is no {name!r}; choose from {', '.join(known)}")
     return tuple(name for name in known if name in names)
+
+
+def _texts(given: Any, what: str) -> tuple[str, ...]:
+    if isinstance(given, str):
+        return (given,)
+    if not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
+        raise CallError(f"{what} takes a text or a list of texts, not {given!r}")
+    return tuple(given)
 
 
 def _check_numbers(given: Mapping[str, Any]) -> None:
@@ -137,14 +155,29 @@ def _check_numbers(given: Mapping[str, Any]) -> None:
         value = given.get(name, 0.5)
         if isinstance(value, bool) or not isinstance(value, int | float) or not low < value < high:
             raise CallError(f"{name} must be a number above {low:g} and below {high:g}, not {value!r}")
+    for name in ("tau", "epsilon"):
+        value = given.get(name, 0.5)
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            raise CallError(f"{name} must be a number, not {value!r}")
+
+
+def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, role: str) -> None:
+    """Refuse at the door what the parts would each fail at."""
+    asked = given if isinstance(given, Mapping) else {} if given is None else {option: given}
+    for name, n in asked.items():
+        if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+            where = f"{option}: {name!r}" if isinstance(given, Mapping) else option
+            raise CallError(f"{where} takes a whole number of at least 2 groups, not {n!r}")
+    if isinstance(given, Mapping):
+        only_known(given, names, option, role)
+        for name in given:
+            if pair.column(name).kind != "numeric":
+                raise CallError(f"{option}: {name!r} is {pair.column(name).kind} and cannot be grouped; leave it out")
 
 
 def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] | None) -> dict[str, int]:
     """Groups of numeric targets: as asked for, else 20 where a target has many amounts."""
     asked = given if isinstance(given, Mapping) else {}
-    for name in asked:
-        if name not in targets:
-            raise CallError(f"ngroups_target: {name!r} is not a target{near_matches(name, targets)}")
     groups = {}
     for name in targets:
         column = pair.column(name)
@@ -186,8 +219,33 @@ def read_scenario(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
         if name not in names:
             raise FileError(f"{path}: unknown option {name!r}{near_matches(name, names)}")
         if name in FILES:
-            many = isinstance(value, list)
+            many = name in SEVERAL and isinstance(value, list)
             if not all(isinstance(one, str) for one in (value if many else [value])):
-                raise FileError(f"{path}: {name} takes a file name, or a list of them, not {value!r}")
+                takes = "a file name, or a list of them," if name in SEVERAL else "a file name,"
+                raise FileError(f"{path}: {name} takes {takes} not {value!r}")
             content[name] = [path.parent / one for one in value] if many else path.parent / value
+        elif not _TAKES.get(name, _ANYTHING)[1](value):
+            raise FileError(f"{path}: {name} takes {_TAKES[name][0]}, not {value!r}")
     return content
+
+
+def _is_texts(value: Any) -> bool:
+    return isinstance(value, str) or (isinstance(value, list) and all(isinstance(one, str) for one in value))
+
+
+def _is_table(value: Any) -> bool:
+    return isinstance(value, dict) and not any(isinstance(one, dict) for one in value.values())
+
+
+_ANYTHING: tuple[str, Callable[[Any], bool]] = ("anything", lambda value: True)
+_TEXTS = ("a text or a list of texts", _is_texts)
+_TEXT = ("a text", lambda value: isinstance(value, str))
+_TABLE = ("a table by column", _is_table)
+# Numbers, and what is chosen from a list, are checked with the options of a call.
+_TAKES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
+    "keys": _TEXTS, "targets": _TEXTS, "intruders": _TEXTS, "measures": _TEXTS, "models": _TEXTS, "missing": _TEXTS,
+    "encoding": _TEXT, "delimiter": _TEXT, "decimal": _TEXT, "attacker": _TEXT,
+    "special_codes": _TABLE, "kinds": _TABLE, "ngroups_keys": _TABLE,
+    "holdout_unseen": ("true or false", lambda value: isinstance(value, bool)),
+}  # fmt: skip
+"""What the options of a scenario file take, and whether a value is that."""

@@ -19,7 +19,7 @@ from unveil.cli.options import (
     progress_bar,
     write_text,
 )
-from unveil.errors import CallError, FileError
+from unveil.errors import CallError
 
 __all__ = ["Asked", "Documents", "Synthesis", "assess", "compare"]
 
@@ -253,13 +253,24 @@ def compare(
     with progress_bar("reading") as progress:
         result = compute(
             open_source(str(original), **reading.options),
-            {path.name: open_source(str(path), **reading.options) for path in files}, **options, grid=_grid(grid), m=m,
+            {label: open_source(str(path), **reading.options) for label, path in _labels(files).items()},
+            **options, grid=_grid(grid), m=m,
             risk=risk, utility=utility, special_codes=reading.codes or None, kinds=reading.stated or None,
             progress=progress,
         )  # fmt: skip
     if csv is not None:
         write_table(result.to_frame("arrow"), str(csv), overwrite=output.overwrite)
     output.give(result)
+
+
+def _labels(files: tuple[Path, ...]) -> dict[str, Path]:
+    """Files by name; by path where two have the same name."""
+    names = [path.name for path in files]
+    found = {name if names.count(name) == 1 else str(path): path for name, path in zip(names, files, strict=True)}
+    if len(found) < len(files):
+        twice = next(path for path in files if files.count(path) > 1)
+        raise CallError(f"a release is named twice: {twice}")
+    return found
 
 
 def _scenario(path: Path | None) -> dict[str, Any]:
@@ -277,8 +288,6 @@ def _require_keys(options: dict[str, Any]) -> None:
 
 def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[Path]]:
     original, releases = given.pop("original", None), given.pop("synthetic", [])
-    if isinstance(original, list):
-        raise FileError("scenario: original takes one file name, not a list")
     if files:
         original, releases = files[0], list(files[1:]) or releases
     if original is None:
@@ -291,13 +300,13 @@ def _reading(reading: Reading, given: dict[str, Any]) -> Reading:
     found = {name: given.pop(name) for name in [f.name for f in fields(Reading)] if name in given}
     for name in ("special_codes", "kinds"):
         if name in found:
-            if not isinstance(found[name], dict):
-                raise FileError(f"scenario: {name} takes a table by column, not {found[name]!r}")
             found[name] = [
                 f"{column}={value}"
                 for column, values in found[name].items()
                 for value in (values if isinstance(values, list) else [values])
             ]
+    if isinstance(found.get("missing"), str):
+        found["missing"] = [found["missing"]]
     said = {f.name: getattr(reading, f.name) for f in fields(Reading) if getattr(reading, f.name) is not None}
     return Reading(**(found | said))
 

@@ -325,10 +325,7 @@ def _class_notes(column: CodedColumn) -> list[str]:
         there = np.bincount(codes, minlength=column.n_levels)
         lost = np.flatnonzero((found > 0) & (there == 0))
         if len(lost) and (found > 0).sum() < len(column.original):
-            listed = ", ".join(column.label(int(c)) for c in lost[:5]) + (", ..." if len(lost) > 5 else "")
             which = "the release" if len(column.releases) == 1 else f"release {release}"
-            notes.append(
-                f"{which} lacks {len(lost)} class(es) of {name!r} ({listed}): their {int(found[lost].sum())} "
-                "record(s) count with probability 0"
-            )
+            # Neither names nor counts: a class that the release lacks is often that of a single person.
+            notes.append(f"{which} lacks {len(lost)} class(es) of {name!r}: who has them counts with probability 0")
     return notes

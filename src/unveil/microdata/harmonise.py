@@ -324,14 +324,15 @@ def _as_one_spelling(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     if len(plain.unique()) < len(every):
         notes.append(
             f"column {column!r}: levels that differ only in outer blanks or Unicode form were taken as one: "
-            + _twins(every, plain)
+            + _twins(every, plain, found)
         )
         found = [replace(f, values=_plain(f.values)) for f in found]
         every = plain.unique()
     folded = pc.utf8_lower(every)
     if len(folded.unique()) < len(every):
         notes.append(
-            f"column {column!r}: levels that differ only in letter case were kept apart: " + _twins(every, folded)
+            f"column {column!r}: levels that differ only in letter case were kept apart: "
+            + _twins(every, folded, found)
         )
     return found
 
@@ -344,13 +345,17 @@ def _plain(values: pa.Array) -> pa.Array:
     return text_array([unicodedata.normalize("NFC", text) for text in trimmed.to_pylist()])
 
 
-def _twins(every: pa.Array, same: pa.Array) -> str:
+def _twins(every: pa.Array, same: pa.Array, found: list[Distinct]) -> str:
+    """The levels by name where a release has one of them; those that only the original has may be one person's."""
+    released = {text for release in found[1:] for text in release.values.to_pylist()}
     groups: dict[str, list[str]] = {}
     for original, common in zip(every.to_pylist(), same.to_pylist(), strict=True):
         groups.setdefault(common, []).append(original)
     twins = sorted(sorted(g) for g in groups.values() if len(g) > 1)
-    shown = "; ".join(" and ".join(repr(v) for v in g) for g in twins[:3])
-    return shown + (f"; and {len(twins) - 3} more" if len(twins) > 3 else "")
+    named = [" and ".join(repr(v) for v in g) for g in twins if released.intersection(g)][:3]
+    if not named:
+        return f"{len(twins)} of {found[0].label}, which no release has"
+    return "; ".join(named) + (f"; and {len(twins) - len(named)} more" if len(twins) > len(named) else "")
 
 
 def _as_one_clock(found: list[Distinct]) -> list[Distinct]:
@@ -381,9 +386,10 @@ def _without_overlap(found: list[Distinct]) -> list[str]:
     original, *releases = found
     if not len(original.values):
         return []
+    # A value of the original is not quoted: a report that is published holds this text.
     return [
         f"column {release.column!r}: no value of {original.label} occurs in {release.label} "
-        f"(for example {_first(original)!r} and {_first(release)!r}); nothing can match"
+        f"(which holds {_first(release)!r}, for example); nothing can match"
         for release in releases
         if len(release.values) and not pc.any(pc.is_in(release.values, original.values)).as_py()
     ]

@@ -109,7 +109,8 @@ def check_settings(chain: Chain, trees: Sequence[FixedTree], releases: Sequence[
     SettingsCheck
         The answers.
     """
-    moments = np.sum([_moments(tree) for tree in trees], axis=0)
+    # A file in which no column was drawn from a tree has nothing to be asked about.
+    moments = np.sum([_moments(tree) for tree in trees] or [(0.0,) * 5], axis=0)
     x2, degrees, spread, log, spread_of_log = moments.tolist()
     z = log / np.sqrt(spread_of_log) if spread_of_log > 0 else 0.0
     log10_p = _log10_tail(x2, degrees, spread)
