@@ -14,6 +14,7 @@ import pytest
 import unveil
 from unveil.assessment import Assessment, call
 from unveil.assessment.groups import OTHERS
+from unveil.assessment.keeping import settings_of
 
 KEYS = ["sex", "age", "region"]
 DOCUMENT = Path(__file__).parents[2] / "docs" / "assessment.md"
@@ -209,10 +210,34 @@ def test_an_interrupted_assessment_goes_on(pair, tmp_path, monkeypatch):
     assert ran[1:] == ["identity", "attribute", "structure"], "parts of another scenario were taken"
 
 
+@pytest.mark.parametrize("spoilt", ["", "{}", "[]", "half", "5"])
+def test_a_kept_part_that_was_changed_is_worked_out_anew(pair, tmp_path, spoilt):
+    options = {"targets": ["depress"], "measures": ["identity"], "checkpoint": tmp_path}
+    fresh = unveil.assess(pair, KEYS, **options).figure("repU").value
+    (path,) = tmp_path.iterdir()
+    text = path.read_text(encoding="utf-8")
+    value = f'"value": {fresh}'
+    assert value in text
+    for other in (text.replace(value, '"value": 77.0'), text.replace('"figures"', '"figure"'), text[: len(text) // 2]):
+        path.write_text(spoilt and f"{text.partition(chr(10))[0]}\n{spoilt}", encoding="utf-8")
+        assert unveil.assess(pair, KEYS, **options).figure("repU").value == fresh
+        path.write_text(other, encoding="utf-8")
+        assert unveil.assess(pair, KEYS, **options).figure("repU").value == fresh
+
+
+def test_parts_of_other_settings_of_the_synthesizer_are_not_taken(pair):
+    fine, coarse = (unveil.CartSynthesizer(minbucket=n, special_codes={"income": [-8]}) for n in (5, 50))
+    assert repr(fine) == repr(coarse)
+    assert settings_of(fine) != settings_of(coarse)
+    assert "minbucket=50" in settings_of(coarse)
+    assert settings_of(fine) == settings_of(unveil.CartSynthesizer(special_codes={"income": [-8]}).fit(pair.original))
+    assert settings_of(unveil.CartSynthesizer(smoothing="density")) != settings_of(unveil.CartSynthesizer())
+
+
 def test_kept_parts_hold_no_records(pair, tmp_path):
     unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "attribute"], checkpoint=tmp_path)
     for path in tmp_path.iterdir():
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(path.read_text(encoding="utf-8").partition("\n")[2])
 
         def lengths(value):
             if isinstance(value, dict):

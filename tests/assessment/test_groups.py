@@ -28,6 +28,16 @@ def test_by_hand():
     ]
 
 
+def test_intervals_are_those_of_shares_at_the_level_asked_for():
+    # 13 persons of 0.5 each: 6.5 of 26, worked out by the formula with z = 1.6449.
+    rows = group_rows(pair_of(["a"] * 26), "x", {"DCAP": np.r_[np.full(13, 0.5), np.zeros(13)]}, least=10, level=0.9)
+    z, p, n = 1.6448536269514722, 0.25, 26
+    half = z * np.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    (row,) = rows
+    assert row["low"] == pytest.approx(100 * (p + z * z / (2 * n) - half) / (1 + z * z / n))
+    assert row["high"] == pytest.approx(100 * (p + z * z / (2 * n) + half) / (1 + z * z / n))
+
+
 def test_small_groups_that_are_enough_together():
     pair = pair_of(["a"] * 12 + ["b"] * 6 + ["c"] * 5)
     rows = group_rows(pair, "x", {"m": np.ones(23)}, least=10)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.assessment.contradictions import contradictions
-from unveil.assessment.keeping import sha256
+from unveil.assessment.keeping import settings_of, sha256
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
@@ -69,7 +69,7 @@ def document(
         "scenario": scenario.to_dict()
         | {
             "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
-            "synthesizer": None if context.synthesizer is None else repr(context.synthesizer),
+            "synthesizer": None if context.synthesizer is None else settings_of(context.synthesizer),
             "holdout": context.holdout is not None,
         },
         "data": _data(pair, scenario.keys, scenario.targets),

@@ -39,7 +39,13 @@ def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[str, 
 
 
 def group_rows(
-    pair: Pair, by: str, measures: Mapping[str, NDArray[Any]], *, least: int, scale: float = PERCENT
+    pair: Pair,
+    by: str,
+    measures: Mapping[str, NDArray[Any]],
+    *,
+    least: int,
+    level: float = 0.95,
+    scale: float = PERCENT,
 ) -> list[dict[str, Any]]:
     """Mean of what persons contribute to each measure, by group.
 
@@ -56,6 +62,8 @@ def group_rows(
         Per measure the contribution (n,) of each original record; NaN where the person does not count.
     least
         Fewest persons of a group that is shown.
+    level
+        Coverage of the intervals, between 0 and 1.
     scale
         100 for percent, 1 for shares.
 
@@ -66,12 +74,14 @@ def group_rows(
         by measure and level.
     """
     codes, labels = person_groups(pair, by)
-    return [row for name, values in measures.items() for row in _rows(by, codes, labels, name, values, least, scale)]
+    return [
+        row for name, values in measures.items() for row in _rows(by, codes, labels, name, values, least, level, scale)
+    ]
 
 
 def _rows(
     by: str, codes: NDArray[np.int32], labels: tuple[str, ...], measure: str, values: NDArray[Any], least: int,
-    scale: float,
+    coverage: float, scale: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
     counted = ~np.isnan(np.asarray(values, dtype=float))
     n = np.bincount(codes[counted], minlength=len(labels))
@@ -84,7 +94,7 @@ def _rows(
         shown.append((OTHERS, int(n[small].sum()), float(sums[small].sum())))
     rows = []
     for label, persons, total in shown:
-        low, high = wilson(round(total), persons)
+        low, high = wilson(min(total, persons), persons, coverage)
         rows.append(
             {
                 "by": by,

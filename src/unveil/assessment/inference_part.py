@@ -39,7 +39,7 @@ def inference_part(target: str) -> Callable[[Context], Section]:
         )  # fmt: skip
         entry = {
             "curve": _curve(risk, scenario.level, scenario.seed),
-            "attribution": _attribution(risk, scenario.minimum_count),
+            "attribution": _attribution(risk, scenario.minimum_count, scenario.level),
             "groups": _groups(context, risk),
             "notes": [*risk.notes, *([reason] if reason else [])],
         }
@@ -125,12 +125,12 @@ def _curve(risk: Rapid, level: float, seed: int) -> dict[str, Any]:
     }
 
 
-def _attribution(risk: Rapid, least: int) -> list[dict[str, Any]]:
+def _attribution(risk: Rapid, least: int, level: float) -> list[dict[str, Any]]:
     """Log odds of being at risk, by key and level, in the first release; without levels of few persons."""
     names = ("key", "level", "reference", "low", "high", "n")
     return [
         {"term": _term(one), "log_odds": one.estimate} | {name: getattr(one, name) for name in names}
-        for one in risk.attribution().coefficients
+        for one in risk.attribution(level=level).coefficients
         if one.n >= least
     ]
 
@@ -154,7 +154,14 @@ def _groups(context: Context, risk: Rapid) -> list[dict[str, Any]]:
     return [
         row
         for key in context.scenario.keys
-        for row in group_rows(context.pair, key, {"RAPID": flags}, least=context.scenario.minimum_count, scale=1.0)
+        for row in group_rows(
+            context.pair,
+            key,
+            {"RAPID": flags},
+            least=context.scenario.minimum_count,
+            level=context.scenario.level,
+            scale=1.0,
+        )
     ]
 
 

@@ -49,7 +49,7 @@ def identity_part(context: Context) -> Section:
     groups = [
         row
         for key in context.scenario.keys
-        for row in group_rows(context.pair, key, {"repU": flags}, least=context.scenario.minimum_count)
+        for row in group_rows(context.pair, key, {"repU": flags}, least=context.scenario.minimum_count, level=level)
     ]
     return Section(figures=(figure,), entries={"key_groups": groups})
 
@@ -139,7 +139,9 @@ def _attribute_groups(context: Context, risk: AttributeRisk) -> list[dict[str, A
     return [
         row
         for key in context.scenario.keys
-        for row in group_rows(context.pair, key, flags, least=context.scenario.minimum_count)
+        for row in group_rows(
+            context.pair, key, flags, least=context.scenario.minimum_count, level=context.scenario.level
+        )
     ]
 
 

@@ -14,14 +14,14 @@ Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 
 
-def _checked(k: int, n: int, level: float) -> None:
+def _checked(k: float, n: int, level: float) -> None:
     if not 0 < level < 1:
         raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
     if not 0 <= k <= n or n < 1:
         raise CallError(f"{k!r} of {n!r} is no share of persons")
 
 
-def wilson(k: int, n: int, level: float = 0.95) -> Interval:
+def wilson(k: float, n: int, level: float = 0.95) -> Interval:
     """Score interval of k out of n.
 
     ``(p + z^2/2n -+ z sqrt(p(1-p)/n + z^2/4n^2)) / (1 + z^2/n)`` with ``p = k/n``.
@@ -29,7 +29,7 @@ def wilson(k: int, n: int, level: float = 0.95) -> Interval:
     Parameters
     ----------
     k, n
-        Persons at risk, and persons.
+        Persons at risk, and persons; where each counts by a share, k is the sum of these.
     level
         Coverage, between 0 and 1.
 

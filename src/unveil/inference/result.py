@@ -316,9 +316,11 @@ class Rapid:
         """The rate over a grid of thresholds, with bootstrap bands and the null; see :class:`RapidCurve`."""
         return rapid_curve(self.runs, self.runner, thresholds, by_class=by_class, n=n, seed=seed, level=level)
 
-    def attribution(self, release: int = 0, attacker: int | str = 0, *, repeats: int = 5) -> Attribution:
+    def attribution(
+        self, release: int = 0, attacker: int | str = 0, *, repeats: int = 5, level: float = 0.95
+    ) -> Attribution:
         """Which keys put persons at risk; see :class:`Attribution`."""
-        return attribute_flags(self.run(release, attacker), self.runner, repeats=repeats)
+        return attribute_flags(self.run(release, attacker), self.runner, repeats=repeats, level=level)
 
     def plot(self, ax: Any = None) -> Any:
         """The threshold curve with the null; needs matplotlib."""
