@@ -185,6 +185,17 @@ def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):
     assert all(i["applies"] or i["reason"] for i in content["intruders"])
 
 
+def test_a_holdout_cut_from_the_original_takes_nothing_else_with_it(pair, people):
+    options = {"targets": ["depress"], "measures": ["attribute", "membership"]}
+    cut = unveil.assess(pair, KEYS, holdout=people.slice(0, 80), holdout_unseen=True, **options)
+    without = unveil.assess(pair, KEYS, **options)
+    assert cut.figure("DiSCO").value == without.figure("DiSCO").value
+    assert math.isnan(cut.figure("DiSCO").held_out)
+    content = cut.to_dict()
+    assert [(p["name"], p["status"]) for p in content["parts"]] == [("attribute", "done"), ("membership", "failed")]
+    assert any("were not held out" in one["text"] for one in content["warnings"] if one["part"] == "attribute")
+
+
 def test_an_interrupted_assessment_goes_on(pair, tmp_path, monkeypatch):
     ran = []
     original_run = call.run
@@ -223,6 +234,18 @@ def test_a_kept_part_that_was_changed_is_worked_out_anew(pair, tmp_path, spoilt)
         assert unveil.assess(pair, KEYS, **options).figure("repU").value == fresh
         path.write_text(other, encoding="utf-8")
         assert unveil.assess(pair, KEYS, **options).figure("repU").value == fresh
+
+
+def test_kept_parts_with_undefined_figures_are_taken(pair, tmp_path):
+    releases = [
+        pair.releases[0],
+        unveil.read(pa.table({n: pair.releases[0].column(n).slice(0, 0) for n in pair.names})),
+    ]
+    files = unveil.Pair(pair.original, releases, special_codes={"income": [-8]})
+    options = {"targets": ["depress"], "measures": ["attribute", "utility"], "checkpoint": tmp_path}
+    first, again = (unveil.assess(files, KEYS, **options).to_dict() for _ in range(2))
+    assert first["map"]["points"] == again["map"]["points"]
+    assert first["map"]["points"][1]["utility"] is None
 
 
 def test_parts_of_other_settings_of_the_synthesizer_are_not_taken(pair):

@@ -75,6 +75,21 @@ def test_what_cannot_be_drawn_leaves_nothing_behind(run: Run, folder: Path, cont
 
 
 @pytest.mark.parametrize(
+    ("name", "value"), [("groups", {"low": "x"}), ("groups", {"high": {}}), ("sets", {"figures": {"combinations": []}})]
+)
+def test_a_number_that_was_changed_by_hand_is_named(
+    run: Run, folder: Path, name: str, value: dict[str, object]
+) -> None:
+    content = json.loads((folder / "a.json").read_text(encoding="utf-8"))
+    content["keys"][name][0] |= value
+    (folder / "b.json").write_text(json.dumps(content), encoding="utf-8")
+    status, said = run("report", "b.json", "-o", "r.html")
+    assert status == 1
+    assert f"assessment.keys.{name}[0]" in said
+    assert not (folder / "r.html").exists()
+
+
+@pytest.mark.parametrize(
     ("words", "status", "message"),
     [
         (("nowhere.json", "-o", "r.html"), 1, "nowhere.json: cannot be read"),

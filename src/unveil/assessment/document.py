@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
@@ -198,16 +199,16 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
     if not risks or useful is None:
         return None
     points = []
+    half = sum((_number(f["high"]) - _number(f["low"])) / 2 for f in risks) / len(risks)
     for r, label in enumerate(pair.labels):
-        half = sum((f["high"] - f["low"]) / 2 for f in risks) / len(risks)
-        risk = sum(f["per_release"][r] for f in risks) / len(risks)
+        risk = sum(_number(f["per_release"][r]) for f in risks) / len(risks)
         points.append(
             {
                 "label": label,
                 "risk": risk,
-                "risk_low": max(0.0, risk - half),
-                "risk_high": risk + half,
-                "utility": 1 - useful["per_release"][r],
+                "risk_low": max(risk - half, 0.0),
+                "risk_high": min(risk + half, 100.0),
+                "utility": 1 - _number(useful["per_release"][r]),
                 "utility_low": None,
                 "utility_high": None,
             }
@@ -219,6 +220,11 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
         "utility_better": "high",
         "points": [point | {"pareto": best} for point, best in zip(points, marked, strict=True)],
     }
+
+
+def _number(value: float | None) -> float:
+    """What is not defined is None in a part that was kept, and NaN in one that was just worked out."""
+    return math.nan if value is None else value
 
 
 def _provenance(context: Context, parts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:

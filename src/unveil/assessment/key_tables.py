@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 from unveil.assessment.figure import Figure
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
+from unveil.errors import DataError, UnveilWarning
 from unveil.result import number
 from unveil.tables import key_sets, structure
 from unveil.tables.attribute_risk import AttributeRisk
@@ -59,7 +61,7 @@ def attribute_part(context: Context) -> Section:
     figures: list[Figure] = []
     targets: dict[str, dict[str, Any]] = {}
     for target, risk in context.attribute.items():
-        ladder = risk.ladder(holdout=context.holdout, level=context.scenario.level, seed=context.scenario.seed)
+        ladder = _ladder(context, risk)
         figures += [_disco(risk, ladder, target), _dcap(risk, ladder, target)]
         cut = risk.grouping.get(target)
         targets[target] = {
@@ -69,6 +71,18 @@ def attribute_part(context: Context) -> Section:
             "notes": list(risk.notes),
         }
     return Section(figures=tuple(figures), targets=targets, warnings=_rises(context.attribute))
+
+
+def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
+    """The baselines; records that were not held out, or do not fit, take none of the others with them."""
+    level, seed = context.scenario.level, context.scenario.seed
+    try:
+        return risk.ladder(holdout=context.holdout, level=level, seed=seed)
+    except DataError as error:
+        if context.holdout is None:
+            raise
+        warnings.warn(f"figures for held-out records are left out: {error}", UnveilWarning, stacklevel=2)
+        return risk.ladder(level=level, seed=seed)
 
 
 def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:

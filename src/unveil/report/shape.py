@@ -27,7 +27,9 @@ NOTE = (str, type(None))
 NAMES = [TEXT]
 LABELLED = {"label": TEXT, "records": COUNT}
 LEVEL = (str, int, float, bool, type(None))
-GROUP = {"by": TEXT, "level": LEVEL, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT}
+GROUP = {"by": TEXT, "level": LEVEL, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT,
+         "low?": NUMBER, "high?": NUMBER}  # fmt: skip
+OF_SET = dict.fromkeys(("repU?", "DiSCO?", "Dorig?", "combinations?"), NUMBER)
 POINT = {"threshold": REAL} | dict.fromkeys(("rate", "low", "high", "null_mean", "null_95", "ceiling"), NUMBER)
 HISTOGRAM = {"edges": [REAL], "counts": [NUMBER]}
 POSTERIOR = {"labels?": NAMES, "releases?": [{}], "rows?": [{}], "cross?": [[{}]], "gain_histogram?": Maybe(HISTOGRAM)}
@@ -65,7 +67,8 @@ ASSESSMENT: dict[str, Any] = {
         }
     ],
     "keys": Maybe(
-        {"sets": [{"keys": NAMES, "size": COUNT, "figures": {}}], "leave_one_out": [{"key": TEXT}], "groups": [GROUP]}
+        {"sets": [{"keys": NAMES, "size": COUNT, "figures": OF_SET}], "leave_one_out": [{"key": TEXT}],
+         "groups": [GROUP]}
     ),
     "structure": Maybe({"sentence": NOTE}),
     "membership": Maybe({"sentence": NOTE, "attacks?": [{"attack": TEXT}]}),
