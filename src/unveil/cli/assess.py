@@ -196,7 +196,10 @@ def assess(
     holdout = holdout or given.pop("holdout", None)
     holdout_unseen = holdout_unseen or bool(given.pop("holdout_unseen", False))
     policy = documents.policy or given.pop("policy", None)
-    inputs = [original, *releases, *(path for path in (holdout, policy, scenario) if path is not None)]
+    provenance = synthesis.provenance or given.get("provenance")
+    schema = reading.schema or given.get("schema")
+    others = (holdout, policy, scenario, provenance, schema)
+    inputs = [original, *releases, *(path for path in others if path is not None)]
     output.check(tuple(inputs), *(path for path in (documents.html, documents.markdown) if path is not None))
     _require_keys(options)
     reading = _reading(reading, given)

@@ -207,7 +207,10 @@ class Output:
         if self.json == "":
             raise CallError("--json takes the name of a file, or - for standard output; it is empty")
         named = [Path(self.json)] if self.json not in (None, "-") else []
-        for path in (*named, *([self.plot] if self.plot else []), *others):
+        written = [*named, *([self.plot] if self.plot else []), *others]
+        for position, path in enumerate(written):
+            if any(path.resolve() == other.resolve() for other in written[:position]):
+                raise CallError(f"{path} would be written twice; name another file for one of them")
             if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
                 raise CallError(f"{path} is an input; name another file to write to")
             if path.exists() and not self.overwrite:
