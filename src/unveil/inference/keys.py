@@ -279,8 +279,3 @@ class Design:
 def stacked(keys: Sequence[Key], codes: Sequence[NDArray[np.int32]]) -> KeyTable:
     """A table from one array of codes per key."""
     return KeyTable(tuple(keys), np.stack([np.asarray(c, dtype=np.int32) for c in codes]))
-
-
-def stacked(keys: Sequence[Key], codes: Sequence[NDArray[np.int32]]) -> KeyTable:
-    """A table from one array of codes per key."""
-    return KeyTable(tuple(keys), np.stack([np.asarray(c, dtype=np.int32) for c in codes]))
