@@ -54,8 +54,8 @@ def _against_null(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
         yield _warning(
             figure["measure"],
             f"{_name(figure)} is {_amount(value, figure)} and no higher than what a release without any relation "
-            f"between keys and target reaches (95th percentile {_amount(top, figure)}): it is chance, and says nothing "
-            "of this release.",
+            f"between keys and target reaches (95th percentile {_amount(top, figure)}): it is chance. Do not "
+            "read it as safety: a stronger attack may find more.",
         )
 
 
