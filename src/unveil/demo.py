@@ -45,7 +45,7 @@ REPORT = "report.html"
 
 
 def show(n: int, seed: int, folder: Path | None = None, *, report: bool = True) -> None:
-    """Make the files, measure them, explain what is seen, and open a report of the synthetic one.
+    """Make the files, measure them, explain what is seen, and write a report of the synthetic one.
 
     Parameters
     ----------
