@@ -49,7 +49,8 @@ def membership_part(context: Context) -> Section:
         # A copy: it is fitted to halves, and other parts go on with the synthesizer as it was given.
         again = membership_synthesizer(
             context.pair.original, copy.deepcopy(context.synthesizer), repeats=REPEATS, max_records=MOST_RECORDS,
-            level=level, seed=scenario.seed, special_codes=context.pair.special_codes or None, kinds=context.pair.kinds or None,
+            level=level, seed=scenario.seed, special_codes=context.pair.special_codes or None,
+            kinds=context.pair.kinds or None,
         )  # fmt: skip
         rows = [_row(name, again.auc[name], again.auc_interval[name], again.tpr[name]) for name in again.attacks]
         per_release = {name: [run.together[name].auc for run in again.runs] for name in again.attacks}
