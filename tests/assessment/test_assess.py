@@ -14,7 +14,6 @@ import pytest
 import unveil
 from unveil.assessment import Assessment, call
 from unveil.assessment.groups import OTHERS
-from unveil.assessment.keeping import settings_of
 
 KEYS = ["sex", "age", "region"]
 DOCUMENT = Path(__file__).parents[2] / "docs" / "assessment.md"
@@ -153,6 +152,27 @@ def test_same_seed_same_figures(pair, synthesizer):
         assert other["value"] == pytest.approx(one["value"], abs=1e-9)
 
 
+def test_held_out_persons_stand_beside_every_attribute_figure(pair):
+    others = unveil.simulate.demo_population(200, seed=77)
+    found = unveil.assess(
+        pair, KEYS, targets=["depress"], holdout=others, holdout_unseen=True, attacker="cart", permutations=3,
+        measures=["attribute", "inference", "membership"], budget=3600,
+    )  # fmt: skip
+    for measure in ("DiSCO", "DCAP", "RAPID"):
+        assert 0 <= found.figure(measure, "depress").held_out <= found.figure(measure, "depress").value + 20
+    alone = unveil.rapid(
+        unveil.Pair(others, list(pair.releases), special_codes={"income": [-8]}), KEYS, target="depress",
+        attacker="cart", permutations=0, ceiling=False,
+    )  # fmt: skip
+    assert found.figure("RAPID", "depress").held_out == alone.rate
+    assert found.figure("membership AUC").low <= found.figure("membership AUC").value
+    content = unveil.assess(
+        pair, KEYS, targets=["depress"], holdout=others, measures=["membership"], budget=3600
+    ).to_dict()
+    assert content["parts"][0]["status"] == "failed", "nobody said that the synthesizer never saw them"
+    assert "holdout_unseen" in content["parts"][0]["reason"]
+
+
 class Broken:
     """A synthesizer that cannot be fitted."""
 
@@ -248,13 +268,13 @@ def test_kept_parts_with_undefined_figures_are_taken(pair, tmp_path):
     assert first["map"]["points"][1]["utility"] is None
 
 
-def test_parts_of_other_settings_of_the_synthesizer_are_not_taken(pair):
-    fine, coarse = (unveil.CartSynthesizer(minbucket=n, special_codes={"income": [-8]}) for n in (5, 50))
-    assert repr(fine) == repr(coarse)
-    assert settings_of(fine) != settings_of(coarse)
-    assert "minbucket=50" in settings_of(coarse)
-    assert settings_of(fine) == settings_of(unveil.CartSynthesizer(special_codes={"income": [-8]}).fit(pair.original))
-    assert settings_of(unveil.CartSynthesizer(smoothing="density")) != settings_of(unveil.CartSynthesizer())
+def test_parts_of_another_synthesizer_are_not_taken(pair, synthesizer, tmp_path):
+    options = {"targets": ["depress"], "measures": ["posterior"], "checkpoint": tmp_path, "budget": 3600}
+    fine = unveil.assess(pair, KEYS, synthesizer=synthesizer, **options)
+    other = unveil.CartSynthesizer(minbucket=6, special_codes={"income": [-8]})
+    again = unveil.assess(pair, KEYS, synthesizer=other, **options)
+    assert fine.to_dict()["scenario"]["synthesizer"] != again.to_dict()["scenario"]["synthesizer"]
+    assert fine.to_dict()["figures"] != again.to_dict()["figures"]
 
 
 def test_kept_parts_hold_no_records(pair, tmp_path):

@@ -10,7 +10,7 @@ from typing import Any
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.document import document
 from unveil.assessment.inference_part import inference_part
-from unveil.assessment.keeping import Kept, fingerprint, settings_of
+from unveil.assessment.keeping import Kept, fingerprint
 from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
 from unveil.assessment.membership_part import membership_part
 from unveil.assessment.part import Clock, Context, Part, run
@@ -18,6 +18,7 @@ from unveil.assessment.policy import Policy, read_policy
 from unveil.assessment.posterior_part import posterior_part
 from unveil.assessment.result import Assessment
 from unveil.assessment.scenario import Scenario
+from unveil.assessment.settings import settings_of
 from unveil.assessment.utility_part import utility_part
 from unveil.microdata import Pair
 
@@ -164,6 +165,6 @@ def _parts(scenario: Scenario) -> list[Part]:
 
 
 def _kept(folder: str | Path, context: Context) -> Kept:
-    # A synthesizer that prints its address is never taken for another.
-    settings = (context.scenario, settings_of(context.synthesizer), context.holdout_unseen)
-    return Kept(folder, fingerprint(context.pair, context.holdout, *settings))
+    maker = None if context.synthesizer is None else settings_of(context.synthesizer)
+    stated = (context.scenario, maker, context.holdout_unseen)
+    return Kept(folder, fingerprint(context.pair, context.holdout, *stated))

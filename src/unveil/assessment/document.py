@@ -11,11 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from unveil.assessment.contradictions import contradictions
-from unveil.assessment.keeping import settings_of, sha256
+from unveil.assessment.keeping import sha256
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
 from unveil.assessment.scenario import INTRUDERS
+from unveil.assessment.settings import settings_of
 from unveil.assessment.summary import summary
 from unveil.microdata import Pair, read
 
@@ -198,7 +199,7 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
     useful = next((f for f in (utility or {}).get("figures", ()) if f["measure"] == UTILITY_OF_MAP), None)
     if not risks or useful is None:
         return None
-    points = []
+    points: list[dict[str, Any]] = []
     half = sum((_number(f["high"]) - _number(f["low"])) / 2 for f in risks) / len(risks)
     for r, label in enumerate(pair.labels):
         risk = sum(_number(f["per_release"][r]) for f in risks) / len(risks)

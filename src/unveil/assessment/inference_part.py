@@ -11,6 +11,7 @@ import numpy as np
 from unveil.assessment.figure import Figure
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
+from unveil.microdata import Pair
 
 if TYPE_CHECKING:
     from unveil.inference import Rapid
@@ -23,6 +24,8 @@ FOREST_SECONDS = 1.5e-4
 SHARE = 1 / 3
 """Share of the budget that forests may take."""
 FOLDS = 5
+ATTACKER_WORDS = {"rf": "random forest", "cart": "one tree"}
+"""Models named in sentences, as what is found depends on how good the model is."""
 
 
 def inference_part(target: str) -> Callable[[Context], Section]:
@@ -43,7 +46,8 @@ def inference_part(target: str) -> Callable[[Context], Section]:
             "groups": _groups(context, risk),
             "notes": [*risk.notes, *([reason] if reason else [])],
         }
-        return Section(figures=(_figure(risk, context),), targets={target: entry})
+        figure = _figure(risk, context, _held_out(context, target, attacker))
+        return Section(figures=(figure,), targets={target: entry})
 
     return compute
 
@@ -66,7 +70,24 @@ def chosen_attacker(context: Context) -> tuple[str, str | None]:
     )
 
 
-def _figure(risk: Rapid, context: Context) -> Figure:
+def _held_out(context: Context, target: str, attacker: str) -> float:
+    """The rate among persons whom the synthesizer never saw; NaN where there are none."""
+    if context.holdout is None:
+        return math.nan
+    from unveil.inference import rapid
+
+    pair, scenario = context.pair, context.scenario
+    others = Pair(
+        context.holdout, list(pair.releases), special_codes=pair.special_codes or None, kinds=pair.kinds or None
+    )
+    found = rapid(
+        others, scenario.keys, target=target, attacker=attacker, permutations=0, ceiling=False, seed=scenario.seed,
+        tau=scenario.tau, epsilon=scenario.epsilon,
+    )  # fmt: skip
+    return float(found.rate)
+
+
+def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
     spans = risk.intervals(level=context.scenario.level, seed=context.scenario.seed)
     attacks = risk.attacks
     base: dict[str, Any] = {
@@ -88,20 +109,22 @@ def _figure(risk: Rapid, context: Context) -> Figure:
             "Whether a person's own record was used: what holds for people in general is inferred about everybody."
         ),
         contradicted_by="posterior certain",
+        held_out=held_out,
         **base,
     )
 
 
 def _sentence(risk: Rapid) -> str:
     share = 100 * risk.rate
+    model = f"a model ({', '.join(ATTACKER_WORDS.get(name, name) for name in risk.attackers)})"
     if risk.kind == "continuous":
         return (
-            f"For {share:.1f} of 100 persons a model trained on the release tells {risk.target} with an error "
+            f"For {share:.1f} of 100 persons {model} trained on the release tells {risk.target} with an error "
             f"({risk.scoring}) below {risk.threshold:g}."
         )
     return (
-        f"For {share:.1f} of 100 persons a model trained on the release infers the true {risk.target} clearly better "
-        f"than its share (score above {risk.threshold:g})."
+        f"For {share:.1f} of 100 persons {model} trained on the release infers the true {risk.target} clearly "
+        f"better than its share (score above {risk.threshold:g})."
     )
 
 

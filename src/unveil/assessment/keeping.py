@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ from unveil.microdata import Pair, read
 from unveil.microdata.atomic import replacing
 from unveil.result import without_nan
 
-__all__ = ["Kept", "fingerprint", "settings_of", "sha256"]
+__all__ = ["Kept", "fingerprint", "sha256"]
 
 _BLOCK = 1 << 20
 
@@ -57,23 +56,6 @@ class Kept:
         content = json.dumps(without_nan(part), allow_nan=False)
         with replacing(self._path(part["name"]), overwrite=True) as temporary:
             temporary.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}", encoding="utf-8")
-
-
-def settings_of(synthesizer: Any) -> str:
-    """What made the releases, with all settings that decide how: the same before and after it is fitted.
-
-    An object that does not keep the parameters it was made with is told by how it prints.
-    """
-    try:
-        names = [name for name in signature(type(synthesizer)).parameters if name != "progress"]
-    except (TypeError, ValueError):
-        names = []
-    # The parameters of trees are kept together.
-    holders = (getattr(synthesizer, "cart", None), synthesizer)
-    found = {name: getattr(holder, name) for name in names for holder in holders if hasattr(holder, name)}
-    if not found:
-        return repr(synthesizer)
-    return f"{type(synthesizer).__name__}({', '.join(f'{name}={value!r}' for name, value in found.items())})"
 
 
 def sha256(path: str | Path) -> str:

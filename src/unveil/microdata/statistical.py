@@ -164,7 +164,7 @@ def _version(path: Path, package: str) -> int | None:
     with path.open("rb") as file:
         head = file.read(40)
     if package == "SAS":
-        return 8 if b"LIBV8" in head else 5
+        return {b"LIBRARY": 5, b"LIBV8  ": 8}.get(head[20:27])
     if package != "Stata" or not head:
         return None
     release = int(head[28:31]) if head.startswith(b"<stata_dta>") else head[0]
