@@ -168,8 +168,9 @@ def test_a_target_with_a_recoding_is_worked_out_by_full_fits():
     synthesizer = unveil.CartSynthesizer(collapse=False).fit(original)
     pair = unveil.Pair(original, synthesizer.sample(seed=2))
     content = unveil.assess(
-        pair, ["sex", "age"], targets=["school"], synthesizer=synthesizer, measures=["attribute", "posterior"], budget=60
-    ).to_dict()
+        pair, ["sex", "age"], targets=["school"], synthesizer=synthesizer, measures=["attribute", "posterior"],
+        budget=60,
+    ).to_dict()  # fmt: skip
     [part] = [part for part in content["parts"] if part["name"] == "posterior: school"]
     assert part["status"] in ("done", "partial"), part["reason"]
     [row] = content["targets"][0]["posterior"]["rows"]
