@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.errors import CallError
+from unveil.errors import CallError, UnveilWarning
 from unveil.posterior import posterior
 from unveil.posterior.refit import quietly
 from unveil.synthesis import CartSynthesizer
@@ -181,6 +181,28 @@ def test_time_limit_is_kept_whatever_a_record_takes(made, monkeypatch, structure
     whole = posterior(pair, synthesizer, target="ill", structure=structure)
     done = some.weighed()
     assert (done.posterior == whole.weighed().posterior[done.members]).all()
+
+
+def test_a_first_record_that_takes_all_the_time_is_the_only_one(monkeypatch):
+    original = survey(40)
+    sex = original.column("sex").to_pylist()
+    original = original.append_column("recoded", pa.array([{"f": "1", "m": "2"}[one] for one in sex]))
+    synthesizer = quietly(CartSynthesizer(minbucket=3), original)
+    pair = unveil.Pair(original, synthesizer.sample(seed=1))
+    run = import_module("unveil.posterior.run")
+    now = [0.0]
+    work = run._weigh_apart
+
+    def slow(*arguments):
+        now[0] += 100
+        return work(*arguments)
+
+    monkeypatch.setattr(run, "_weigh_apart", slow)
+    monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    for seconds, expected in ((10, 1), (150, 2)):
+        with pytest.warns(UnveilWarning, match="recoding"):
+            some = posterior(pair, synthesizer, target="sex", time_limit=seconds)
+        assert some.weighed().members.size == expected
 
 
 def test_least_time_works_out_one_record(made):

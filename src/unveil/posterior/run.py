@@ -47,7 +47,8 @@ def work_out(
         What these are called.
     time_limit
         Seconds of wall clock. What is left is divided evenly among the entries and structures that are still to come.
-        The first record of each is always worked out and does not count, since it may have to wait for a compiler.
+        The first record of each is always worked out; of trees that are walked it does not count, since it may have to
+        wait for a compiler.
     kept
         Finished blocks; removed once all is done.
     progress
@@ -72,7 +73,7 @@ def work_out(
             began = time.monotonic()
             found: list[Weighed] = []
             for block in _blocks(study, groups[g], (g, name), order, left / (len(tasks) - at), kept):
-                began = began if found else time.monotonic()
+                began = began if found or not study.compiles else time.monotonic()
                 found.append(block)
                 done += block.members.size
                 if progress:
@@ -97,13 +98,13 @@ def _blocks(
     seconds: float,
     kept: Checkpoint | None,
 ) -> Iterator[Weighed]:
-    """Weigh block after block, until the time since the first one is over.
+    """Weigh block after block, until the time is over.
 
     Where time is limited, the first record is a block of its own. Blocks grow from there, but not beyond what the time
     that is left is expected to do.
     """
     evidence: list[tuple[Evidence, Ints]] | None = None
-    began, limited = math.inf, math.isfinite(seconds)
+    began, limited = math.inf if study.compiles else time.monotonic(), math.isfinite(seconds)
     most = block_size(study.question.n_worlds, study.slow(task[1]))
     start, size = 0, 1 if limited else most
     for i in itertools.count():
