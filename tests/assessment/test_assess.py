@@ -137,6 +137,27 @@ def test_same_seed_same_figures(pair, synthesizer):
         assert other["value"] == pytest.approx(one["value"], abs=1e-9)
 
 
+def test_held_out_persons_stand_beside_every_attribute_figure(pair):
+    others = unveil.simulate.demo_population(200, seed=77)
+    found = unveil.assess(
+        pair, KEYS, targets=["depress"], holdout=others, holdout_unseen=True, attacker="cart", permutations=3,
+        measures=["attribute", "inference", "membership"], budget=3600,
+    )  # fmt: skip
+    for measure in ("DiSCO", "DCAP", "RAPID"):
+        assert 0 <= found.figure(measure, "depress").held_out <= found.figure(measure, "depress").value + 20
+    alone = unveil.rapid(
+        unveil.Pair(others, list(pair.releases), special_codes={"income": [-8]}), KEYS, target="depress",
+        attacker="cart", permutations=0, ceiling=False,
+    )  # fmt: skip
+    assert found.figure("RAPID", "depress").held_out == alone.rate
+    assert found.figure("membership AUC").low <= found.figure("membership AUC").value
+    content = unveil.assess(
+        pair, KEYS, targets=["depress"], holdout=others, measures=["membership"], budget=3600
+    ).to_dict()
+    assert content["parts"][0]["status"] == "failed", "nobody said that the synthesizer never saw them"
+    assert "holdout_unseen" in content["parts"][0]["reason"]
+
+
 class Broken:
     """A synthesizer that cannot be fitted."""
 

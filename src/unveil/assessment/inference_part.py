@@ -11,6 +11,7 @@ import numpy as np
 from unveil.assessment.figure import Figure
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
+from unveil.microdata import Pair
 
 if TYPE_CHECKING:
     from unveil.inference import Rapid
@@ -43,7 +44,8 @@ def inference_part(target: str) -> Callable[[Context], Section]:
             "groups": _groups(context, risk),
             "notes": [*risk.notes, *([reason] if reason else [])],
         }
-        return Section(figures=(_figure(risk, context),), targets={target: entry})
+        figure = _figure(risk, context, _held_out(context, target, attacker))
+        return Section(figures=(figure,), targets={target: entry})
 
     return compute
 
@@ -66,7 +68,24 @@ def chosen_attacker(context: Context) -> tuple[str, str | None]:
     )
 
 
-def _figure(risk: Rapid, context: Context) -> Figure:
+def _held_out(context: Context, target: str, attacker: str) -> float:
+    """The rate among persons whom the synthesizer never saw; NaN where there are none."""
+    if context.holdout is None:
+        return math.nan
+    from unveil.inference import rapid
+
+    pair, scenario = context.pair, context.scenario
+    others = Pair(
+        context.holdout, list(pair.releases), special_codes=pair.special_codes or None, kinds=pair.kinds or None
+    )
+    found = rapid(
+        others, scenario.keys, target=target, attacker=attacker, permutations=0, ceiling=False, seed=scenario.seed,
+        tau=scenario.tau, epsilon=scenario.epsilon,
+    )  # fmt: skip
+    return float(found.rate)
+
+
+def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
     spans = risk.intervals(level=context.scenario.level, seed=context.scenario.seed)
     attacks = risk.attacks
     base: dict[str, Any] = {
@@ -88,6 +107,7 @@ def _figure(risk: Rapid, context: Context) -> Figure:
             "Whether a person's own record was used: what holds for people in general is inferred about everybody."
         ),
         contradicted_by="posterior certain",
+        held_out=held_out,
         **base,
     )
 
