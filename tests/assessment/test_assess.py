@@ -194,7 +194,7 @@ def test_a_target_with_a_recoding_is_worked_out_by_full_fits():
     ).to_dict()  # fmt: skip
     [part] = [part for part in content["parts"] if part["name"] == "posterior: school"]
     assert part["status"] in ("done", "partial"), part["reason"]
-    assert any("'years' is a recoding of 'school'" in text for text in part["warnings"])
+    assert any("'years' is a recoding of 'school'" in warning["text"] for warning in content["warnings"])
     [row] = content["targets"][0]["posterior"]["rows"]
     assert (row["who"], row["structure"]) == ("random sample", "exact")
     assert sum(content["targets"][0]["posterior"]["gain_histogram"]["counts"]) == row["records"] >= 1
