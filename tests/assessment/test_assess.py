@@ -239,6 +239,15 @@ def test_an_interrupted_assessment_goes_on(pair, tmp_path, monkeypatch):
     assert ran[1:] == ["identity", "attribute", "structure"], "parts of another scenario were taken"
 
 
+def test_parts_of_another_synthesizer_are_not_taken(pair, synthesizer, tmp_path):
+    options = {"targets": ["depress"], "measures": ["posterior"], "checkpoint": tmp_path, "budget": 3600}
+    fine = unveil.assess(pair, KEYS, synthesizer=synthesizer, **options)
+    other = unveil.CartSynthesizer(minbucket=6, special_codes={"income": [-8]})
+    again = unveil.assess(pair, KEYS, synthesizer=other, **options)
+    assert fine.to_dict()["scenario"]["synthesizer"] != again.to_dict()["scenario"]["synthesizer"]
+    assert fine.to_dict()["figures"] != again.to_dict()["figures"]
+
+
 def test_kept_parts_hold_no_records(pair, tmp_path):
     unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "attribute"], checkpoint=tmp_path)
     for path in tmp_path.iterdir():

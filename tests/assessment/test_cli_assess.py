@@ -93,10 +93,13 @@ def test_synthesizer_from_its_provenance(run, folder):
     (release,) = (folder / "made").glob("*.csv")
     status, out, err = run(
         f"assess o.csv {release} --keys sex,age --targets depress --measures posterior --provenance {provenance} "
-        "--special-codes income=-8 --budget 600"
+        "--budget 600 --json a.json"
     )
     assert status == 0, err
     assert "posterior certain" in out
+    scenario = json.loads((folder / "a.json").read_text(encoding="utf-8"))["scenario"]
+    assert scenario["special_codes"] == {"income": ["-8"]}, "the provenance file says so"
+    assert scenario["synthesizer"]["minbucket"] == 5
 
 
 @pytest.mark.parametrize(
@@ -116,6 +119,7 @@ def test_synthesizer_from_its_provenance(run, folder):
         ("assess o.csv s.csv --keys sex --minbucket 5", 2, "need --synthesizer"),
         ("assess o.csv s.csv --keys sex --synthesizer magic", 2, "there is no 'magic'"),
         ("assess o.csv no_sex.csv --keys sex", 1, "sex"),
+        ("assess o.csv s.csv --keys sex age", 1, "separated by commas"),
         ("compare o.csv --keys sex", 2, "nothing to compare"),
         ("compare o.csv s.csv", 2, "no keys given"),
         ("compare o.csv s.csv --keys sex --grid minbucket", 2, "takes setting=value"),

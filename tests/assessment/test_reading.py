@@ -19,7 +19,8 @@ from unveil.errors import DataError, UnveilWarning
 
 
 def figure(measure, value, target=None, null_95=None):
-    return {"measure": measure, "target": target, "value": value, "null_95": null_95}
+    unit = "percent" if measure in ("repU", "DiSCO", "DCAP") else "share"
+    return {"measure": measure, "target": target, "unit": unit, "value": value, "null_95": null_95}
 
 
 def texts(*figures, structure=None):
@@ -27,7 +28,10 @@ def texts(*figures, structure=None):
 
 
 def test_a_figure_no_higher_than_its_null():
-    assert "no higher than" in texts(figure("RAPID", 0.3, "ill", 0.31))[0]
+    share, percent = texts(figure("RAPID", 0.3, "ill", 0.31), figure("DiSCO", 4.0, "ill", 4.5))
+    assert "RAPID of ill is 30 % and no higher than" in share
+    assert "DiSCO of ill is 4 %" in percent
+    assert "95th percentile 4.5 %" in percent
     assert texts(figure("RAPID", 0.32, "ill", 0.31)) == []
     assert texts(figure("RAPID", None, "ill", 0.31), figure("DiSCO", math.nan, "ill", 4.0)) == []
 

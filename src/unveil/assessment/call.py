@@ -18,6 +18,7 @@ from unveil.assessment.policy import Policy, read_policy
 from unveil.assessment.posterior_part import posterior_part
 from unveil.assessment.result import Assessment
 from unveil.assessment.scenario import Scenario
+from unveil.assessment.settings import settings_of
 from unveil.assessment.utility_part import utility_part
 from unveil.microdata import Pair
 
@@ -164,5 +165,6 @@ def _parts(scenario: Scenario) -> list[Part]:
 
 
 def _kept(folder: str | Path, context: Context) -> Kept:
-    # Two synthesizers with the same settings print alike; one that prints its address is never taken for another.
-    return Kept(folder, fingerprint(context.pair, context.holdout, context.scenario, repr(context.synthesizer)))
+    maker = None if context.synthesizer is None else settings_of(context.synthesizer)
+    stated = (context.scenario, maker, context.holdout_unseen)
+    return Kept(folder, fingerprint(context.pair, context.holdout, *stated))

@@ -53,8 +53,9 @@ def _against_null(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     if _known(value, top) and value <= top:
         yield _warning(
             figure["measure"],
-            f"{_name(figure)} is {value:.3g} and no higher than what a release without any relation between keys and "
-            f"target reaches (95th percentile {top:.3g}): it is chance, and says nothing of this release.",
+            f"{_name(figure)} is {_amount(value, figure)} and no higher than what a release without any relation "
+            f"between keys and target reaches (95th percentile {_amount(top, figure)}): it is chance. Do not "
+            "read it as safety: a stronger attack may find more.",
         )
 
 
@@ -80,6 +81,13 @@ def _against_certainty(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[st
 
 def _name(figure: Mapping[str, Any]) -> str:
     return str(figure["measure"]) + (f" of {figure['target']}" if figure["target"] is not None else "")
+
+
+def _amount(value: float, figure: Mapping[str, Any]) -> str:
+    """The value as the report prints it: shares are percent there."""
+    if figure["unit"] == "auc":
+        return f"{value:.3g}"
+    return f"{100 * value if figure['unit'] == 'share' else value:.3g} %"
 
 
 def _known(*values: float | None) -> bool:

@@ -15,6 +15,7 @@ from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
 from unveil.assessment.scenario import INTRUDERS
+from unveil.assessment.settings import settings_of
 from unveil.assessment.summary import summary
 from unveil.microdata import Pair, read
 
@@ -69,7 +70,7 @@ def document(
         "scenario": scenario.to_dict()
         | {
             "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
-            "synthesizer": None if context.synthesizer is None else repr(context.synthesizer),
+            "synthesizer": None if context.synthesizer is None else settings_of(context.synthesizer),
             "holdout": context.holdout is not None,
         },
         "data": _data(pair, scenario.keys, scenario.targets),

@@ -24,6 +24,8 @@ FOREST_SECONDS = 1.5e-4
 SHARE = 1 / 3
 """Share of the budget that forests may take."""
 FOLDS = 5
+ATTACKER_WORDS = {"rf": "random forest", "cart": "one tree"}
+"""Models named in sentences, as what is found depends on how good the model is."""
 
 
 def inference_part(target: str) -> Callable[[Context], Section]:
@@ -114,14 +116,15 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
 
 def _sentence(risk: Rapid) -> str:
     share = 100 * risk.rate
+    model = f"a model ({', '.join(ATTACKER_WORDS.get(name, name) for name in risk.attackers)})"
     if risk.kind == "continuous":
         return (
-            f"For {share:.1f} of 100 persons a model trained on the release tells {risk.target} with an error "
+            f"For {share:.1f} of 100 persons {model} trained on the release tells {risk.target} with an error "
             f"({risk.scoring}) below {risk.threshold:g}."
         )
     return (
-        f"For {share:.1f} of 100 persons a model trained on the release infers the true {risk.target} clearly better "
-        f"than its share (score above {risk.threshold:g})."
+        f"For {share:.1f} of 100 persons {model} trained on the release infers the true {risk.target} clearly "
+        f"better than its share (score above {risk.threshold:g})."
     )
 
 

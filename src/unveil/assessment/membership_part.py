@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -45,9 +46,11 @@ def membership_part(context: Context) -> Section:
         copied = (found.copies_together.members, found.copies_together.held_out)
         counts, how = (found.n_members, found.n_held_out), "holdout"
     else:
+        # A copy: it is fitted to halves, and other parts go on with the synthesizer as it was given.
         again = membership_synthesizer(
-            context.pair.original, context.synthesizer, repeats=REPEATS, max_records=MOST_RECORDS, level=level,
-            seed=scenario.seed, special_codes=context.pair.special_codes or None, kinds=context.pair.kinds or None,
+            context.pair.original, copy.deepcopy(context.synthesizer), repeats=REPEATS, max_records=MOST_RECORDS,
+            level=level, seed=scenario.seed, special_codes=context.pair.special_codes or None,
+            kinds=context.pair.kinds or None,
         )  # fmt: skip
         rows = [_row(name, again.auc[name], again.auc_interval[name], again.tpr[name]) for name in again.attacks]
         per_release = {name: [run.together[name].auc for run in again.runs] for name in again.attacks}

@@ -69,11 +69,12 @@ def _compute(context: Context, target: str) -> Section:
         _certain_figure(found["sampled"], target, context.scenario.level),
     )
     unfinished = [f"{_WHO[who]}: {done} of {asked} records" for who, done, asked in _counts(found) if done < asked]
+    budget = context.clock.budget
     return Section(
         figures=figures,
         targets={target: {"posterior": _entry(context, runs, found)}},
         warnings=tuple(dict.fromkeys(text for one in found.values() for text in one["warnings"])),
-        partial="; ".join(unfinished) + " within the budget" if unfinished else None,
+        partial=f"{'; '.join(unfinished)} within the budget of {budget:g} seconds" if unfinished else None,
     )
 
 

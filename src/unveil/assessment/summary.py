@@ -43,10 +43,16 @@ def _beside(figure: Mapping[str, Any], n: int) -> str:
     if _known(figure["null_mean"]):
         found.append(f"by chance alone it would be {scale * figure['null_mean']:.1f}")
     if _known(figure["ceiling"]) and figure["measure"] in ("RAPID", "DCAP"):
-        found.append(f"with the original itself {scale * figure['ceiling']:.1f}")
+        found.append(
+            f"with the original itself, every person predicted without themselves, {scale * figure['ceiling']:.1f}"
+        )
     text = "; ".join(found)
     beside = f" {text[0].upper()}{text[1:]}." if found else ""
-    return beside + (f" Of the {n} targets this one stands out most." if n > 1 else "")
+    if n == 1:
+        return beside
+    if _known(figure["excess"]) and figure["excess"] <= 0:
+        return beside + f" None of the {n} targets stands out from chance."
+    return beside + f" Of the {n} targets this one stands out most."
 
 
 def _use(utility: Mapping[str, Any] | None) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -113,6 +114,17 @@ class Synthesis:
     minbucket: Whole | None = None
     cp: float | None = None
 
+    def reading(self) -> dict[str, Any]:
+        """How the original was read when the releases were made, as far as the provenance file says so."""
+        if self.provenance is None:
+            return {}
+        from unveil.synthesis.provenance import read_provenance
+
+        found = read_provenance(self.provenance)
+        said = dict(found.reading) | dict(found.settings)
+        names = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
+        return {name: said[name] for name in names if said.get(name)}
+
     def made(self, original: Path, special_codes: Any, kinds: Any) -> Any:
         """The synthesizer, or None where nothing is said of it."""
         settings: dict[str, Any] = {
@@ -199,11 +211,11 @@ def assess(
     inputs = [original, *releases, *(path for path in (holdout, policy, scenario) if path is not None)]
     output.check(tuple(inputs), *(path for path in (documents.html, documents.markdown) if path is not None))
     _require_keys(options)
-    reading = _reading(reading, given)
-    pair = reading.pair(original, tuple(releases))
     provenance = given.pop("provenance", None)
     if synthesis == Synthesis() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
+    reading = _reading(reading, synthesis.reading() | given)
+    pair = reading.pair(original, tuple(releases))
     maker = synthesis.made(original, reading.codes, reading.stated)
     announce_compiling()
     with progress_bar("reading") as progress:
@@ -215,6 +227,7 @@ def assess(
     for path, text in ((documents.html, result.to_html), (documents.markdown, result.to_markdown)):
         if path is not None:
             write_text(path, text(), output.overwrite)
+            print(f"written: {path}", file=sys.stderr)
     output.give(result)
 
 

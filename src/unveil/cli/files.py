@@ -42,7 +42,7 @@ def schema(
 
 
 def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None, report: bool = True) -> None:
-    """Measure three releases of a simulated survey, explain what is seen, and open a report.
+    """Measure three releases of a simulated survey, explain what is seen, and write a report.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None, report
     folder
         Keep the files and the report in this folder.
     report
-        Whether one of them is assessed as a whole, and the report opened.
+        Whether one of them is assessed as a whole; the report is opened where the output is a terminal.
     """
     from unveil.demo import show
 

@@ -179,6 +179,11 @@ class Reading:
 
         if not synthetic:
             raise CallError("no release given: name the original, then one or more synthetic files")
+        for path in synthetic:
+            if not path.exists() and not path.suffix:
+                raise FileError(
+                    f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
+                )
         releases = [str(path) for path in synthetic]
         return Pair(str(original), releases, special_codes=self.codes, kinds=self.stated, **self.options)
 

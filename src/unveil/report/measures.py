@@ -143,7 +143,7 @@ METHODS = (
            "certain: the share of persons for whom it is 1.",
            "What intruders learn who know fewer records; they learn at most this on average, not for every person.",
            ("reiter", "hu", "latner")),
-    Method(("membership AUC", "membership"), "membership inference against a true holdout",
+    Method(("membership AUC", "membership"), "membership inference against persons held out",
            "AUC = P(score of a person in the file > score of a person held out)",
            "How well an intruder tells persons whose records were used from persons whose records were not; 0.5 is "
            "chance.", "What is learnt about the targets, and attacks other than those that were run."),
