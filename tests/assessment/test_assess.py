@@ -194,6 +194,30 @@ def test_a_measure_that_fails_stands_beside_the_others(pair):
     assert any("These parts failed: posterior: depress" in sentence for sentence in content["summary"])
 
 
+def test_a_target_with_a_recoding_is_worked_out_by_full_fits():
+    rng = np.random.default_rng(5)
+    grade = rng.integers(0, 3, 60)
+    original = pa.table(
+        {"sex": np.array(["f", "m"])[rng.integers(0, 2, 60)], "age": rng.integers(20, 30, 60),
+         "school": np.array(["low", "middle", "high"])[grade], "years": np.array([8, 10, 13])[grade]}
+    )  # fmt: skip
+    synthesizer = unveil.CartSynthesizer(collapse=False).fit(original)
+    pair = unveil.Pair(original, synthesizer.sample(seed=2))
+    content = unveil.assess(
+        pair, ["sex", "age"], targets=["school"], synthesizer=synthesizer, measures=["attribute", "posterior"],
+        budget=60,
+    ).to_dict()  # fmt: skip
+    [part] = [part for part in content["parts"] if part["name"] == "posterior: school"]
+    assert part["status"] in ("done", "partial"), part["reason"]
+    assert any("'years' is a recoding of 'school'" in warning["text"] for warning in content["warnings"])
+    [row] = content["targets"][0]["posterior"]["rows"]
+    assert (row["who"], row["structure"]) == ("random sample", "exact")
+    assert sum(content["targets"][0]["posterior"]["gain_histogram"]["counts"]) == row["records"] >= 1
+    figure = next(f for f in content["figures"] if f["measure"] == "posterior")
+    assert f"(exact, {row['records']} records" in figure["sentence"]
+    assert figure["value"] == row["mean_posterior"]
+
+
 def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):
     content = unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "posterior", "membership"]).to_dict()
     assert {p["name"]: p["status"] for p in content["parts"]} == {

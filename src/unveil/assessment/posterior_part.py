@@ -52,14 +52,20 @@ def _compute(context: Context, target: str) -> Section:
     for who, options in asked.items():
         if who == "flagged" and not flags.any():
             continue
-        runs[who] = posterior(
+        run = posterior(
             context.pair, context.synthesizer, target=target, seed=context.scenario.seed,
             time_limit=max(1.0, SHARES[who] * share), **options,
         )  # fmt: skip
+        if who == "all" and run.structures != ("fixed",):
+            # This synthesizer has no trees that can be held, every record is slow, and those that there was time for
+            # are a random sample.
+            runs["sampled"] = run
+            break
+        runs[who] = run
     found = {who: run.to_dict(by=list(context.scenario.keys)) for who, run in runs.items()}
-    sampled = runs["sampled"].weighed()
+    how = str(found["sampled"]["strongest"])
     figures = (
-        _mean_figure(sampled, target, context.scenario.level),
+        _mean_figure(runs["sampled"].weighed(), target, how, context.scenario.level),
         _certain_figure(found["sampled"], target, context.scenario.level),
     )
     unfinished = [f"{_WHO[who]}: {done} of {asked} records" for who, done, asked in _counts(found) if done < asked]
@@ -94,7 +100,7 @@ def _counts(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, int]
     return [(who, min(one["records"]["n_done"].values()), one["records"]["n_asked"]) for who, one in found.items()]
 
 
-def _mean_figure(weighed: Any, target: str, level: float) -> Figure:
+def _mean_figure(weighed: Any, target: str, how: str, level: float) -> Figure:
     posterior, prior = weighed.posterior, weighed.prior
     value, before, n = float(posterior.mean()), float(prior.mean()), posterior.size
     half = _normal(level) * float(posterior.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
@@ -116,7 +122,7 @@ def _mean_figure(weighed: Any, target: str, level: float) -> Figure:
         excess_high=excess + half_gain,
         sentence=(
             f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
-            f"probability of {value:.2f} on average, {before:.2f} before the release was seen (exact, {n} records "
+            f"probability of {value:.2f} on average, {before:.2f} before the release was seen ({how}, {n} records "
             "drawn at random)."
         ),
         does_not_show="How plausible it is that somebody has all other records: it is the upper end.",
@@ -125,7 +131,8 @@ def _mean_figure(weighed: Any, target: str, level: float) -> Figure:
 
 
 def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figure:
-    one = found["releases"][0]["exact"]
+    how = str(found["strongest"])
+    one = found["releases"][0][how]
     n, value = int(one["n_records"]), float(one[CERTAIN])
     low, high = wilson(round(value * n), n, level)
     return Figure(
@@ -138,7 +145,7 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figu
         high=high,
         ceiling=1.0,
         sentence=(
-            f"For {100 * value:.0f} of 100 persons the release leaves that intruder no doubt about {target} (exact, "
+            f"For {100 * value:.0f} of 100 persons the release leaves that intruder no doubt about {target} ({how}, "
             f"{n} records drawn at random)."
         ),
         does_not_show="Persons whose value is nearly certain, and what weaker intruders learn.",
@@ -157,13 +164,15 @@ def _entry(context: Context, runs: Mapping[str, Any], found: Mapping[str, Mappin
             | {name: figures[name] for name in names}
         )
     sampled = found["sampled"]
+    widest = "all" if "all" in found else "sampled"
+    all_figures = found[widest]["releases"][0][found[widest]["strongest"]]
     return {
         "rows": rows,
         "n_values": sampled["n_values"],
         "prior": sampled["prior"],
-        "gain_histogram": found["all"]["releases"][0]["fixed"]["normalised_gain_histogram"],
-        "subgroups": found["all"]["subgroups"],
-        "cross": runs["all"].to_dict(beside=[context.attribute[sampled["target"][0]]])["cross"],
+        "gain_histogram": all_figures["normalised_gain_histogram"],
+        "subgroups": found[widest]["subgroups"],
+        "cross": runs[widest].to_dict(beside=[context.attribute[sampled["target"][0]]])["cross"],
         "settings_check": sampled["settings_check"],
     }
 

@@ -99,7 +99,9 @@ def posterior(
     time_limit
         Seconds after which no further record is begun; default: none. Records are then taken in a random order that
         depends on the seed alone, so that those worked out are a random sample. The time is divided evenly among
-        structures and releases; what one leaves over goes to the next. At least one record is always worked out.
+        structures and releases; what one leaves over goes to the next. At least one record is always worked out;
+        what precedes the records, and the first record of trees that are walked (which may have to wait for a
+        compiler), do not count.
     progress
         Called with the number of records done, their total, and what is being done.
     checkpoint

@@ -8,6 +8,7 @@ from unveil.errors import DataError
 from unveil.posterior.chain import Chain, build_chain
 from unveil.posterior.evidence import fit_fixed_trees
 from unveil.posterior.fixed import FixedTree
+from unveil.posterior.kept import Checked, keep, look_up
 from unveil.posterior.refit import as_figures, quietly
 from unveil.posterior.risk import pooled_label
 from unveil.posterior.setting import Setting
@@ -48,6 +49,18 @@ def checked_chain(
     DataError
         If too many released values are impossible.
     """
+    options = tuple(hidden), largest_impossible, thorough
+    found = None if setting.candidates else look_up(setting.pair, setting.synthesizer, options)
+    if found is None:
+        found = _checked(setting, hidden, largest_impossible, thorough=thorough)
+        if not setting.candidates:
+            keep(setting.pair, setting.synthesizer, options, found)
+    texts.extend(found.texts)
+    return found.chain, found.trees, found.check
+
+
+def _checked(setting: Setting, hidden: list[str], largest_impossible: float, *, thorough: bool) -> Checked:
+    texts: list[str] = []
     pair, synthesizer = setting.pair, setting.synthesizer
     everything = tuple(range(pair.n_releases))
     chain = build_chain(pair, synthesizer, setting.candidates, hidden)
@@ -79,7 +92,7 @@ def checked_chain(
     check = check_settings(chain, trees, everything) if thorough else None
     if check is not None and check.warning is not None:
         texts.append(check.warning)
-    return chain, trees, check
+    return Checked(chain, trees, check, tuple(texts))
 
 
 def _constant(chain: Chain, tree: FixedTree) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -12,15 +13,17 @@ from numpy.typing import NDArray
 from unveil.posterior.checkpoint import Checkpoint
 from unveil.posterior.evidence import Evidence
 from unveil.posterior.study import Study
-from unveil.posterior.weigh import KEPT, Question, Weighed, blocks_of, weigh
+from unveil.posterior.weigh import KEPT, Question, Weighed, block_size, weigh
 
 __all__ = ["Progress", "work_out"]
 
 Ints = NDArray[np.int64]
 Progress = Callable[[int, int, str], None]
 
-UNDER_LIMIT = 64
-"""Records of a block where time is limited and trees are walked; anything slower goes record by record."""
+GROWTH = 4
+"""Most times that a block is larger than the one before, where time is limited."""
+SHORTEST = 1e-6
+"""Seconds that a block takes at least, so that a speed can be told."""
 
 
 def work_out(
@@ -44,7 +47,8 @@ def work_out(
         What these are called.
     time_limit
         Seconds of wall clock. What is left is divided evenly among the entries and structures that are still to come.
-        The first record of each is always worked out and does not count, since it may have to wait for a compiler.
+        The first record of each is always worked out; of trees that are walked it does not count, since it may have to
+        wait for a compiler.
     kept
         Finished blocks; removed once all is done.
     progress
@@ -69,7 +73,7 @@ def work_out(
             began = time.monotonic()
             found: list[Weighed] = []
             for block in _blocks(study, groups[g], (g, name), order, left / (len(tasks) - at), kept):
-                began = began if found else time.monotonic()
+                began = began if found or not study.compiles else time.monotonic()
                 found.append(block)
                 done += block.members.size
                 if progress:
@@ -94,29 +98,35 @@ def _blocks(
     seconds: float,
     kept: Checkpoint | None,
 ) -> Iterator[Weighed]:
-    """Weigh block after block, until the time since the first one is over."""
+    """Weigh block after block, until the time is over.
+
+    Where time is limited, the first record is a block of its own. Blocks grow from there, but not beyond what the time
+    that is left is expected to do.
+    """
     evidence: list[tuple[Evidence, Ints]] | None = None
-    began = math.inf
-    for i, rows in enumerate(_slices(study, task[1], order.size)):
+    began, limited = math.inf if study.compiles else time.monotonic(), math.isfinite(seconds)
+    most = block_size(study.question.n_worlds, study.slow(task[1]))
+    start, size = 0, 1 if limited else most
+    for i in itertools.count():
         block = kept.load((*task, i)) if kept else None
         if block is None:
-            if time.monotonic() - began >= seconds:
+            before = time.monotonic()
+            if before - began >= seconds:
                 return
             evidence = study.evidence(releases, task[1]) if evidence is None else evidence
-            block = _weigh_apart(evidence, study.question, study.setting.members[order[rows]], order.size)
+            rows = order[start : start + size]
+            block = _weigh_apart(evidence, study.question, study.setting.members[rows], order.size)
             if kept:
                 kept.store((*task, i), block)
+            now = time.monotonic()
+            if limited and math.isfinite(began):
+                speed = rows.size / max(now - before, SHORTEST)
+                size = int(min(GROWTH * size, max(1.0, speed * (began + seconds - now)), most))
+        start += block.members.size
         began = min(began, time.monotonic())
         yield block
-
-
-def _slices(study: Study, structure: str, n: int) -> list[slice]:
-    """Places of the records that are worked on together; the first one alone where time is limited."""
-    slow, n_worlds = study.slow(structure), study.question.n_worlds
-    if study.setting.time_limit is None or not slow:
-        return blocks_of(n, n_worlds, slow)
-    rest = blocks_of(n - 1, n_worlds, slow, most=UNDER_LIMIT if study.kind == "cart" else 1)
-    return [slice(0, 1), *(slice(part.start + 1, part.stop + 1) for part in rest)]
+        if start >= order.size:
+            return
 
 
 def _weigh_apart(evidence: list[tuple[Evidence, Ints]], question: Question, members: Ints, n_members: int) -> Weighed:

@@ -16,6 +16,7 @@ from unveil.microdata import Pair
 from unveil.microdata.nearest import near_matches
 from unveil.posterior.chain import Chain
 from unveil.posterior.cross import flags_of
+from unveil.posterior.kept import is_known
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.refit import candidates_by_name, quietly
 from unveil.synthesis import CartSynthesizer
@@ -243,6 +244,8 @@ def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair) -> bool:
         fitted = {plan.variable.name: plan.variable for plan in synthesizer.plans}
     except CallError:
         return False
+    if is_known(pair, synthesizer):
+        return True
     if set(fitted) != set(pair.original.names):
         return False
     own = encode(pair.original, kinds=synthesizer.kinds, special_codes=synthesizer.special_codes)

@@ -98,6 +98,11 @@ class Study:
         """Whether every record takes its time."""
         return self.kind != "cart" or structure == "exact"
 
+    @property
+    def compiles(self) -> bool:
+        """Whether the first record may have to wait for a compiler."""
+        return self.kind == "cart"
+
     def evidence(self, releases: Sequence[int], structure: str) -> list[tuple[Evidence, Ints]]:
         """Evidence, and the records that it is meant for if not for all."""
         s = self.setting

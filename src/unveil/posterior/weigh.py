@@ -130,11 +130,10 @@ class Weighed:
         )
 
 
-def blocks_of(n_records: int, n_worlds: int, slow: bool, most: int | None = None) -> list[slice]:
-    """Records that are worked on together."""
+def block_size(n_worlds: int, slow: bool) -> int:
+    """Most records that are worked on together."""
     size = max(1, CELLS // max(n_worlds, 1))
-    size = min(size, most or FEW_RECORDS) if slow else size
-    return [slice(start, min(start + size, n_records)) for start in range(0, n_records, size)]
+    return min(size, FEW_RECORDS) if slow else size
 
 
 def weigh(evidence: Evidence, question: Question, members: Ints, *, keep: bool) -> Weighed:

@@ -1,0 +1,103 @@
+"""A second question about the same files starts from what the first has found out, and gets the same answer."""
+
+from __future__ import annotations
+
+import gc
+import warnings
+import weakref
+from importlib import import_module
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.errors import DataError, UnveilWarning
+from unveil.posterior import posterior
+from unveil.synthesis import CartSynthesizer
+
+
+def people(n=120, seed=0):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 40, n)
+    return pa.table(
+        {"sex": np.array(["f", "m"])[rng.integers(0, 2, n)], "age": age, "score": (age // 7) + rng.integers(0, 4, n)}
+    )
+
+
+@pytest.fixture
+def synthesizer():
+    return CartSynthesizer(collapse=False).fit(people())
+
+
+@pytest.fixture
+def pair(synthesizer):
+    return unveil.Pair(people(), synthesizer.sample(seed=3))
+
+
+@pytest.fixture
+def looked(monkeypatch):
+    """Counts how often files are brought into codes."""
+    plausible, seen = import_module("unveil.posterior.plausible"), []
+    build = plausible.build_chain
+
+    def counted(*arguments):
+        seen.append(arguments)
+        return build(*arguments)
+
+    monkeypatch.setattr(plausible, "build_chain", counted)
+    return seen
+
+
+def probabilities(pair, synthesizer, target="score", **options):
+    risk = posterior(pair, synthesizer, target=target, **options)
+    return [risk.weighed(0, name).probabilities.tolist() for name in risk.structures]
+
+
+def test_second_question_has_the_answer_of_a_first(pair, synthesizer, looked):
+    first = probabilities(pair, synthesizer)
+    other = probabilities(pair, synthesizer, "sex", intruder_errors=3)
+    again = probabilities(pair, synthesizer)
+    assert len(looked) == 1
+    assert again == first
+    fresh = unveil.Pair(people(), synthesizer.sample(seed=3))
+    assert probabilities(fresh, synthesizer, "sex", intruder_errors=3) == other
+    assert probabilities(fresh, synthesizer) == first
+    assert len(looked) == 2
+
+
+def test_another_fit_or_option_is_looked_at_anew(pair, synthesizer, looked):
+    probabilities(pair, synthesizer)
+    assert posterior(pair, synthesizer, target="score", check_settings=False).settings_check is None
+    assert posterior(pair, synthesizer, target="score").settings_check is not None
+    probabilities(pair, synthesizer, withheld=["score"], target="sex")
+    probabilities(pair, synthesizer, candidates=[50])
+    probabilities(pair, synthesizer)
+    assert len(looked) == 6
+    synthesizer.fit(people(seed=1))
+    with pytest.raises(DataError, match="did not make"):
+        # Leaves of one record cannot produce what larger leaves did.
+        posterior(pair, CartSynthesizer(minbucket=1, cp=0.0, collapse=False), target="score")
+    assert probabilities(pair, synthesizer) == probabilities(pair, CartSynthesizer(collapse=False).fit(people()))
+
+
+def test_warnings_are_given_each_time(pair):
+    larger = CartSynthesizer(minbucket=40, collapse=False).fit(people())
+    told = []
+    for _ in range(2):
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UnveilWarning)
+            risk = posterior(pair, larger, target="score", structure="fixed", largest_impossible=1.0)
+        told.append([str(one.message) for one in caught if issubclass(one.category, UnveilWarning)])
+        assert list(risk.warnings) == told[-1]
+    assert told[0] == told[1]
+    assert told[0]
+
+
+def test_nothing_is_kept_of_files_that_are_gone(synthesizer):
+    pair = unveil.Pair(people(), synthesizer.sample(seed=3))
+    posterior(pair, synthesizer, target="score", structure="fixed")
+    gone = weakref.ref(pair)
+    del pair
+    gc.collect()
+    assert gone() is None
