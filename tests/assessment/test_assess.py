@@ -173,6 +173,18 @@ def test_held_out_persons_stand_beside_every_attribute_figure(pair):
     assert "holdout_unseen" in content["parts"][0]["reason"]
 
 
+def test_dates_are_inferred_by_errors_that_mean_something():
+    days = [f"{1950 + i % 50}-0{1 + i % 9}-1{i % 10}" for i in range(300)]
+    rng = np.random.default_rng(3)
+    people = pa.table({"sex": ["f", "m"] * 150, "born": pa.array(rng.permutation(days)).cast(pa.date32())})
+    release = people.take(pa.array(rng.permutation(300)))
+    found = unveil.assess(
+        unveil.Pair(people, pa.table({"sex": people.column("sex"), "born": release.column("born")})), ["sex"],
+        targets="born", measures="inference", permutations=3, budget=3600,
+    )  # fmt: skip
+    assert found.figure("RAPID").value < 0.5, "relative to 1970 every error is small"
+
+
 class Broken:
     """A synthesizer that cannot be fitted."""
 

@@ -39,6 +39,7 @@ def inference_part(target: str) -> Callable[[Context], Section]:
         risk = rapid(
             context.pair, scenario.keys, target=target, attacker=attacker, permutations=scenario.permutations,
             folds=FOLDS, seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon,
+            metric=_metric(context, target),
         )  # fmt: skip
         entry = {
             "curve": _curve(risk, scenario.level, scenario.seed),
@@ -72,7 +73,7 @@ def chosen_attacker(context: Context) -> tuple[str, str | None]:
 
 def _held_out(context: Context, target: str, attacker: str) -> float:
     """The rate among persons whom the synthesizer never saw; NaN where there are none."""
-    if context.holdout is None:
+    if context.holdout is None or not context.holdout_unseen:
         return math.nan
     from unveil.inference import rapid
 
@@ -82,9 +83,14 @@ def _held_out(context: Context, target: str, attacker: str) -> float:
     )
     found = rapid(
         others, scenario.keys, target=target, attacker=attacker, permutations=0, ceiling=False, seed=scenario.seed,
-        tau=scenario.tau, epsilon=scenario.epsilon,
+        tau=scenario.tau, epsilon=scenario.epsilon, metric=_metric(context, target),
     )  # fmt: skip
     return float(found.rate)
+
+
+def _metric(context: Context, target: str) -> str:
+    """Errors of dates in standard deviations: relative to a day that means nothing, every error is small."""
+    return "sd" if context.pair.column(target).kind in ("date", "datetime") else "relative"
 
 
 def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:

@@ -76,11 +76,11 @@ def attribute_part(context: Context) -> Section:
 def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
     """The baselines; records that were not held out, or do not fit, take none of the others with them."""
     level, seed = context.scenario.level, context.scenario.seed
+    if context.holdout is None or not context.holdout_unseen:
+        return risk.ladder(level=level, seed=seed)
     try:
         return risk.ladder(holdout=context.holdout, level=level, seed=seed)
     except DataError as error:
-        if context.holdout is None:
-            raise
         warnings.warn(f"figures for held-out records are left out: {error}", UnveilWarning, stacklevel=2)
         return risk.ladder(level=level, seed=seed)
 

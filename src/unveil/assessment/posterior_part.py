@@ -171,7 +171,10 @@ def _entry(context: Context, runs: Mapping[str, Any], found: Mapping[str, Mappin
         "n_values": sampled["n_values"],
         "prior": sampled["prior"],
         "gain_histogram": all_figures["normalised_gain_histogram"],
-        "subgroups": found[widest]["subgroups"],
+        "subgroups": {
+            name: [[row for row in rows if row["n"] >= context.scenario.minimum_count] for rows in groups]
+            for name, groups in found[widest]["subgroups"].items()
+        },
         "cross": runs[widest].to_dict(beside=[context.attribute[sampled["target"][0]]])["cross"],
         "settings_check": sampled["settings_check"],
     }

@@ -32,7 +32,8 @@ def _risks(figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
         own = [f for f in figures if f["intruder"] == intruder and _known(f["value"])]
         for measure in dict.fromkeys(f["measure"] for f in own):
             same = [f for f in own if f["measure"] == measure]
-            top = max(same, key=lambda f: f["excess"] if _known(f["excess"]) else f["value"])
+            by = "excess" if any(_known(f["excess"]) for f in same) else "value"
+            top = max(same, key=lambda f: f[by] if _known(f[by]) else -math.inf)
             yield top["sentence"] + _beside(top, len(same))
 
 
