@@ -18,6 +18,9 @@ from unveil.trees._compiled import compiled
 
 __all__ = ["CartMethod", "FittedCart"]
 
+BLOCK = 1 << 16
+"""Records that are drawn together: few enough to take little memory."""
+
 
 @dataclass(frozen=True)
 class CartMethod:
@@ -120,9 +123,11 @@ class FittedCart:
         """A donor's value for every record; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         leaf = self.leaf(predictors)
         like = self.tree.response
-        place = np.empty(leaf.size, dtype=np.int64)
-        _draw_places(leaf, self.tree.leaf_start, rng.random(leaf.size), place)
-        codes = self.pool[place].astype(np.int32)
+        codes, place = np.empty(leaf.size, dtype=np.int32), np.empty(min(leaf.size, BLOCK), dtype=np.int64)
+        for start in range(0, leaf.size, BLOCK):
+            part = leaf[start : start + BLOCK]
+            _draw_places(part, self.tree.leaf_start, rng.random(part.size), place)
+            codes[start : start + BLOCK] = self.pool[place[: part.size]]
         if self.noise is not None and like.values is not None:
             return Column.from_values(self.noise.add(like.values[codes], rng), name=like.name)
         return like.with_codes(codes)
@@ -146,7 +151,7 @@ def _draw_places(
         The donors of leaf ``i`` are at the places from ``start[i]`` to before ``start[i + 1]``.
     share : (n,) float64
         Where in its leaf the donor is found, from 0 to below 1.
-    place : (n,) int64
+    place : (at least n,) int64
         Receives the places.
     """
     for i in range(leaf.size):
