@@ -8,7 +8,6 @@ value it is, or that a number was observed; and the number, fitted on observed r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -103,9 +102,18 @@ def _moved(variable: EncodedVariable, rows: NDArray[np.int32]) -> EncodedVariabl
     parts = []
     for part, row in zip(variable.parts, rows, strict=True):
         row[:] = part.column.codes
-        parts.append(replace(part, column=part.column.with_codes(row)))
+        parts.append(Part(part.name, part.column.with_codes(row), part.of_level, part.level_of, part.rows))
     codes = variable.codes if len(parts) > 1 else parts[0].column.codes
-    return replace(variable, codes=codes, parts=tuple(parts))
+    return EncodedVariable(
+        variable.name,
+        variable.kind,
+        variable.values,
+        codes,
+        variable.n_levels,
+        tuple(parts),
+        variable.plain,
+        variable.distinct,
+    )
 
 
 def _variable(

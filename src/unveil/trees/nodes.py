@@ -151,24 +151,18 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
             places[at, column] = -1
         figures[at, 0], figures[at, 1], figures[at, 2] = risk, 0.0, 0.0
         feature = nobody
-        here = copies if gathered < m else data
         exact = float(n) * float(n) * float(data.span) <= _LARGEST_EXACT
         node = Node(start, stop, exact, total, limits.minbucket, counted)
         if n >= limits.minsplit and n >= 2 * limits.minbucket and depth < limits.max_depth and risk > least:
             if n * SHRUNK <= gathered:
-                gather(here, copies, scratch.place, start, stop, free)
-                here = copies
+                _gather(data, copies, gathered < m, scratch.place, start, stop, free)
                 gathered = n
                 free += n
-            if slot < 0 and n >= histograms.smallest:
-                slot = take(histograms.free)
-                count_node(histograms, slot, here, start, stop, counted)
-            _find(best, scratch, search, node, here, histograms, slot)
+            slot = _search(best, scratch, search, node, data, copies, gathered < m, histograms, slot)
             feature = best.split[0]
         if feature < 0:
             give_back(histograms.free, slot)
-            for i in range(start, stop):
-                order[i] = here.origin[np.uint32(here.rows[i])]
+            _list_records(order, data, copies, gathered < m, start, stop)
             continue
         places[at, 4] = feature
         if data.unordered[feature]:
@@ -184,19 +178,9 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
         unit = 1.0 if counted else (2.0 / n if data.n_classes else 1.0 / n)
         figures[at, 1] = (best.score[0] - base) * unit
         figures[at, 2] = (best.score[1] - base) * unit
-        middle = divide(
-            here,
-            scratch.levels[2],
-            scratch.spare,
-            scratch.goes_right,
-            start,
-            stop,
-            feature,
-            best.split[1],
-            limits.minsplit,
+        middle, left_slot, right_slot = _divide(
+            data, copies, gathered < m, best, scratch, histograms, slot, held, waiting, node, limits.minsplit
         )
-        _share(here, held[waiting + 1], held[waiting], start, middle, stop, counted)
-        left_slot, right_slot = pass_on(histograms, slot, here, start, middle, stop, counted)
         _push(stack, waiting, middle, stop, depth + 1, at, right_slot, gathered, free)
         _push(stack, waiting + 1, start, middle, depth + 1, nobody, left_slot, gathered, free)
         waiting += 2
@@ -219,6 +203,69 @@ def _push(
     stack[at, 0], stack[at, 1], stack[at, 2] = start, stop, depth
     stack[at, 3], stack[at, 4], stack[at, 5] = parent, slot, gathered
     stack[at, 6] = free
+
+
+# The functions below choose between records and their copies, because a choice in a function that creates arrays
+# counts references, at every node.
+
+
+@compiled
+def _gather(data: Data, copies: Data, copied: bool, place: NDArray[np.int32], start: int, stop: int, free: int) -> None:
+    """Copy the records of a node together."""
+    gather(copies if copied else data, copies, place, start, stop, free)
+
+
+@compiled
+def _search(
+    best: Best,
+    scratch: Scratch,
+    search: Search,
+    node: Node,
+    data: Data,
+    copies: Data,
+    copied: bool,
+    histograms: Histograms,
+    slot: int,
+) -> int:
+    """Find the best split of a node; returns the slot of its counts, -1: none."""
+    here = copies if copied else data
+    if slot < 0 and node.stop - node.start >= histograms.smallest:
+        slot = take(histograms.free)
+        count_node(histograms, slot, here, node.start, node.stop, node.n_classes)
+    _find(best, scratch, search, node, here, histograms, slot)
+    return slot
+
+
+@compiled
+def _list_records(order: NDArray[np.int32], data: Data, copies: Data, copied: bool, start: int, stop: int) -> None:
+    """Write which records of the call a node has."""
+    here = copies if copied else data
+    for i in range(start, stop):
+        order[i] = here.origin[np.uint32(here.rows[i])]
+
+
+@compiled
+def _divide(
+    data: Data,
+    copies: Data,
+    copied: bool,
+    best: Best,
+    scratch: Scratch,
+    histograms: Histograms,
+    slot: int,
+    held: NDArray[np.int64],
+    waiting: int,
+    node: Node,
+    minsplit: int,
+) -> tuple[int, int, int]:
+    """Move a node's records and what is known of them to its children; returns the middle and the slots."""
+    here = copies if copied else data
+    start, stop, counted, feature, cut = node.start, node.stop, node.n_classes, best.split[0], best.split[1]
+    side = scratch.levels[2]
+    middle = divide(here, side, scratch.spare, scratch.goes_right, start, stop, feature, cut, minsplit)
+    _share(here, held[waiting + 1], held[waiting], start, middle, stop, counted)
+    left_slot, right_slot = pass_on(histograms, slot, here, start, middle, stop, counted)
+    return middle, left_slot, right_slot
 
 
 @compiled
