@@ -54,13 +54,11 @@ def pruned(tree: Tree, cp: float) -> Tree:
         leaf[node] = len(leaf_node)
         leaf_node.append(node)
     found = np.array(leaf_node, dtype=np.int32)
-    donors = [np.sort(tree.order[tree.start[node] : tree.stop[node]]) for node in leaf_node]
     return replace(
         tree,
         leaf=leaf,
         leaf_node=found,
-        leaf_start=np.concatenate([[0], np.cumsum([len(d) for d in donors])]).astype(np.int64),
-        donors=np.concatenate(donors).astype(np.int32),
+        leaf_start=np.append(tree.start[found], tree.order.size),
     )
 
 

@@ -18,6 +18,9 @@ from unveil.trees._compiled import compiled
 
 __all__ = ["CartMethod", "FittedCart"]
 
+BLOCK = 1 << 16
+"""Records that are drawn together: few enough to take little memory."""
+
 
 @dataclass(frozen=True)
 class CartMethod:
@@ -94,6 +97,12 @@ class FittedCart:
         return self.noise is None
 
     @cached_property
+    def pool(self) -> NDArray[np.unsignedinteger]:
+        """Codes of the donors by leaf, in the smallest type that holds them."""
+        like = self.tree.response
+        return like.codes.astype(np.min_scalar_type(max(like.n_levels - 1, 0)))[self.tree.donors]
+
+    @cached_property
     def donors(self) -> Donors:
         """The donors, gathered to be counted."""
         pool = np.repeat(np.arange(self.tree.n_leaves), np.diff(self.tree.leaf_start))
@@ -114,8 +123,11 @@ class FittedCart:
         """A donor's value for every record; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         leaf = self.leaf(predictors)
         like = self.tree.response
-        codes = np.empty(leaf.size, dtype=np.int32)
-        _draw_donors(leaf, self.tree.leaf_start, self.tree.donors, like.codes, rng.random(leaf.size), codes)
+        codes, place = np.empty(leaf.size, dtype=np.int32), np.empty(min(leaf.size, BLOCK), dtype=np.int64)
+        for start in range(0, leaf.size, BLOCK):
+            part = leaf[start : start + BLOCK]
+            _draw_places(part, self.tree.leaf_start, rng.random(part.size), place)
+            codes[start : start + BLOCK] = self.pool[place[: part.size]]
         if self.noise is not None and like.values is not None:
             return Column.from_values(self.noise.add(like.values[codes], rng), name=like.name)
         return like.with_codes(codes)
@@ -126,33 +138,23 @@ class FittedCart:
 
 
 @compiled
-def _draw_donors(
-    leaf: NDArray[np.int32],
-    start: NDArray[np.int64],
-    donors: NDArray[np.int32],
-    codes: NDArray[np.int32],
-    share: NDArray[np.float64],
-    drawn: NDArray[np.int32],
+def _draw_places(
+    leaf: NDArray[np.int32], start: NDArray[np.int64], share: NDArray[np.float64], place: NDArray[np.int64]
 ) -> None:
-    """Code of a donor for every record.
+    """Place of a donor for every record.
 
     Parameters
     ----------
     leaf : (n,) int32
         Leaf of every record.
     start : (l + 1,) int64
-        The donors of leaf ``i`` are ``donors[start[i]:start[i + 1]]``.
-    donors : (m,) int32
-        Original records by leaf.
-    codes : (m,) int32
-        Codes of the original records.
+        The donors of leaf ``i`` are at the places from ``start[i]`` to before ``start[i + 1]``.
     share : (n,) float64
         Where in its leaf the donor is found, from 0 to below 1.
-    drawn : (n,) int32
-        Receives the codes.
+    place : (at least n,) int64
+        Receives the places.
     """
     for i in range(leaf.size):
         first = start[leaf[i]]
         # A number below 1 times a size below 2^31 rounds to less than the size.
-        place = first + np.int64(share[i] * (start[leaf[i] + 1] - first))
-        drawn[i] = codes[donors[place]]
+        place[i] = first + np.int64(share[i] * (start[leaf[i] + 1] - first))

@@ -24,6 +24,8 @@ FEW_RECORDS = 20
 LOST_SHARE = 0.05
 """Share of a variable's entropy whose loss deserves a warning."""
 CHANCE = 0.01
+SLACK = 1e-6
+"""What a bound is lowered by, so that rounding cannot make it rule out too much."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -116,9 +118,16 @@ def lost_bits(tree: Tree) -> float:
     if tree.response.kind == "numeric" or tree.n_leaves == tree.n_leaves_full:
         return 0.0
     removed = _removed_splits(tree)
-    surprise = _log_candidates(tree, tree.stop[removed] - tree.start[removed]) + np.log(removed.size / CHANCE)
+    records, chance = tree.stop[removed] - tree.start[removed], np.log(removed.size / CHANCE)
     # Most removed splits are too small for any outcome to count: one bit per record is the most a split can hold.
-    able = 2 * np.log(2) * (tree.stop[removed] - tree.start[removed]) > 2 * surprise
+    # The candidates of the predictor with the most levels alone tell so for most of them.
+    widest = max((p.n_levels for p in tree.predictors if p.kind == "categorical"), default=0)
+    able = np.log(2) * (records - np.minimum(records, widest)) > chance * (1 - SLACK)
+    removed, records = removed[able], records[able]
+    if removed.size == 0:
+        return 0.0
+    surprise = _log_candidates(tree, records) + chance
+    able = 2 * np.log(2) * records > 2 * surprise
     removed, surprise = removed[able], surprise[able]
     if removed.size == 0:
         return 0.0
@@ -131,10 +140,8 @@ def lost_bits(tree: Tree) -> float:
 
 def _removed_splits(tree: Tree) -> Integers:
     """Nodes that were split and lie at or below a leaf."""
-    stops = np.flatnonzero(tree.leaf >= 0)
-    leaf = np.searchsorted(tree.start[stops], tree.start, side="right") - 1
-    below = np.arange(tree.leaf.size) >= stops[leaf.clip(0)]
-    return np.flatnonzero(below & (leaf >= 0) & (tree.right >= 0))
+    reach = np.maximum.accumulate(np.where(tree.leaf >= 0, tree.stop, 0))
+    return np.flatnonzero((tree.start < reach) & (tree.right >= 0))
 
 
 @compiled

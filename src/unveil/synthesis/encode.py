@@ -87,7 +87,33 @@ def encode(
     for name, kind in kinds.items():
         if not isinstance(kind, str) or kind not in KINDS:
             raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
-    return tuple(_variable(source, name, kinds.get(name), special_codes.get(name)) for name in source.names)
+    # All codes are rows of one array, which trees read as it is; rows that stay unused take no memory.
+    block = np.empty((2 * len(source.names), source.num_rows), dtype=np.int32)
+    variables, taken = [], 0
+    for name in source.names:
+        variable = _variable(source, name, kinds.get(name), special_codes.get(name))
+        variables.append(_moved(variable, block[taken : taken + len(variable.parts)]))
+        taken += len(variable.parts)
+    return tuple(variables)
+
+
+def _moved(variable: EncodedVariable, rows: NDArray[np.int32]) -> EncodedVariable:
+    """The same variable, with the codes of its parts in the given rows."""
+    parts = []
+    for part, row in zip(variable.parts, rows, strict=True):
+        row[:] = part.column.codes
+        parts.append(Part(part.name, part.column.with_codes(row), part.of_level, part.level_of, part.rows))
+    codes = variable.codes if len(parts) > 1 else parts[0].column.codes
+    return EncodedVariable(
+        variable.name,
+        variable.kind,
+        variable.values,
+        codes,
+        variable.n_levels,
+        tuple(parts),
+        variable.plain,
+        variable.distinct,
+    )
 
 
 def _variable(

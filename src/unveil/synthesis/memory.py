@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 from unveil.errors import CallError
 
-__all__ = ["enough_memory"]
+__all__ = ["enough_memory", "give_back"]
 
 BYTES_PER_VALUE = 4
 """What a value takes at least: its code."""
+MANY_RECORDS = 200_000
 
 
 @contextmanager
@@ -48,6 +50,25 @@ def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
         yield
     except MemoryError:
         raise refusal from None
+
+
+def give_back(n: int) -> None:
+    """Return freed memory to the system after work on so many records, where the system can be asked to.
+
+    The C library keeps what a thread has freed for the next allocations of that thread; after a fit there are none,
+    and what was working memory of a large file would stay taken.
+
+    Parameters
+    ----------
+    n
+        Number of records; nothing is done for few, because it takes as long as a small fit.
+    """
+    if n < MANY_RECORDS:
+        return
+    try:
+        ctypes.CDLL(None).malloc_trim(0)
+    except (AttributeError, OSError, TypeError):  # not the GNU C library
+        return
 
 
 def _installed() -> int:

@@ -17,7 +17,7 @@ from unveil.synthesis.drawing import draw_copy
 from unveil.synthesis.encode import EncodedVariable, encode
 from unveil.synthesis.fitting import Progress, fit_plans, generator, in_threads, n_threads
 from unveil.synthesis.likelihood import LogProbability, log_probability
-from unveil.synthesis.memory import enough_memory
+from unveil.synthesis.memory import enough_memory, give_back
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.palette import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
@@ -204,6 +204,7 @@ class CartSynthesizer:
         self._variables = variables
         self._palette = make_palette(original, source, variables)
         warn_of_lost_dependence(self.trees())
+        give_back(source.num_rows)
         return self
 
     def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:

@@ -37,7 +37,8 @@ class Part:
     of_level : (l,) int32
         Code of the part by level of the variable.
     level_of : (c,) int32
-        Level of the variable by code of the part; -1 where the code stands for no single level.
+        Level of the variable by code of the part; -1 where the code stands for no single level. The same array as
+        ``of_level`` where both are the same codes.
     rows : (r,) int64 or None
         Records that it is fitted on; None for all.
     """
@@ -156,7 +157,7 @@ class EncodedVariable:
         """The parts of records given by their levels."""
         columns = []
         for part in self.parts:
-            codes = part.of_level[levels.codes]
+            codes = levels.codes if part.of_level is part.level_of else part.of_level[levels.codes]
             column = part.column
             if column.kind == "numeric" and levels.new is not None and column.values is not None:
                 numbers = np.where(np.isnan(levels.new), column.values[codes], levels.new)
@@ -169,7 +170,7 @@ class EncodedVariable:
         """Levels of records given by their parts; the opposite of :meth:`columns`."""
         first = self.parts[0]
         if first.column.kind != "numeric":
-            codes = first.level_of[columns[0].codes]
+            codes = columns[0].codes if first.of_level is first.level_of else first.level_of[columns[0].codes]
             if len(self.parts) == 1:
                 return Levels(codes)
             observed = codes < 0
@@ -182,7 +183,7 @@ class EncodedVariable:
         part = self.parts[-1]
         own, values = part.column.values, column.values
         if own is None or values is None or values is own:
-            return Levels(part.level_of[column.codes])
+            return Levels(column.codes if part.of_level is part.level_of else part.level_of[column.codes])
         fallback = int(part.level_of.max())
         level_of = np.where(part.level_of < 0, fallback, part.level_of)
         if not self.plain:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
@@ -11,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError, DataError
 
-__all__ = ["Column", "Kind"]
+__all__ = ["Column", "Kind", "shared_block"]
 
 Kind = Literal["numeric", "ordered", "categorical"]
 
@@ -138,3 +139,36 @@ class Column:
         for name, part in (("codes", np.ascontiguousarray(codes, dtype=np.int32)), *parts):
             object.__setattr__(column, name, part)
         return column
+
+
+def shared_block(columns: Sequence[Column]) -> NDArray[np.int32] | None:
+    """The codes of columns that are neighbouring rows of one array, without copying them.
+
+    Parameters
+    ----------
+    columns : sequence of Column
+        Some columns.
+
+    Returns
+    -------
+    (p, n) int32 or None
+        The rows; None where the columns are not such rows, in their order.
+
+    Examples
+    --------
+    >>> block = np.zeros((3, 4), dtype=np.int32)
+    >>> columns = [Column(row, "categorical", 1) for row in block]
+    >>> shared_block(columns[1:]).shape, shared_block([columns[2], columns[0]])
+    ((2, 4), None)
+    """
+    block = columns[0].codes.base if columns else None
+    if not isinstance(block, np.ndarray) or block.ndim != 2 or block.dtype != np.int32 or not block.flags.c_contiguous:
+        return None
+    if any(column.codes.base is not block or column.codes.size != block.shape[1] for column in columns):
+        return None
+    step, origin = block.strides[0], block.ctypes.data
+    places = [column.codes.ctypes.data - origin for column in columns]
+    if not step or any(place != places[0] + i * step for i, place in enumerate(places)) or places[0] % step:
+        return None
+    first = places[0] // step
+    return block[first : first + len(columns)]

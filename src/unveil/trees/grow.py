@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
 from unveil.trees.collapse import settle
-from unveil.trees.column import Column
+from unveil.trees.column import Column, shared_block
 from unveil.trees.nodes import Grown, Limits, grow_nodes
-from unveil.trees.records import Data, columns_needed, sort_by_code
+from unveil.trees.records import Data, sort_by_code
 from unveil.trees.risk import GINI, MISCLASSIFIED, SQUARES
 from unveil.trees.route import fill_cuts
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
@@ -105,7 +105,7 @@ def grow(
     data = _data(predictors, target, fitted, all_records=rows is None)
     risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
     grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, fitted.size), cp, risk))
-    return _tree(response, predictors, settings, target, fitted, grown, risk)
+    return _tree(response, predictors, settings, target, None if rows is None else fitted, grown, risk)
 
 
 def _check(response: Column, predictors: Sequence[Column], settings: Settings) -> None:
@@ -133,32 +133,30 @@ def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
 
 
 def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32], *, all_records: bool = False) -> Data:
-    """Copy the records into the arrays that the fit works on; ``all_records`` if ``rows`` are all in their order."""
+    """Arrange the records as the fit wants them; ``all_records`` if ``rows`` are all in their order."""
     m = rows.size
-    columns = columns_needed(m)
-    codes = np.empty((len(predictors), columns), dtype=np.int32)
+    held = shared_block(predictors) if all_records else None
+    codes = np.empty((len(predictors), m), dtype=np.int32) if held is None else held
     wide = np.full(len(predictors), -1, dtype=np.int64)
-    ordered: list[NDArray[np.int32]] = []
+    are_wide = [p.kind != "categorical" and p.n_levels > WIDE for p in predictors]
+    ordered = np.empty((sum(are_wide), m), dtype=np.int32)
     for f, predictor in enumerate(predictors):
-        codes[f, :m] = predictor.codes if all_records else predictor.codes[rows]
-        if predictor.kind != "categorical" and predictor.n_levels > WIDE:
-            wide[f] = len(ordered)
-            ordered.append(sort_by_code(codes[f, :m], predictor.n_levels))
-    y = np.empty(columns, dtype=np.int64)
-    y[:m] = target.y if all_records else target.y[rows]
-    origin = np.empty(columns, dtype=np.int32)
-    origin[:m] = rows
+        if held is None:
+            codes[f] = predictor.codes if all_records else predictor.codes[rows]
+        if are_wide[f]:
+            wide[f] = sum(are_wide[:f])
+            ordered[wide[f]] = sort_by_code(codes[f], predictor.n_levels)
     return Data(
         codes,
         np.array([predictor.n_levels for predictor in predictors], dtype=np.int64),
         np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_),
         wide,
-        np.array(ordered, dtype=np.int32).reshape(len(ordered), m),
-        y,
+        ordered,
+        target.y if all_records else target.y[rows],
         target.n_classes,
         target.span,
         np.arange(m, dtype=np.int32),
-        origin,
+        rows,
     )
 
 
@@ -167,14 +165,14 @@ def _tree(
     predictors: Sequence[Column],
     settings: Settings,
     target: Target,
-    rows: NDArray[np.int32],
+    rows: NDArray[np.int32] | None,
     grown: Grown,
     risk: int,
 ) -> Tree:
-    """Collapse, number the leaves and list their donors."""
-    start, stop, depth, _, feature, low, high, side_start = np.ascontiguousarray(grown.places.T)
+    """Collapse and number the leaves."""
+    start, stop, depth, _, feature, low, high, side_start = (column.copy() for column in grown.places.T)
     figures = grown.figures
-    settled = settle(grown.places, figures, grown.order, rows, response.codes.size, settings.cp, risk == MISCLASSIFIED)
+    settled = settle(grown.places, figures, settings.cp, risk == MISCLASSIFIED)
     decrease = settled.decrease
     if risk == SQUARES:
         # one factor at a time: a square of the unit may be out of range where the figures are 0
@@ -196,7 +194,7 @@ def _tree(
         cut=cut,
         threshold=threshold,
         side_start=side_start,
-        sides=grown.sides,
+        sides=grown.sides.copy(),
         depth=depth.astype(np.int32),
         start=start,
         stop=stop,
@@ -209,7 +207,7 @@ def _tree(
         leaf=settled.leaf,
         leaf_node=settled.leaf_node,
         leaf_start=settled.leaf_start,
-        donors=settled.donors,
+        rows=rows,
         surrogates=found,
         surrogate_cut=surrogate_cut,
         surrogate_threshold=surrogate_threshold,

@@ -32,7 +32,7 @@ from unveil.trees.ordered import (
     thresholds_of_sorted_classes,
     thresholds_of_sorted_sums,
 )
-from unveil.trees.records import SHRUNK, Data, divide, gather
+from unveil.trees.records import SHRUNK, Data, divide, gather, room_for_copies
 from unveil.trees.risk import add_up, judge
 from unveil.trees.scratch import SUMS, Node, Scratch, Search, new_scratch, new_search
 from unveil.trees.subsets import split_levels
@@ -93,7 +93,7 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
     Parameters
     ----------
     data : Data
-        Predictors and response; all its arrays of records are left sorted by node.
+        Predictors and response; ``rows`` and ``sorted_rows`` are changed.
     limits : Limits
         Limits of the growth.
 
@@ -107,19 +107,22 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
     widest = np.int64(1)
     for f in range(data.n_levels.size):
         widest = max(widest, data.n_levels[f])
-    scratch = new_scratch(m, data.y.size, widest, max(counted, 1))
+    scratch = new_scratch(m, m, widest, max(counted, 1))
+    copies = room_for_copies(data)
     search = new_search(max(counted, 1))
     histograms = new_histograms(data, max(counted, 1), limits.max_depth)
     best = new_best()
     capacity = 2 * (m // limits.minbucket) + 1
     places = np.empty((capacity, 8), np.int64)
-    figures = np.zeros((capacity, 3), np.float64)
+    figures = np.empty((capacity, 3), np.float64)
     sides = np.empty(1024, np.uint8)
     n_sides = 0
     stack = np.empty((limits.max_depth + 2, 7), np.int64)
-    _push(stack, 0, 0, m, 0, -1, -1, m, m)
+    # Plain numbers would be types of their own, and everything compiled for them once more.
+    zero, nobody = np.int64(0), np.int64(-1)
+    _push(stack, zero, zero, np.int64(m), zero, nobody, nobody, np.int64(m), zero)
     held = np.zeros((limits.max_depth + 2, max(counted, SUMS)), np.int64)
-    add_up(data, held[0], 0, m, counted)
+    add_up(data, held[0], zero, np.int64(m), counted)
     order = np.empty(m, np.int32)
     waiting = 1
     n_nodes = 0
@@ -146,24 +149,20 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
         places[at, 0], places[at, 1], places[at, 2] = start, stop, depth
         for column in range(3, 8):
             places[at, column] = -1
-        figures[at, 0] = risk
-        feature = np.int64(-1)
+        figures[at, 0], figures[at, 1], figures[at, 2] = risk, 0.0, 0.0
+        feature = nobody
         exact = float(n) * float(n) * float(data.span) <= _LARGEST_EXACT
         node = Node(start, stop, exact, total, limits.minbucket, counted)
         if n >= limits.minsplit and n >= 2 * limits.minbucket and depth < limits.max_depth and risk > least:
             if n * SHRUNK <= gathered:
-                gather(data, scratch.place, start, stop, free)
+                _gather(data, copies, gathered < m, scratch.place, start, stop, free)
                 gathered = n
                 free += n
-            if slot < 0 and n >= histograms.smallest:
-                slot = take(histograms.free)
-                count_node(histograms, slot, data, start, stop, counted)
-            _find(best, scratch, search, node, data, histograms, slot)
+            slot = _search(best, scratch, search, node, data, copies, gathered < m, histograms, slot)
             feature = best.split[0]
         if feature < 0:
             give_back(histograms.free, slot)
-            for i in range(start, stop):
-                order[i] = data.origin[data.rows[i]]
+            _list_records(order, data, copies, gathered < m, start, stop)
             continue
         places[at, 4] = feature
         if data.unordered[feature]:
@@ -179,21 +178,11 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
         unit = 1.0 if counted else (2.0 / n if data.n_classes else 1.0 / n)
         figures[at, 1] = (best.score[0] - base) * unit
         figures[at, 2] = (best.score[1] - base) * unit
-        middle = divide(
-            data,
-            scratch.levels[2],
-            scratch.spare,
-            scratch.goes_right,
-            start,
-            stop,
-            feature,
-            best.split[1],
-            limits.minsplit,
+        middle, left_slot, right_slot = _divide(
+            data, copies, gathered < m, best, scratch, histograms, slot, held, waiting, node, limits.minsplit
         )
-        _share(data, held[waiting + 1], held[waiting], start, middle, stop, counted)
-        left_slot, right_slot = pass_on(histograms, slot, data, start, middle, stop, counted)
         _push(stack, waiting, middle, stop, depth + 1, at, right_slot, gathered, free)
-        _push(stack, waiting + 1, start, middle, depth + 1, -1, left_slot, gathered, free)
+        _push(stack, waiting + 1, start, middle, depth + 1, nobody, left_slot, gathered, free)
         waiting += 2
     return Grown(places[:n_nodes], figures[:n_nodes], sides[:n_sides], order)
 
@@ -214,6 +203,69 @@ def _push(
     stack[at, 0], stack[at, 1], stack[at, 2] = start, stop, depth
     stack[at, 3], stack[at, 4], stack[at, 5] = parent, slot, gathered
     stack[at, 6] = free
+
+
+# The functions below choose between records and their copies, because a choice in a function that creates arrays
+# counts references, at every node.
+
+
+@compiled
+def _gather(data: Data, copies: Data, copied: bool, place: NDArray[np.int32], start: int, stop: int, free: int) -> None:
+    """Copy the records of a node together."""
+    gather(copies if copied else data, copies, place, start, stop, free)
+
+
+@compiled
+def _search(
+    best: Best,
+    scratch: Scratch,
+    search: Search,
+    node: Node,
+    data: Data,
+    copies: Data,
+    copied: bool,
+    histograms: Histograms,
+    slot: int,
+) -> int:
+    """Find the best split of a node; returns the slot of its counts, -1: none."""
+    here = copies if copied else data
+    if slot < 0 and node.stop - node.start >= histograms.smallest:
+        slot = take(histograms.free)
+        count_node(histograms, slot, here, node.start, node.stop, node.n_classes)
+    _find(best, scratch, search, node, here, histograms, slot)
+    return slot
+
+
+@compiled
+def _list_records(order: NDArray[np.int32], data: Data, copies: Data, copied: bool, start: int, stop: int) -> None:
+    """Write which records of the call a node has."""
+    here = copies if copied else data
+    for i in range(start, stop):
+        order[i] = here.origin[np.uint32(here.rows[i])]
+
+
+@compiled
+def _divide(
+    data: Data,
+    copies: Data,
+    copied: bool,
+    best: Best,
+    scratch: Scratch,
+    histograms: Histograms,
+    slot: int,
+    held: NDArray[np.int64],
+    waiting: int,
+    node: Node,
+    minsplit: int,
+) -> tuple[int, int, int]:
+    """Move a node's records and what is known of them to its children; returns the middle and the slots."""
+    here = copies if copied else data
+    start, stop, counted, feature, cut = node.start, node.stop, node.n_classes, best.split[0], best.split[1]
+    side = scratch.levels[2]
+    middle = divide(here, side, scratch.spare, scratch.goes_right, start, stop, feature, cut, minsplit)
+    _share(here, held[waiting + 1], held[waiting], start, middle, stop, counted)
+    left_slot, right_slot = pass_on(histograms, slot, here, start, middle, stop, counted)
+    return middle, left_slot, right_slot
 
 
 @compiled
@@ -269,7 +321,7 @@ def _find(
     if counted:
         reset(best, node.total, stop - start)
     else:
-        reset(best, 0, 1)
+        reset(best, np.int64(0), np.int64(1))
     buffer = histograms.number.shape[0] - 1
     for f in range(data.n_levels.size):
         codes = data.codes[f]

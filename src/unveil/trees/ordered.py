@@ -119,7 +119,7 @@ def thresholds_of_sorted_sums(
 
 @compiled
 def thresholds_of_sorted_classes(
-    best: Best, node: Node, feature: int, ordered: NDArray[np.int64], classes: NDArray[np.int64]
+    best: Best, node: Node, feature: int, ordered: NDArray[np.int32], classes: NDArray[np.int64]
 ) -> None:
     """Offer the thresholds of sorted codes; three or more classes.
 
@@ -131,7 +131,7 @@ def thresholds_of_sorted_classes(
         The node.
     feature : int
         Index of the predictor.
-    ordered : (2, m) int64
+    ordered : (2, m) int32
         Codes in ascending order, and classes.
     classes : (3, k) int64
         Class counts of the node; buffers.
@@ -143,16 +143,16 @@ def thresholds_of_sorted_classes(
         classes[2, c] = classes[0, c]
     left = np.int64(0)
     right = np.int64(node.total)
-    after = ordered[0, 0]
+    after = np.int64(ordered[0, 0])
     for n_left in range(1, n - node.minbucket + 1):
-        y = np.uint64(ordered[1, n_left - 1])
+        y = np.uint32(ordered[1, n_left - 1])
         held, rest = classes[1, y], classes[2, y]
         left += 2 * held + 1
         right -= 2 * rest - 1
         classes[1, y] = held + 1
         classes[2, y] = rest - 1
         code = after
-        after = ordered[0, n_left]
+        after = np.int64(ordered[0, n_left])
         if code == after or n_left < node.minbucket:
             continue
         score = score_counts(n_left, left, n - n_left, right)
@@ -168,7 +168,7 @@ def sort_by_level(
     codes: NDArray[np.int32],
     y: NDArray[np.int64],
     rows: NDArray[np.int32],
-    ordered: NDArray[np.int64],
+    ordered: NDArray[np.int32],
 ) -> None:
     """Sort the node's codes and classes into ``ordered`` by counting; ``number`` is zero before and after."""
     first, end = np.uint64(node.start), np.uint64(node.stop)

@@ -9,19 +9,19 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating, compiled
 
-__all__ = ["SHRUNK", "Data", "columns_needed", "divide", "gather", "sort_by_code"]
+__all__ = ["SHRUNK", "Data", "divide", "gather", "room_for_copies", "sort_by_code"]
 
 
 class Data(NamedTuple):
-    """What is fitted: ``m`` records, ``p`` predictors. All arrays of records are changed by the fit.
+    """What is fitted: ``m`` records in ``c`` columns, ``p`` predictors.
 
-    A record is a column of ``codes``. The first ``m`` columns are the records of the call; the others,
-    ``c = columns_needed(m)`` in all, are room for copies that lie close together.
+    A record is a column of ``codes``. The fit changes ``rows`` and ``sorted_rows`` only; its copies of records that
+    lie close together are columns of another ``Data``, with the same ``rows`` and ``sorted_rows``.
 
     Parameters
     ----------
     codes : (p, c) int32
-        Predictors.
+        Predictors; may be part of what other fits read.
     n_levels : (p,) int64
         Their numbers of levels.
     unordered : (p,) bool
@@ -58,13 +58,25 @@ SHRUNK = 8
 """Records are copied together when a node has this many times fewer than when they were copied last."""
 
 
-def columns_needed(m: int) -> int:
-    """Columns for ``m`` records and for copies of nodes, each ``SHRUNK`` times smaller than the last."""
-    columns = 0
-    while m:
-        columns += m
-        m //= SHRUNK
-    return columns
+@allocating
+def room_for_copies(data: Data) -> Data:
+    """Columns for copies of nodes, each ``SHRUNK`` times smaller than the last."""
+    columns, copied = 0, data.rows.size // SHRUNK
+    while copied:
+        columns += copied
+        copied //= SHRUNK
+    return Data(
+        np.empty((data.codes.shape[0], columns), np.int32),
+        data.n_levels,
+        data.unordered,
+        data.wide,
+        data.sorted_rows,
+        np.empty(columns, np.int64),
+        data.n_classes,
+        data.span,
+        data.rows,
+        np.empty(columns, np.int32),
+    )
 
 
 @allocating
@@ -119,7 +131,7 @@ def divide(
         Side of the levels of an unordered predictor.
     spare : (m,) int32
         Buffer.
-    goes_right : (c,) uint8
+    goes_right : (m,) uint8
         Buffer.
     start, stop : int
         The node's records.
@@ -166,30 +178,32 @@ def divide(
 
 
 @compiled
-def gather(data: Data, place: NDArray[np.int32], start: int, stop: int, free: int) -> None:
+def gather(data: Data, copies: Data, place: NDArray[np.int32], start: int, stop: int, free: int) -> None:
     """Copy the records of a node to neighbouring columns, without changing what the node is.
 
     Parameters
     ----------
     data : Data
-        Records.
-    place : (c,) int32
+        Records; they may be copies already.
+    copies : Data
+        Where they are copied to.
+    place : (m,) int32
         Buffer.
     start, stop : int
         The node's records.
     free : int
-        First of the free columns.
+        First of the free columns of ``copies``.
     """
     rows = data.rows
     first, end, shift = np.uint64(start), np.uint64(stop), np.uint64(free - start)
     for f in range(data.codes.shape[0]):
-        codes = data.codes[f]
+        codes, close = data.codes[f], copies.codes[f]
         for i in range(first, end):
-            codes[i + shift] = codes[np.uint32(rows[i])]
+            close[i + shift] = codes[np.uint32(rows[i])]
     for i in range(first, end):
         row = np.uint32(rows[i])
-        data.origin[i + shift] = data.origin[row]
-        data.y[i + shift] = data.y[row]
+        copies.origin[i + shift] = data.origin[row]
+        copies.y[i + shift] = data.y[row]
         place[row] = i + shift
         rows[i] = i + shift
     for w in range(data.sorted_rows.shape[0]):

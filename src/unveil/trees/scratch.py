@@ -56,8 +56,7 @@ class Node(NamedTuple):
 
 
 class Scratch(NamedTuple):
-    """Buffers; ``l`` levels of the widest predictor, ``k`` counted classes (at least 1), ``m`` records in
-    ``c`` columns.
+    """Buffers; ``l`` levels of the widest predictor, ``k`` counted classes (at least 1), ``m`` records.
 
     Parameters
     ----------
@@ -71,13 +70,13 @@ class Scratch(NamedTuple):
         :func:`unveil.trees.risk.add_up`).
     axis : (2, k) float64
         Direction in the space of classes.
-    ordered : (2, m) int64
+    ordered : (2, m) int32
         Codes in ascending order, and the responses that belong to them.
     spare : (m,) int32
         Records while they are being divided.
-    place : (c,) int32
+    place : (m,) int32
         Where the records went.
-    goes_right : (c,) uint8
+    goes_right : (m,) uint8
         Side of every record.
     """
 
@@ -85,7 +84,7 @@ class Scratch(NamedTuple):
     key: NDArray[np.float64]
     classes: NDArray[np.int64]
     axis: NDArray[np.float64]
-    ordered: NDArray[np.int64]
+    ordered: NDArray[np.int32]
     spare: NDArray[np.int32]
     place: NDArray[np.int32]
     goes_right: NDArray[np.uint8]
@@ -126,7 +125,7 @@ def new_scratch(m: int, columns: int, widest: int, k: int) -> Scratch:
         np.zeros(widest, np.float64),
         np.zeros((3, max(k, SUMS)), np.int64),
         np.zeros((2, k), np.float64),
-        np.empty((2, m), np.int64),
+        np.empty((2, m), np.int32),
         np.empty(m, np.int32),
         np.empty(columns, np.int32),
         np.empty(columns, np.uint8),

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError
-from unveil.trees.collapse import complexities
+from unveil.trees.collapse import complexities, list_donors
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
 from unveil.trees.printing import tree_text
@@ -101,8 +101,8 @@ class Tree:
         Node of each leaf, from left to right.
     leaf_start : (l + 1,) int64
         The donors of leaf ``i`` are ``donors[leaf_start[i]:leaf_start[i + 1]]``.
-    donors : (m,) int32
-        Fitted records by leaf, in the order of the call.
+    rows : (m,) int32 or None
+        Fitted records in the order of the call; None: all, as they are.
     surrogates : Surrogates
         Surrogate splits.
     surrogate_cut : (s,) int32
@@ -133,7 +133,7 @@ class Tree:
     leaf: NDArray[np.int32]
     leaf_node: NDArray[np.int32]
     leaf_start: NDArray[np.int64]
-    donors: NDArray[np.int32]
+    rows: NDArray[np.int32] | None
     surrogates: Surrogates
     surrogate_cut: NDArray[np.int32]
     surrogate_threshold: NDArray[np.float64]
@@ -142,6 +142,15 @@ class Tree:
     def n_leaves(self) -> int:
         """Number of leaves after the collapse."""
         return self.leaf_node.size
+
+    @property
+    def donors(self) -> NDArray[np.int32]:
+        """(m,) fitted records by leaf, in the order of the call; listed anew each time, to save memory."""
+        # Within a node that was not split records are in this order already.
+        if self.n_leaves == self.n_leaves_full:
+            return self.order
+        rows = np.arange(self.order.size, dtype=np.int32) if self.rows is None else self.rows
+        return list_donors(self.order, rows, self.leaf_start, self.response.codes.size)
 
     @property
     def n_leaves_full(self) -> int:
