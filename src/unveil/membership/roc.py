@@ -111,7 +111,8 @@ def delong(members: Floats, others: Floats) -> tuple[float, float]:
     auc = float((together[:n].sum() - n * (n + 1) / 2) / (n * m))
     if n < 2 or m < 2:
         return auc, math.nan
-    return auc, float(np.var(below, ddof=1) / n + np.var(above, ddof=1) / m)
+    # In ascending order: rounding is not to depend on the order of the records.
+    return auc, float(np.var(np.sort(below), ddof=1) / n + np.var(np.sort(above), ddof=1) / m)
 
 
 def auc_interval(auc: float, variance: float, n: int, m: int, level: float) -> Interval:
