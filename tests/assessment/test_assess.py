@@ -15,6 +15,9 @@ import unveil
 from unveil.assessment import Assessment, call
 from unveil.assessment.groups import OTHERS
 
+# What most tests here share takes long: one worker computes it.
+pytestmark = pytest.mark.xdist_group("assessment")
+
 KEYS = ["sex", "age", "region"]
 DOCUMENT = Path(__file__).parents[2] / "docs" / "assessment.md"
 

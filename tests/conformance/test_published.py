@@ -14,6 +14,9 @@ from reference import read_columns
 from unveil.conformance import BUILT_IN, PUBLISHED, TRIALS, Conformance, Trial, World, conformance
 from unveil.synthesis import CartSynthesizer
 
+# What all tests here share takes minutes: one worker computes it.
+pytestmark = pytest.mark.xdist_group("conformance")
+
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "conformance.md"
 VARIABLES = ("var1", "var2", "var3", "var4")
 SD_KEYS = ("sex", "age", "region", "placesize")
