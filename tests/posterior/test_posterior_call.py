@@ -234,6 +234,9 @@ def test_checkpoint(made, tmp_path, monkeypatch):
     assert path.exists()
     with pytest.raises(DataError, match="another run"):
         posterior(pair, synthesizer, target="sex", checkpoint=path)
+    other = CartSynthesizer(minbucket=3, proper=False, kinds={"sex": "categorical"})
+    with pytest.raises(DataError, match="another run"):
+        posterior(pair, other, target="ill", checkpoint=path)
     resumed = posterior(pair, synthesizer, target="ill", checkpoint=path)
     assert not path.exists()
     for structure in ("fixed", "exact"):

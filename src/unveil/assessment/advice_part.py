@@ -24,7 +24,7 @@ MOST_RECORDS = 100
 
 def key_advice_part(context: Context) -> Section:
     """Coarser keys and keys left out, each with its effect."""
-    before = _measured(context.pair, context, context.scenario.keys, context.scenario.ngroups_keys)
+    before = _before(context)
     rows = [*_coarser_keys(context, before), *_keys_left_out(context, before)]
     if not rows:
         raise Skipped("there is one key only, and nothing to change it to")
@@ -37,10 +37,16 @@ def settings_advice_part(context: Context) -> Section:
         raise Skipped("the synthesizer was not given")
     if context.clock.left == 0:
         raise Skipped("the budget was used up before other settings were tried")
-    before = _measured(context.pair, context, context.scenario.keys, context.scenario.ngroups_keys)
+    before = _before(context)
     rows = [*_other_settings(context, before), *_posterior_rows(context)]
     left = "the budget was used up before all settings were tried" if context.clock.left == 0 else None
     return Section(entries={"advice": rows}, partial=left)
+
+
+def _before(context: Context) -> dict[tuple[str, str | None], float]:
+    """repU, and DiSCO of every target, as they are."""
+    found: dict[tuple[str, str | None], float] = {("repU", None): context.identity.repU}
+    return found | {("DiSCO", target): risk.mean["DiSCO"] for target, risk in context.attribute.items()}
 
 
 def _measured(

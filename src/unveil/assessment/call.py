@@ -18,9 +18,9 @@ from unveil.assessment.policy import Policy, read_policy
 from unveil.assessment.posterior_part import posterior_part
 from unveil.assessment.result import Assessment
 from unveil.assessment.scenario import Scenario
-from unveil.assessment.settings import settings_of
 from unveil.assessment.utility_part import utility_part
 from unveil.microdata import Pair
+from unveil.synthesis.settings import settings_of
 
 __all__ = ["assess"]
 

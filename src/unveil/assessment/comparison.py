@@ -12,6 +12,7 @@ from os import PathLike
 from typing import Any
 
 from unveil.assessment.call import assess
+from unveil.assessment.figure import RISKS, UTILITIES
 from unveil.assessment.pareto import pareto
 from unveil.assessment.result import Assessment
 from unveil.errors import CallError, UnveilWarning
@@ -22,11 +23,9 @@ from unveil.result import frame, number, paragraph, text_table, without_nan
 
 __all__ = ["Comparison", "Point", "compare"]
 
-RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
 NEEDS = {"repU": "identity", "RAPID": "inference", "posterior": "posterior", "posterior certain": "posterior",
          "membership AUC": "membership"}  # fmt: skip
 """The part that a risk comes from; the attribute part without it."""
-UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 Progress = Callable[[int, int, str], None]
 
 

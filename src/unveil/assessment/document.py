@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from unveil.assessment.contradictions import contradictions
-from unveil.assessment.keeping import sha256
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
 from unveil.assessment.scenario import INTRUDERS
-from unveil.assessment.settings import settings_of
 from unveil.assessment.summary import summary
 from unveil.microdata import Pair, read
+from unveil.microdata.digest import sha256
+from unveil.synthesis.settings import settings_of
 
 __all__ = ["SCHEMA_VERSION", "document"]
 

@@ -7,7 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["Figure"]
+__all__ = ["RISKS", "UTILITIES", "Figure"]
+
+RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
+UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
+"""Names of all figures, by which policies, maps and comparisons refer to them."""
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,10 @@ from typing import Any
 from unveil.errors import FileError
 from unveil.microdata import Pair, read
 from unveil.microdata.atomic import replacing
+from unveil.microdata.coding import distinct_values
 from unveil.result import without_nan
 
-__all__ = ["Kept", "fingerprint", "sha256"]
-
-_BLOCK = 1 << 20
+__all__ = ["Kept", "fingerprint"]
 
 
 class Kept:
@@ -58,15 +57,6 @@ class Kept:
             temporary.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}", encoding="utf-8")
 
 
-def sha256(path: str | Path) -> str:
-    """SHA-256 of a file's content, hexadecimal."""
-    digest = hashlib.sha256()
-    with Path(path).open("rb") as file:
-        while block := file.read(_BLOCK):
-            digest.update(block)
-    return digest.hexdigest()
-
-
 def fingerprint(pair: Pair, holdout: Any, *settings: object) -> str:
     """A digest of the files' coded content and of everything that decides a result."""
     digest = hashlib.sha256(repr((pair.n_original, pair.n_synthetic, settings)).encode())
@@ -78,5 +68,7 @@ def fingerprint(pair: Pair, holdout: Any, *settings: object) -> str:
     if holdout is not None:
         source = read(holdout)
         for name in source.names:
-            digest.update(f"{name}{source.column(name).to_pylist()!r}".encode())
+            found = distinct_values(source.column(name), label=source.label, name=name)
+            digest.update(repr((name, found.values.to_pylist())).encode())
+            digest.update(found.codes.tobytes())
     return digest.hexdigest()

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from unveil.assessment.figure import RISKS, UTILITIES
 from unveil.errors import FileError
 from unveil.microdata.nearest import near_matches
 
@@ -16,10 +17,7 @@ __all__ = ["Policy", "Rule", "read_policy"]
 
 STATISTICS = ("value", "low", "high", "excess", "excess_low", "excess_high", "p_value", "worst_release")
 FIELDS = ("measure", "target", "statistic", "limit", "least", "note")
-MEASURES = (
-    "repU", "UiO", "UiOiS", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC", "S_pMSE",
-    "mean TVD", "worst pair TVD",
-)  # fmt: skip
+MEASURES = (*RISKS, *UTILITIES)
 
 
 @dataclass(frozen=True)

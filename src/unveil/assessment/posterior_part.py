@@ -62,7 +62,8 @@ def _compute(context: Context, target: str) -> Section:
             runs["sampled"] = run
             break
         runs[who] = run
-    found = {who: run.to_dict(by=list(context.scenario.keys)) for who, run in runs.items()}
+    beside = [context.attribute[target]]
+    found = {who: run.to_dict(by=list(context.scenario.keys), beside=beside) for who, run in runs.items()}
     how = str(found["sampled"]["strongest"])
     figures = (
         _mean_figure(runs["sampled"].weighed(), target, how, context.scenario.level),
@@ -72,7 +73,7 @@ def _compute(context: Context, target: str) -> Section:
     budget = context.clock.budget
     return Section(
         figures=figures,
-        targets={target: {"posterior": _entry(context, runs, found)}},
+        targets={target: {"posterior": _entry(context, found)}},
         warnings=tuple(dict.fromkeys(text for one in found.values() for text in one["warnings"])),
         partial=f"{'; '.join(unfinished)} within the budget of {budget:g} seconds" if unfinished else None,
     )
@@ -153,7 +154,7 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figu
     )
 
 
-def _entry(context: Context, runs: Mapping[str, Any], found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+def _entry(context: Context, found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
     rows = []
     for who, one in found.items():
         structure = one["strongest"]
@@ -175,7 +176,7 @@ def _entry(context: Context, runs: Mapping[str, Any], found: Mapping[str, Mappin
             name: [[row for row in rows if row["n"] >= context.scenario.minimum_count] for rows in groups]
             for name, groups in found[widest]["subgroups"].items()
         },
-        "cross": runs[widest].to_dict(beside=[context.attribute[sampled["target"][0]]])["cross"],
+        "cross": found[widest]["cross"],
         "settings_check": sampled["settings_check"],
     }
 

@@ -156,19 +156,16 @@ def _synthesizer(
 
     if provenance is not None:
         from unveil.synthesis.provenance import read_provenance
+        from unveil.synthesis.rebuild import synthesizer_of
 
         found = read_provenance(provenance)
         found.check_original(original)
-        method, settings = found.method, dict(found.settings)
-        if method not in ("cart", "catall"):
-            settings["methods"], method = method, "cart"
-    else:
-        settings |= {"special_codes": reading.codes or None, "kinds": reading.stated or None}
+        return synthesizer_of(found)
     if method == "catall":
-        return CatallSynthesizer(epsilon=settings.get("epsilon", epsilon), prior=settings.get("prior", 1.0))
+        return CatallSynthesizer(epsilon=epsilon, kinds=reading.stated or None)
     if method != "cart":
         raise CallError(f"unknown method {method!r}; choose from cart, catall, or give a provenance file")
-    return CartSynthesizer(**settings)
+    return CartSynthesizer(**settings, special_codes=reading.codes or None, kinds=reading.stated or None)
 
 
 def _candidates(given: list[str] | None) -> list[Any] | None:

@@ -9,14 +9,13 @@ on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.inference.keys import KeyTable
+from unveil.threads import in_threads
 from unveil.trees._compiled import allocating, compiled
 
 __all__ = ["Forest", "ForestTree", "grow_forest"]
@@ -78,7 +77,7 @@ class Forest:
             # as many at a time as there are threads; always added in the order of their numbers
             for first in range(0, self.n_trees, self.threads):
                 numbers = range(first, min(first + self.threads, self.n_trees))
-                self._add(_in_threads(self.grow, numbers, self.threads), values, result)
+                self._add(in_threads(self.grow, numbers, self.threads), values, result)
         result /= self.n_trees
         return result
 
@@ -91,7 +90,7 @@ class Forest:
                     x, tree.feature, tree.threshold, tree.right, tree.leaf_start, tree.leaf_class, tree.leaf_value, out
                 )
 
-        _in_threads(block, range(0, len(result), _BLOCK), self.threads)
+        in_threads(block, range(0, len(result), _BLOCK), self.threads)
 
 
 def grow_forest(
@@ -180,15 +179,8 @@ def grow_forest(
         return tree
 
     small = n_trees * n * _BYTES_PER_CELL <= _MOST_BYTES
-    kept = tuple(_in_threads(one, range(n_trees), threads)) if small else None
+    kept = tuple(in_threads(one, range(n_trees), threads)) if small else None
     return Forest(one, n_trees, kept, n_classes or 1, threads)
-
-
-def _in_threads(work: Callable[[int], Any], items: Sequence[int], threads: int) -> list[Any]:
-    if threads == 1 or len(items) < 2:
-        return [work(item) for item in items]
-    with ThreadPoolExecutor(threads) as pool:
-        return list(pool.map(work, items))
 
 
 @compiled

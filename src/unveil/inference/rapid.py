@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
 from typing import Any, Literal
 
@@ -18,6 +17,7 @@ from unveil.inference.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORI
 from unveil.inference.threshold import Rule
 from unveil.microdata.pair import Pair
 from unveil.tables.study import as_names
+from unveil.threads import n_threads
 
 __all__ = ["Progress", "rapid"]
 
@@ -144,7 +144,7 @@ def rapid(
                        side_weight=side_weight)  # fmt: skip
         rule = _rule(problem, scoring, tau, metric, epsilon, delta)
         posed.append((problem, rule, resolve(attacker, problem.classes is None)))
-    threads = _threads(n_jobs)
+    threads = n_threads(n_jobs)
     models = 1 + permutations
     total = sum(len(a) * (pair.n_releases * models + ceiling * folds) for _, _, a in posed)
     done = 0
@@ -188,11 +188,3 @@ def _rule(problem: Problem, scoring: str, tau: float | None, metric: str, epsilo
     if not np.isfinite(threshold) or threshold <= 0:
         raise CallError(f"epsilon must be a number above 0, not {epsilon!r}")
     return Rule(metric, threshold, above=False)
-
-
-def _threads(n_jobs: int | None) -> int:
-    if n_jobs is None or n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs < 1:
-        raise CallError(f"n_jobs must be a whole number from 1, not {n_jobs!r}")
-    return int(n_jobs)

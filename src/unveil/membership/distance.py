@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata.arrays import buffer_view
 from unveil.microdata.column import CodedColumn, is_amount
-from unveil.synthesis.fitting import n_threads
+from unveil.threads import n_threads
 from unveil.trees._compiled import allocating
 
 __all__ = ["UNIT", "Nearest", "Scale", "Space", "nearest"]

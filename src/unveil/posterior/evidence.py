@@ -14,7 +14,7 @@ from unveil.posterior.chain import Chain, Link
 from unveil.posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil.posterior.fixed import FixedTree, fit_fixed, fixed_changes
 from unveil.posterior.worlds import Worlds
-from unveil.synthesis.fitting import in_threads, n_threads
+from unveil.threads import in_threads, n_threads
 
 __all__ = ["CartEvidence", "Evidence", "Step", "fit_fixed_trees", "links_concerned"]
 

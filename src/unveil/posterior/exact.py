@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.posterior.chain import Chain, Link
+from unveil.threads import n_threads
 from unveil.trees.rewalk import walk_many
 from unveil.trees.rewalk_grow import Workspace, new_workspace
 from unveil.trees.rewalk_store import KnownTree, known_tree
@@ -33,11 +33,6 @@ class ExactTree:
     link: Link
     known: KnownTree
     spaces: list[Workspace]
-
-
-def n_threads() -> int:
-    """Threads that this process may use."""
-    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 def fit_exact(chain: Chain, link: Link, releases: Sequence[int], possible: Sequence[Flags]) -> ExactTree:
@@ -78,7 +73,7 @@ def fit_exact(chain: Chain, link: Link, releases: Sequence[int], possible: Seque
         z_response,
         z_predictors,
     )
-    return ExactTree(link, known, [new_workspace(known) for _ in range(n_threads())])
+    return ExactTree(link, known, [new_workspace(known) for _ in range(n_threads(None))])
 
 
 def exact_likelihood(

@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.posterior.chain import Chain, Link
-from unveil.synthesis.fitting import in_threads, n_threads
+from unveil.threads import in_threads, n_threads
 from unveil.trees import Column, Tree, grow
 from unveil.trees._compiled import compiled
 

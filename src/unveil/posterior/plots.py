@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unveil.errors import MissingPackageError
+from unveil.drawing import axes_for, without_frame
 from unveil.posterior.summary import gain_edges
 
 if TYPE_CHECKING:
@@ -21,24 +21,9 @@ _GREY = "#999999"
 MOST_DOTS = 20_000
 
 
-def _axes(ax: Any, height: float = 4.0) -> Any:
-    if ax is not None:
-        return ax
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingPackageError("plots need matplotlib: pip install 'unveil[plot]'") from None
-    return plt.subplots(figsize=(7.0, height), layout="constrained")[1]
-
-
-def _plain(ax: Any) -> Any:
-    ax.spines[["top", "right"]].set_visible(False)
-    return ax
-
-
 def plot_records(risk: PosteriorRisk, *, ax: Any = None) -> Any:
     """Posterior of the truth per record, sorted, with its prior; a line per structure of the first release."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     for name in risk.structures:
         found = risk.weighed(0, name)  # type: ignore[arg-type]
         order = np.argsort(-found.posterior, kind="stable")
@@ -52,12 +37,12 @@ def plot_records(risk: PosteriorRisk, *, ax: Any = None) -> Any:
     ax.set_ylim(-0.02, 1.02)
     ax.set_title(f"{', '.join(risk.target)} ({risk.labels[0]})", fontsize="medium")
     ax.legend(frameon=False)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def plot_gain(risk: PosteriorRisk, *, ax: Any = None) -> Any:
     """Histogram of the gain in bits, by structure of the first release."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     gains = {name: risk.weighed(0, name).gain_bits for name in risk.structures}  # type: ignore[arg-type]
     edges = gain_edges(np.concatenate(list(gains.values())), bins=40)
     for name, gain in gains.items():
@@ -70,12 +55,12 @@ def plot_gain(risk: PosteriorRisk, *, ax: Any = None) -> Any:
     ax.set_ylabel("percent of records")
     ax.set_title(f"{', '.join(risk.target)} ({risk.labels[0]})", fontsize="medium")
     ax.legend(frameon=False)
-    return _plain(ax)
+    return without_frame(ax)
 
 
 def plot_advice(advice: Advice, setting: str, *, ax: Any = None) -> Any:
     """Mean posterior of the truth against one setting, by structure."""
-    ax = _axes(ax)
+    ax = axes_for(ax)
     rows = [row for row in advice.rows if row.setting == setting]
     places = np.arange(len(rows))
     for name in rows[0].mean_posterior:
@@ -86,4 +71,4 @@ def plot_advice(advice: Advice, setting: str, *, ax: Any = None) -> Any:
     ax.set_ylabel("mean probability of the true value")
     ax.set_ylim(0, 1.02)
     ax.legend(frameon=False)
-    return _plain(ax)
+    return without_frame(ax)

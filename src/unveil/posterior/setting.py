@@ -22,6 +22,7 @@ from unveil.posterior.refit import candidates_by_name, quietly
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.encode import encode
 from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.settings import settings_of
 
 __all__ = ["Setting", "fingerprint", "make_setting"]
 
@@ -267,6 +268,6 @@ def fingerprint(setting: Setting, chain: Chain) -> str:
         setting.targets, setting.known, setting.structures, setting.members.tolist(), setting.groups,
         setting.pair.n_original, setting.pair.n_synthetic, setting.intruder_errors, setting.seed,
         dict(setting.candidates), setting.intervals, setting.prior if isinstance(setting.prior, str) else "given",
-        repr(vars(setting.synthesizer).get("cart")), setting.time_limit is None, codes.hexdigest(),
+        settings_of(setting.synthesizer), setting.time_limit is None, codes.hexdigest(),
     ]  # fmt: skip
     return repr(parts)

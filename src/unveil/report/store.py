@@ -9,6 +9,7 @@ from typing import Any
 
 from unveil.errors import CallError, FileError
 from unveil.microdata.atomic import replacing
+from unveil.microdata.digest import sha256
 from unveil.report.markdown import markdown
 from unveil.report.page import html
 
@@ -68,8 +69,5 @@ def _write(text: str, assessment: Mapping[str, Any], path: Path, overwrite: bool
 
 def _is_input(path: Path, assessment: Mapping[str, Any]) -> bool:
     """Whether the file has the content of an input: names in an assessment are labels, without their folder."""
-    from hashlib import file_digest
-
-    with path.open("rb") as file:
-        digest = file_digest(file, "sha256").hexdigest()
+    digest = sha256(path)
     return any(one["sha256"] == digest for one in assessment["provenance"]["inputs"])

@@ -2,22 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, as_completed
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError
 from unveil.synthesis.plan import Plan, Step, restricted
 from unveil.synthesis.protocol import FittedVariable
+from unveil.threads import in_threads
 
-__all__ = ["Progress", "fit_plans", "generator", "in_threads", "n_threads"]
+__all__ = ["Progress", "fit_plans", "generator"]
 
-T = TypeVar("T")
-R = TypeVar("R")
 Progress = Callable[[int, int, str], None]
 """Called with the number of tasks done, their total, and the name of the one just done."""
 
@@ -28,66 +23,6 @@ UNUSED = np.random.default_rng(0)
 def generator(seed: int, *key: int) -> np.random.Generator:
     """An independent source of randomness for every key, so that no result depends on the order of work."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
-
-
-def n_threads(n_jobs: int | None) -> int:
-    """Number of threads: all that this process may use for None or -1.
-
-    Raises
-    ------
-    CallError
-        If the number is out of range.
-
-    Examples
-    --------
-    >>> n_threads(3)
-    3
-    """
-    if n_jobs is None or n_jobs == -1:
-        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(n_jobs, bool) or not isinstance(n_jobs, int) or n_jobs < 1:
-        raise CallError(f"n_jobs must be a number of threads, or None for all, not {n_jobs!r}")
-    return n_jobs
-
-
-def in_threads(
-    work: Callable[[T], R], tasks: Sequence[T], threads: int, done: Callable[[int, T], None] | None = None
-) -> list[R]:
-    """Results of the tasks in their order, whatever the number of threads.
-
-    Parameters
-    ----------
-    work
-        The work.
-    tasks
-        What it is done for.
-    threads
-        Number of threads.
-    done
-        Called from the calling thread with the number of tasks done and the task just done.
-
-    Examples
-    --------
-    >>> in_threads(abs, [-2, 1], 2)
-    [2, 1]
-    """
-    if min(threads, len(tasks)) <= 1:
-        results = []
-        for i, task in enumerate(tasks):
-            results.append(work(task))
-            if done:
-                done(i + 1, task)
-        return results
-    with ThreadPoolExecutor(threads) as pool:
-        futures = {pool.submit(work, task): task for task in tasks}
-        for i, future in enumerate(as_completed(futures)):
-            error = future.exception()
-            if error is not None:
-                pool.shutdown(cancel_futures=True)
-                raise error
-            if done:
-                done(i + 1, futures[future])
-    return [future.result() for future in futures]
 
 
 def fit_plans(

@@ -31,7 +31,6 @@ likelihood an exact risk is computed from.
 
 from __future__ import annotations
 
-import hashlib
 import json
 import platform
 from collections.abc import Mapping
@@ -44,12 +43,12 @@ from typing import Any
 
 from unveil.errors import CallError, DataError, FileError
 from unveil.microdata.atomic import replacing
+from unveil.microdata.digest import sha256
 
 __all__ = ["FileFacts", "Provenance", "VariableFacts", "read_provenance", "versions", "write_provenance"]
 
 FORMAT = 1
 PACKAGES = ("unveil", "numpy", "numba", "pyarrow", "scipy")
-BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class FileFacts:
         FileError
             If it cannot be read.
         """
-        return cls(Path(path).name, _sha256(Path(path)), records)
+        return cls(Path(path).name, sha256(path), records)
 
 
 @dataclass(frozen=True)
@@ -147,7 +146,7 @@ class Provenance:
         FileError
             If it cannot be read.
         """
-        if _sha256(Path(path)) != self.original.sha256:
+        if sha256(path) != self.original.sha256:
             raise DataError(
                 f"{Path(path).name} is not the file that the release was made from ({self.original.name}, "
                 f"SHA-256 {self.original.sha256[:12]}...); give that very file"
@@ -250,14 +249,3 @@ def read_provenance(path: str | Path) -> Provenance:
         )
     except (KeyError, TypeError) as error:
         raise FileError(f"{label}: not a complete provenance file ({' '.join(str(error).split())})") from None
-
-
-def _sha256(path: Path) -> str:
-    digest = hashlib.sha256()
-    try:
-        with path.open("rb") as stream:
-            while block := stream.read(BLOCK):
-                digest.update(block)
-    except OSError as error:
-        raise FileError(f"{path.name}: cannot be read ({error.strerror})") from None
-    return digest.hexdigest()

@@ -6,6 +6,7 @@ from typing import Any
 
 from unveil.errors import DataError
 from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.provenance import Provenance
 from unveil.synthesis.sequence import CartSynthesizer
 
@@ -23,8 +24,7 @@ def synthesizer_of(provenance: Provenance) -> Any:
     method, settings = provenance.method, dict(provenance.settings)
     if method == "catall":
         return CatallSynthesizer(**settings)
-    if method == "bayes_network":
-        raise DataError("the releases were made by a Bayesian network with noise, whose likelihood is not computed")
-    if method != "cart":
-        settings["methods"] = method
+    if method in WHOLE_FILE:
+        raise DataError(f"the releases were made by {method!r}, whose likelihood is not computed")
+    # Another method than cart is written out by column.
     return CartSynthesizer(**settings)

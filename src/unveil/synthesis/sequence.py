@@ -15,13 +15,14 @@ from unveil.synthesis.choices import Method, Smoothing, check_special_codes, cho
 from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
 from unveil.synthesis.drawing import draw_copy
 from unveil.synthesis.encode import EncodedVariable, encode
-from unveil.synthesis.fitting import Progress, fit_plans, generator, in_threads, n_threads
+from unveil.synthesis.fitting import Progress, fit_plans, generator
 from unveil.synthesis.likelihood import LogProbability, log_probability
 from unveil.synthesis.memory import enough_memory, give_back
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.palette import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
+from unveil.threads import in_threads, n_threads
 from unveil.trees import Dependence
 
 __all__ = ["CartSynthesizer"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from unveil.errors import CallError
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
+from unveil.threads import n_threads
 from unveil.utility.compared import compared
 from unveil.utility.comparison import Comparison, mean_of, sd_of
 from unveil.utility.formula import models_of
@@ -119,7 +119,7 @@ def utility(
     predicted = _targets(targets, names)
     if "prediction" in chosen and predicted:
         learner_for(learner, isinstance(learner, str) and learner == "lm")
-    threads = (os.cpu_count() or 1) if n_jobs in (None, -1) else int(n_jobs or 1)
+    threads = n_threads(n_jobs)
     variables = compared(pair, names, ngroups)
     parts: dict[str, Callable[[], tuple[Comparison, ...]]] = {
         "propensity": lambda: compare_propensity(

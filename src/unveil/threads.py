@@ -1,0 +1,75 @@
+"""Work in threads, with results that do not depend on their number."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from typing import TypeVar
+
+from unveil.errors import CallError
+
+__all__ = ["in_threads", "n_threads"]
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def n_threads(n_jobs: int | None) -> int:
+    """Number of threads: all that this process may use for None or -1.
+
+    Raises
+    ------
+    CallError
+        If the number is out of range.
+
+    Examples
+    --------
+    >>> n_threads(3)
+    3
+    """
+    if n_jobs is None or n_jobs == -1:
+        return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs < 1:
+        raise CallError(f"n_jobs must be a whole number of threads from 1, or None for all, not {n_jobs!r}")
+    return int(n_jobs)
+
+
+def in_threads(
+    work: Callable[[T], R], tasks: Sequence[T], threads: int, done: Callable[[int, T], None] | None = None
+) -> list[R]:
+    """Results of the tasks in their order, whatever the number of threads.
+
+    Parameters
+    ----------
+    work
+        The work.
+    tasks
+        What it is done for.
+    threads
+        Number of threads.
+    done
+        Called from the calling thread with the number of tasks done and the task just done.
+
+    Examples
+    --------
+    >>> in_threads(abs, [-2, 1], 2)
+    [2, 1]
+    """
+    if min(threads, len(tasks)) <= 1:
+        results = []
+        for i, task in enumerate(tasks):
+            results.append(work(task))
+            if done:
+                done(i + 1, task)
+        return results
+    with ThreadPoolExecutor(threads) as pool:
+        futures = {pool.submit(work, task): task for task in tasks}
+        for i, future in enumerate(as_completed(futures)):
+            error = future.exception()
+            if error is not None:
+                pool.shutdown(cancel_futures=True)
+                raise error
+            if done:
+                done(i + 1, futures[future])
+    return [future.result() for future in futures]
