@@ -15,7 +15,7 @@ from unveil.assessment.call import assess
 from unveil.assessment.figure import RISKS, UTILITIES
 from unveil.assessment.pareto import pareto
 from unveil.assessment.result import Assessment
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import Pair, read
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour, Source
@@ -236,7 +236,7 @@ def compare(
     if isinstance(m, bool) or not isinstance(m, int) or m < 1:
         raise CallError(f"m must be a whole number from 1, not {m!r}")
     source = read(original)
-    shared = _shared(source, everything)
+    shared = _shared(source, everything, [*_names(keys), *_names(targets)])
     found: dict[str, Assessment] = {}
     for done, (label, candidate) in enumerate(everything.items()):
         if progress is not None:
@@ -281,8 +281,18 @@ def _is_synthesizer(candidate: Any) -> bool:
     return hasattr(candidate, "fit") and hasattr(candidate, "sample")
 
 
-def _shared(source: Source, candidates: Mapping[str, Any]) -> Source:
-    """The original, less the columns that a release lacks: figures over other columns cannot be held side by side."""
+def _names(given: str | Sequence[str] | None) -> list[str]:
+    return [given] if isinstance(given, str) else list(given or ())
+
+
+def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str]) -> Source:
+    """The original, less the columns that a release lacks: figures over other columns cannot be held side by side.
+
+    Raises
+    ------
+    DataError
+        If a key or target that was named is among these.
+    """
     lacking: dict[str, list[str]] = {}
     for label, candidate in candidates.items():
         if not _is_synthesizer(candidate):
@@ -292,6 +302,9 @@ def _shared(source: Source, candidates: Mapping[str, Any]) -> Source:
                     if name not in held and label not in lacking.setdefault(name, []):
                         lacking[name].append(label)
     lost = {name: labels for name, labels in lacking.items() if labels}
+    for name in named:
+        if name in lost:
+            raise DataError(f"{', '.join(lost[name])} has no column {name!r}, which was named as key or target")
     if not lost:
         return source
     if any(_is_synthesizer(one) for one in candidates.values()) or any(len(v) < len(candidates) for v in lost.values()):
