@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 __all__ = ["plot_figures", "plot_map"]
 
+_EDGE = 0.75
+"""Share of the axis from which on a label stands on the left of its point."""
 _MARKS = (("null_mean", "null", "x"), ("margin", "margin", "|"), ("ceiling", "ceiling", "D"))
 
 
@@ -52,6 +54,7 @@ def plot_map(comparison: Comparison, ax: Any = None) -> Any:
     if not points:
         raise CallError(f"no point has both {comparison.risk} and {comparison.utility}; there is nothing to draw")
     ax = axes_for(ax, height=5.0)
+    farthest = max(x[0] for _, x, _ in points)
     for point, (x, x_low, x_high), (y, y_low, y_high) in points:
         colour = "tab:blue" if point.pareto else "0.55"
         if not math.isnan(x_low):
@@ -59,7 +62,14 @@ def plot_map(comparison: Comparison, ax: Any = None) -> Any:
         if not math.isnan(y_low):
             ax.plot([x, x], [y_low, y_high], color=colour, linewidth=1)
         ax.plot(x, y, "o" if point.pareto else "s", color=colour, zorder=3)
-        ax.annotate(as_written(point.label), (x, y), xytext=(5, 4), textcoords="offset points", fontsize="small")
+        # The best ones below and on the left of their point, where neither their line nor a better one can be; but not
+        # out of the axes.
+        below = point.pareto and x > (1 - _EDGE) * farthest
+        on_left = below or x > _EDGE * farthest
+        ax.annotate(
+            as_written(point.label), (x, y), xytext=(-7 if on_left else 6, -11 if below else 5),
+            textcoords="offset points", ha="right" if on_left else "left", fontsize="small",
+        )  # fmt: skip
     best = sorted((x[0], y[0]) for point, x, y in points if point.pareto)
     ax.plot(*zip(*best, strict=True), color="tab:blue", linewidth=0.8, linestyle="--", label="none is better in both")
     ax.set_xlim(left=0)
