@@ -20,6 +20,7 @@ from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.summary import CERTAIN
 from unveil.result import frame, paragraph, text_table
 from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.calls import rows_of, value_order
 
 __all__ = ["Advice", "AdviceRow", "advise"]
 
@@ -201,8 +202,17 @@ def advise(
     exposed = found.members[found.normalised_gain > threshold]
     if exposed.size == 0:
         raise CallError(f"no record has a normalised gain above {threshold}; there is nothing to advise on")
-    rng = np.random.default_rng([seed, 3])
-    chosen = np.sort(rng.permutation(exposed)[:most_records])
+    # Records are chosen, and releases drawn, from records in the order of their values: that of the file tells nothing.
+    order = value_order(pair.original)
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    chosen = np.sort(np.random.default_rng([seed, 3]).permutation(np.sort(place[exposed]))[:most_records])
+    pair = Pair(
+        rows_of(pair.original, order, pair.original.label),
+        list(pair.releases),
+        special_codes=pair.special_codes,
+        kinds=pair.kinds,
+    )
     wanted = (1 << np.arange(pair.n_releases.bit_length() - 1)).tolist() if m is None else list(m)
     wanted = sorted({value for value in wanted if value < pair.n_releases or m is not None})
     for value in wanted:
