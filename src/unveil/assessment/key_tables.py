@@ -58,6 +58,7 @@ def identity_part(context: Context) -> Section:
 
 def attribute_part(context: Context) -> Section:
     """DiSCO and DCAP of every target, each on its ladder of baselines."""
+    _refuse_if_none(context)
     figures: list[Figure] = []
     targets: dict[str, dict[str, Any]] = {}
     for target, risk in context.attribute.items():
@@ -70,7 +71,20 @@ def attribute_part(context: Context) -> Section:
             "checks": _checks(risk),
             "notes": list(risk.notes),
         }
-    return Section(figures=tuple(figures), targets=targets, warnings=_rises(context.attribute))
+    return Section(
+        figures=tuple(figures), targets=targets, warnings=_rises(context.attribute), partial=_left_out(context)
+    )
+
+
+def _refuse_if_none(context: Context) -> None:
+    """Fail where no target can be measured, for the reason of the first."""
+    if not context.attribute:
+        raise next(iter(context.unmeasured.values()))
+
+
+def _left_out(context: Context) -> str | None:
+    """Which targets cannot be measured, and why."""
+    return "; ".join(str(error) for error in context.unmeasured.values()) or None
 
 
 def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
@@ -172,16 +186,15 @@ def structure_part(context: Context) -> Section:
 
 def key_sets_part(context: Context) -> Section:
     """Which keys carry the risk: every set of up to four keys, and all keys but one."""
+    _refuse_if_none(context)
     scenario = context.scenario
     sets: list[dict[str, Any]] = []
     without: list[dict[str, Any]] = []
     largest = LARGEST_SET if len(scenario.keys) <= MOST_KEYS_IN_SETS else 2
-    for target in scenario.targets:
+    for target in context.attribute:
         found = key_sets(
             context.pair, scenario.keys, target=target, max_size=largest, ngroups_keys=scenario.ngroups_keys,
-            ngroups_target={target: scenario.ngroups_target[target]}
-            if scenario.ngroups_target and target in scenario.ngroups_target
-            else None,
+            ngroups_target=context.groups_of([target]),
         )  # fmt: skip
         everything, *one_less = found.leave_one_out
         sets.extend(_set(target, one) for one in found.sets)
@@ -195,7 +208,9 @@ def key_sets_part(context: Context) -> Section:
             }
             for one in one_less
         )
-    return Section(entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest})
+    return Section(
+        entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest}, partial=_left_out(context)
+    )
 
 
 def _set(target: str, one: Any) -> dict[str, Any]:
