@@ -26,6 +26,7 @@ from unveil.cli.options import (
     plain_value,
     print_frame,
     progress_bar,
+    record_files,
     save_records,
 )
 from unveil.errors import CallError
@@ -85,9 +86,9 @@ def posterior(
         Also show the measures for each level of this column.
     """
     from unveil.posterior.call import posterior as compute
+    from unveil.posterior.setting import pooled_groups
 
-    files = () if records is None else (records,)
-    output.check((original, *synthetic), *files)
+    output.check((original, *synthetic), *record_files(records, len(pooled_groups(releases, len(synthetic)))))
     announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
