@@ -9,7 +9,7 @@ import pytest
 from cyclopts import App
 
 from unveil.cli.posterior import posterior
-from unveil.errors import CallError
+from unveil.errors import CallError, FileError
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer
 
@@ -46,6 +46,14 @@ def test_groups_records_and_advice(files, capsys, tmp_path):
     assert "records at risk" in said.out
     assert "keep it in the building" in said.err
     assert pyarrow.csv.read_csv(records).num_rows == 200
+
+
+@pytest.mark.parametrize(("releases", "last"), [("each", "records_2.csv"), ("both", "records_3.csv")])
+def test_no_file_of_records_is_found_taken_after_the_work(files, tmp_path, releases, last):
+    (tmp_path / last).touch()
+    with pytest.raises(FileError, match=f"{last} exists"):
+        run(*files, files[1], "--target", "no such column", "--releases", releases,
+            "--records", str(tmp_path / "records.csv"))  # fmt: skip
 
 
 def test_settings(files, capsys):

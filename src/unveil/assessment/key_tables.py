@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.assessment.figure import Figure
+from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.errors import DataError, UnveilWarning
@@ -37,8 +36,8 @@ def identity_part(context: Context) -> Section:
         target=None,
         unit="percent",
         per_release=[release["repU"] for release in risk.releases],
-        low=_mean([low for low, _ in spans]),
-        high=_mean([high for _, high in spans]),
+        low=mean_of([low for low, _ in spans]),
+        high=mean_of([high for _, high in spans]),
         ceiling=unique,
         sentence=(
             f"Of 100 persons, {number(unique, 1)} have a combination of keys that nobody else in the original has; "
@@ -101,7 +100,7 @@ def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
 
 def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:
     """Where DiSCO would be higher if the release told less (Latner, Neunhoeffer & Drechsler 2026)."""
-    values = {target: (risk.mean["DiSCO"], _mean(risk.mode_DiSCO)) for target, risk in risks.items()}
+    values = {target: (risk.mean["DiSCO"], mean_of(risk.mode_DiSCO)) for target, risk in risks.items()}
     rising = [f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if mode > value]
     if not rising:
         return ()
@@ -221,10 +220,6 @@ def _set(target: str, one: Any) -> dict[str, Any]:
         "figures": {name: one.measures[name] for name in ("repU", "DiSCO", "Dorig")}
         | {"combinations": one.combinations},
     }
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
 
 
 def _mean_over(context: Context, of_release: Any) -> NDArray[np.float64]:

@@ -118,12 +118,9 @@ class Synthesis:
         """How the original was read when the releases were made, as far as the provenance file says so."""
         if self.provenance is None:
             return {}
-        from unveil.synthesis.provenance import read_provenance
+        from unveil.synthesis.rebuild import reading_of
 
-        found = read_provenance(self.provenance)
-        said = dict(found.reading) | dict(found.settings)
-        names = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
-        return {name: said[name] for name in names if said.get(name)}
+        return reading_of(self.provenance)
 
     def made(self, original: Path, special_codes: Any, kinds: Any) -> Any:
         """The synthesizer, or None where nothing is said of it."""
@@ -135,12 +132,9 @@ class Synthesis:
                 raise CallError(
                     "the provenance file says how the releases were made; leave out --synthesizer and settings"
                 )
-            from unveil.synthesis.provenance import read_provenance
-            from unveil.synthesis.rebuild import synthesizer_of
+            from unveil.synthesis.rebuild import rebuilt
 
-            found = read_provenance(self.provenance)
-            found.check_original(original)
-            return synthesizer_of(found)
+            return rebuilt(self.provenance, original)
         if self.synthesizer is None:
             if settings:
                 raise CallError("settings of a synthesizer need --synthesizer cart")

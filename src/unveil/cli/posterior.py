@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +24,10 @@ from unveil.cli.options import (
     announce_compiling,
     names_of,
     plain_value,
+    print_frame,
     progress_bar,
+    record_files,
+    save_records,
 )
 from unveil.errors import CallError
 
@@ -84,9 +86,9 @@ def posterior(
         Also show the measures for each level of this column.
     """
     from unveil.posterior.call import posterior as compute
+    from unveil.posterior.setting import pooled_groups
 
-    files = () if records is None else (records,)
-    output.check((original, *synthetic), *files)
+    output.check((original, *synthetic), *record_files(records, len(pooled_groups(releases, len(synthetic)))))
     announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
@@ -112,7 +114,10 @@ def posterior(
             print(*(f"\n{risk.cross(flagged, release=r)}" for r in range(len(risk.labels))), sep="\n")
         if found is not None:
             print(f"\n{found}")
-    _details(risk, by, records, silent=output.json == "-", overwrite=output.overwrite)
+        if by is not None:
+            for release, label in enumerate(risk.labels):
+                print_frame(f"{label}, by {by}", risk.by(by, release, flavour="arrow"))
+    save_records(risk, records, output.overwrite)
 
 
 def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
@@ -121,25 +126,6 @@ def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
     if len(risk.target) > 1:
         raise CallError("--keys sets a single target beside DiSCO; name one target")
     return attribute(pair, keys, target=risk.target[0])
-
-
-def _details(risk: Any, by: str | None, records: Path | None, *, silent: bool, overwrite: bool) -> None:
-    """Figures by group, and of every record."""
-    if by is not None and not silent:
-        from unveil.result import text_table
-
-        for release, label in enumerate(risk.labels):
-            table = risk.by(by, release, flavour="arrow")
-            print(f"\n{label}, by {by}\n")
-            print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
-    if records is not None:
-        from unveil.microdata.write import write_table
-
-        for release, label in enumerate(risk.labels):
-            path = records if len(risk.labels) == 1 else records.with_stem(f"{records.stem}_{release + 1}")
-            write_table(risk.records(release, flavour="arrow"), str(path), overwrite=overwrite)
-            print(f"notice: {path} holds figures of every single person ({label}): keep it in the building",
-                  file=sys.stderr)  # fmt: skip
 
 
 def _synthesizer(
@@ -155,12 +141,9 @@ def _synthesizer(
     from unveil.synthesis.methods.catall import CatallSynthesizer
 
     if provenance is not None:
-        from unveil.synthesis.provenance import read_provenance
-        from unveil.synthesis.rebuild import synthesizer_of
+        from unveil.synthesis.rebuild import rebuilt
 
-        found = read_provenance(provenance)
-        found.check_original(original)
-        return synthesizer_of(found)
+        return rebuilt(provenance, original)
     if method == "catall":
         return CatallSynthesizer(epsilon=epsilon, kinds=reading.stated or None)
     if method != "cart":

@@ -24,7 +24,7 @@ from unveil.synthesis.encode import encode
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.settings import settings_of
 
-__all__ = ["Setting", "fingerprint", "make_setting"]
+__all__ = ["Setting", "fingerprint", "make_setting", "pooled_groups"]
 
 Ints = NDArray[np.int64]
 
@@ -141,7 +141,7 @@ def make_setting(
         chosen,
         prior,
         ("fixed", "exact") if structure == "both" else (structure,),
-        _groups(releases, pair.n_releases),
+        pooled_groups(releases, pair.n_releases),
         intruder_errors,
         seed,
         replicates,
@@ -176,7 +176,7 @@ def _known(pair: Pair, known: Literal["all"] | Sequence[str], targets: Sequence[
     return tuple(name for name in names if name in set(known))
 
 
-def _groups(releases: str, n: int) -> tuple[tuple[int, ...], ...]:
+def pooled_groups(releases: str, n: int) -> tuple[tuple[int, ...], ...]:
     """Releases that are pooled, by entry of the result."""
     pooled, each = tuple(range(n)), tuple((r,) for r in range(n))
     if releases == "both" and n > 1:
