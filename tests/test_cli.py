@@ -468,7 +468,7 @@ def test_demo_is_the_same_for_a_seed_and_another_for_another(run: Run):
 
 def test_demo_shows_what_the_functions_give_on_the_files_it_keeps(run: Run, folder: Path):
     out = run("demo 80 --seed 2 --folder kept --no-report").out
-    for name in ("independent", "real"):
+    for name in ("independent", "CART", "real"):
         (label,) = [
             line.split(": ")[1].split(",")[0] for line in out.splitlines() if line.startswith(f"kept/{name}.csv")
         ]
@@ -481,6 +481,42 @@ def test_demo_shows_what_the_functions_give_on_the_files_it_keeps(run: Run, fold
         targets = ["depress", "income", "marital", "workab"]
         assert str(unveil.identity(pair, keys)) in out
         assert str(unveil.attribute(pair, keys, targets=targets, ngroups_target={"income": 20})) in out
+
+
+def test_demo_leaves_what_a_later_assessment_needs(run: Run, folder: Path):
+    run("demo 200 --seed 2 --folder kept --no-report")
+    kept = folder / "kept"
+    assert {path.name for path in kept.iterdir()} == {
+        "original.csv", "schema.toml", "independent.csv", "CART.csv", "CART.provenance.json", "real.csv",
+    }  # fmt: skip
+    survey = unveil.simulate.demo_population(200, 2)
+    pair = unveil.Pair(kept / "original.csv", kept / "CART.csv", schema=kept / "schema.toml")
+    for name in ("placesize", "edu"):
+        labels = survey.column(name).chunk(0).dictionary.to_pylist()
+        assert pair.column(name).kind == "ordered"
+        assert pair.column(name).levels.to_pylist() == labels
+    assert pair.original.variable("income").special_codes == (-8,)
+    asked = (
+        "assess kept/original.csv kept/CART.csv --keys sex,age,region --targets workab --measures posterior "
+        "--schema kept/schema.toml --provenance kept/CART.provenance.json --budget 20 --json found.json"
+    )
+    assert run(asked).status == 0
+    found = strict_json((folder / "found.json").read_text())
+    (part,) = [part for part in found["parts"] if part["measure"] == "posterior"]
+    assert part["status"] == "done", part["reason"]
+    (target,) = found["targets"]
+    assert target["posterior"]["settings_check"]["verdict"] == "fits"
+
+
+@pytest.mark.parametrize("name", ["original.csv", "schema.toml", "CART.csv", "CART.provenance.json", "report.html"])
+def test_demo_writes_all_of_its_files_or_none(run: Run, folder: Path, name: str):
+    kept = folder / "kept"
+    kept.mkdir()
+    (kept / name).write_text("mine")
+    ended = run("demo 60 --folder kept")
+    assert (ended.status, ended.out) == (1, "")
+    assert name in ended.err
+    assert [path.name for path in kept.iterdir()] == [name]
 
 
 @pytest.mark.slow

@@ -13,7 +13,8 @@ import numpy as np
 import pyarrow as pa
 
 from unveil.errors import FileError, UnveilWarning
-from unveil.microdata import Pair, read
+from unveil.microdata import Pair, Variable, read
+from unveil.microdata.schema import write_schema
 from unveil.microdata.write import write_table
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
 from unveil.simulate._draw import generator
@@ -44,6 +45,9 @@ SHUFFLES = 9
 REPORTED = ("depress", "workab")
 """Targets of the report."""
 REPORT = "report.html"
+ORIGINAL, SCHEMA, CART, PROVENANCE = "original.csv", "schema.toml", "CART.csv", "CART.provenance.json"
+"""Names of what is kept, beside the two releases that no synthesizer made."""
+OTHERS = {"independent columns": "independent.csv", "real records drawn with replacement": "real.csv"}
 
 
 def show(n: int, seed: int, folder: Path | None = None, *, report: bool = True) -> None:
@@ -65,6 +69,8 @@ def show(n: int, seed: int, folder: Path | None = None, *, report: bool = True) 
     FileError
         If a file exists already or cannot be written.
     """
+    if folder is not None:
+        _check_free(folder, report)
     rng = generator(seed)
     original = demo_population(n, rng)
     print(
@@ -78,7 +84,7 @@ def show(n: int, seed: int, folder: Path | None = None, *, report: bool = True) 
         "real records drawn with replacement": bootstrapped(original, rng),
     }
     if folder is not None:
-        _keep(folder, {"original": original} | releases)
+        _keep(folder, original, releases, seed)
     for name, release in releases.items():
         pair = Pair(original, read(release, label=name), special_codes=DEMO_SPECIAL_CODES)
         print(f"=== Release: {name}")
@@ -125,15 +131,34 @@ def _synthesizer(original: pa.Table) -> Any:
         return CartSynthesizer(special_codes=DEMO_SPECIAL_CODES).fit(original)
 
 
-def _keep(folder: Path, tables: dict[str, pa.Table]) -> None:
+def _check_free(folder: Path, report: bool) -> None:
+    """Refuse before the work what would take the place of another file."""
+    names = [ORIGINAL, SCHEMA, CART, PROVENANCE, *OTHERS.values(), *([REPORT] if report else [])]
+    for path in (folder / name for name in names):
+        if path.exists():
+            raise FileError(f"{path} exists; choose another folder")
+
+
+def _keep(folder: Path, original: pa.Table, releases: dict[str, pa.Table], seed: int) -> None:
+    """Write the files, what text does not say of the columns, and how the synthetic one was made."""
+    from unveil.synthesis.files import synthesize_files
+
     folder.mkdir(parents=True, exist_ok=True)
-    if (folder / REPORT).exists():
-        raise FileError(f"{folder / REPORT} exists; choose another folder")
-    for name, table in tables.items():
-        path = folder / f"{name.split()[0]}.csv"
-        write_table(table, str(path))
-        print(f"{path}: {name}, {table.num_rows} records")
-    print()
+    written = {folder / ORIGINAL: f"original, {original.num_rows} records"}
+    write_table(original, folder / ORIGINAL)
+    declared = {name: Variable(name, special_codes=tuple(codes)) for name, codes in DEMO_SPECIAL_CODES.items()}
+    write_schema(read(original, label=ORIGINAL, schema=declared), folder / SCHEMA)
+    written[folder / SCHEMA] = "the order of levels and the codes among amounts, which a CSV file cannot hold"
+    for name, file in OTHERS.items():
+        write_table(releases[name], folder / file)
+        written[folder / file] = f"{name}, {releases[name].num_rows} records"
+    # From the file, as a reader would do it; the records are those of the release that is shown.
+    synthesize_files(
+        folder / ORIGINAL, folder / CART, m=1, seed=seed, reading={"schema": str(folder / SCHEMA)},
+    )  # fmt: skip
+    written[folder / CART] = f"CART synthesis, {original.num_rows} records"
+    written[folder / PROVENANCE] = f"how {CART} was made"
+    print(*(f"{path}: {text}" for path, text in written.items()), "", sep="\n")
 
 
 _READING = """=== How to read this
