@@ -498,7 +498,7 @@ def test_demo_leaves_what_a_later_assessment_needs(run: Run, folder: Path):
     assert pair.original.variable("income").special_codes == (-8,)
     asked = (
         "assess kept/original.csv kept/CART.csv --keys sex,age,region --targets workab --measures posterior "
-        "--schema kept/schema.toml --provenance kept/CART.provenance.json --budget 20 --json found.json"
+        "--provenance kept/CART.provenance.json --budget 20 --json found.json"
     )
     assert run(asked).status == 0
     found = strict_json((folder / "found.json").read_text())
@@ -506,6 +506,11 @@ def test_demo_leaves_what_a_later_assessment_needs(run: Run, folder: Path):
     assert part["status"] == "done", part["reason"]
     (target,) = found["targets"]
     assert target["posterior"]["settings_check"]["verdict"] == "fits"
+    alone = (
+        "posterior kept/original.csv kept/CART.csv --target workab --structure fixed "
+        "--provenance kept/CART.provenance.json"
+    )
+    assert run(alone).status == 0
 
 
 @pytest.mark.parametrize("name", ["original.csv", "schema.toml", "CART.csv", "CART.provenance.json", "report.html"])

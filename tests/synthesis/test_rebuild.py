@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from unveil.errors import DataError
-from unveil.synthesis.provenance import FileFacts, Provenance
-from unveil.synthesis.rebuild import synthesizer_of
+from unveil.errors import CallError, DataError
+from unveil.microdata.digest import sha256
+from unveil.synthesis.provenance import FileFacts, Provenance, write_provenance
+from unveil.synthesis.rebuild import reading_of, synthesizer_of
 from unveil.synthesis.settings import settings_of
 
 
@@ -35,3 +36,46 @@ def test_a_file_of_counts_keeps_its_noise():
 def test_a_network_has_no_likelihood():
     with pytest.raises(DataError, match="'dp_bayesnet', whose likelihood is not computed"):
         synthesizer_of(provenance("dp_bayesnet", {"epsilon": 1.0}))
+
+
+@pytest.fixture
+def beside_schema(tmp_path):
+    """A provenance file whose releases were made with a schema, and that schema beside it."""
+    schema = tmp_path / "survey.toml"
+    schema.write_text("[columns.b]\nspecial_codes = [-8]\n")
+    reading = {"schema": {"name": schema.name, "sha256": sha256(schema)}, "decimal": ","}
+    path = tmp_path / "made.provenance.json"
+    facts = FileFacts("o.csv", "0" * 64, 10)
+    write_provenance(Provenance("cart", {}, 1, 1, 10, facts, (), (), 0.1, reading), path)
+    return path, schema
+
+
+def test_the_schema_is_found_beside_the_provenance_file(beside_schema):
+    path, schema = beside_schema
+    assert reading_of(path) == {"decimal": ",", "schema": schema}
+
+
+def test_the_schema_may_be_kept_elsewhere(beside_schema):
+    path, schema = beside_schema
+    elsewhere = schema.rename(schema.with_name("elsewhere.toml"))
+    assert reading_of(path, elsewhere)["schema"] == elsewhere
+    with pytest.raises(CallError, match=r"schema survey\.toml, which is not beside it; name it with schema"):
+        reading_of(path)
+
+
+def test_another_schema_is_not_the_one_that_the_releases_were_made_with(beside_schema):
+    path, schema = beside_schema
+    other = schema.with_name("other.toml")
+    other.write_text("[columns.b]\nspecial_codes = [-9]\n")
+    with pytest.raises(DataError, match=r"other\.toml is not the schema .* \(survey\.toml"):
+        reading_of(path, other)
+    schema.write_text(other.read_text())
+    with pytest.raises(DataError, match=r"survey\.toml is not the schema"):
+        reading_of(path)
+
+
+def test_without_a_schema_any_may_be_used(tmp_path):
+    path = tmp_path / "made.provenance.json"
+    write_provenance(provenance("cart", {"special_codes": {"b": [-8]}}), path)
+    assert reading_of(path) == {"special_codes": {"b": [-8]}}
+    assert reading_of(path, tmp_path / "mine.toml") == {"special_codes": {"b": [-8]}}

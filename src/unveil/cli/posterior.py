@@ -90,6 +90,10 @@ def posterior(
 
     output.check((original, *synthetic), *record_files(records, len(pooled_groups(releases, len(synthetic)))))
     announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
+    if provenance is not None:
+        from unveil.synthesis.rebuild import reading_of
+
+        reading = reading.completed(reading_of(provenance, reading.schema))
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
         provenance, original, reading, method, epsilon,

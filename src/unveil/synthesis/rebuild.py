@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import DataError
+from unveil.errors import CallError, DataError
+from unveil.microdata.digest import sha256
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.provenance import Provenance, read_provenance
@@ -17,13 +19,15 @@ READING = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decima
 """What belongs to reading a file; special codes and kinds may stand among the synthesizer's settings."""
 
 
-def reading_of(path: str | Path) -> dict[str, Any]:
+def reading_of(path: str | Path, schema: str | Path | None = None) -> dict[str, Any]:
     """How the original was read when the releases were made, as far as the provenance file says so.
 
     Parameters
     ----------
     path
         The provenance file.
+    schema
+        The schema file, where it does not lie beside the provenance file under its own name.
 
     Returns
     -------
@@ -33,11 +37,34 @@ def reading_of(path: str | Path) -> dict[str, Any]:
     Raises
     ------
     FileError
-        If it is no provenance file, or cannot be read.
+        If it is no provenance file, or a file cannot be read.
+    CallError
+        If the original was read with a schema, and it is not found.
+    DataError
+        If the schema is not that one: other levels or codes would make other trees.
     """
     found = read_provenance(path)
     said = dict(found.reading) | dict(found.settings)
-    return {name: said[name] for name in READING if said.get(name)}
+    reading = {name: said[name] for name in READING if said.get(name)}
+    if "schema" in found.reading:
+        reading["schema"] = _schema(Path(path), found.reading["schema"], schema)
+    return reading
+
+
+def _schema(provenance: Path, facts: Mapping[str, str], given: str | Path | None) -> Path:
+    """The schema file, known by its content."""
+    path = provenance.with_name(facts["name"]) if given is None else Path(given)
+    if given is None and not path.exists():
+        raise CallError(
+            f"{provenance.name}: the original was read with the schema {facts['name']}, which is not beside it; name "
+            "it with schema"
+        )
+    if sha256(path) != facts["sha256"]:
+        raise DataError(
+            f"{path.name} is not the schema that the original was read with when the releases were made "
+            f"({facts['name']}, SHA-256 {facts['sha256'][:12]}...); give that very file"
+        )
+    return path
 
 
 def rebuilt(path: str | Path, original: str | Path) -> Any:
