@@ -31,7 +31,7 @@ def minimal() -> Assessment:
 
 @pytest.fixture
 def large(example: Assessment) -> Assessment:
-    """A hundred variables, all their pairs, twenty targets with long curves, many groups and sets of keys."""
+    """A hundred variables, all their pairs, forty targets with long curves, many groups and sets of keys."""
     names = [f"variable number {k} of the questionnaire" for k in range(100)]
     example["utility"]["pairs"] = [
         {"first": a, "second": b, "tvd": 0.01 * (k % 9), "s_voas_williamson": 1 + 0.1 * (k % 7)}
@@ -44,8 +44,8 @@ def large(example: Assessment) -> Assessment:
     first, figures = example["targets"][0], [f for f in example["figures"] if f["target"] == "depress"]
     first["curve"]["points"] = [first["curve"]["points"][0] | {"threshold": k / 50} for k in range(51)]
     first["groups"] *= 40
-    example["targets"] = [copy.deepcopy(first) | {"target": name} for name in names[:20]]
-    example["figures"] = [f | {"target": name} for name in names[:20] for f in figures]
+    example["targets"] = [copy.deepcopy(first) | {"target": name} for name in names[:40]]
+    example["figures"] = [f | {"target": name} for name in names[:40] for f in figures]
     example["keys"]["sets"] *= 30
     return example
 

@@ -294,6 +294,22 @@ def test_a_confidential_report_says_so(minimal: Assessment) -> None:
     assert "This report must stay in the building." in text
 
 
+def test_of_many_targets_those_that_stand_out_are_shown_in_detail(large: Assessment) -> None:
+    names = [target["target"] for target in large["targets"]]
+    for figure in large["figures"]:
+        if figure["excess"] is not None and figure["target"] in (names[20], names[39]):
+            figure["excess"] = 0.99
+    panels = [one for one in parsed(html(large)).iter(f"{XHTML}div") if (one.get("class") or "") == "panel"]
+    assert len(panels) == 40
+    detailed = [k for k, panel in enumerate(panels) if panel.find(f".//{XHTML}figure") is not None]
+    assert detailed == [*range(14), 20, 39]
+    text = words(panels[14])
+    assert "for the 16 of 40 targets with the highest excess over chance" in text
+    for figure in large["figures"]:
+        if figure["target"] == names[14]:
+            assert figure["measure"] in text
+
+
 @pytest.mark.parametrize("name", ["example", "minimal", "large"])
 def test_the_page_is_small(name: str, request: pytest.FixtureRequest) -> None:
     assert len(html(request.getfixturevalue(name)).encode()) < 1.5e6

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shlex
 from collections.abc import Iterable, Sequence
@@ -15,6 +16,8 @@ __all__ = ["Page", "arrange", "first_columns", "large_enough", "policy_rows"]
 MEMBERSHIP_WITH = "release and synthesizer"
 """The intruder who asks whose records were used."""
 MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300}
+MOST_DETAILED = 16
+"""Targets that are shown with their curve, groups and plots, so that a page of many stays small."""
 
 
 # Table measures are percentages wherever they stand.
@@ -23,11 +26,12 @@ PERCENT_MEASURES = dict.fromkeys(("UiO", "UiS", "UiOiS", "repU", "Dorig", "DiS",
 
 @dataclass(frozen=True)
 class TargetPage:
-    """A target with its figures, weakest intruder first."""
+    """A target with its figures, weakest intruder first, and whether it is shown in detail."""
 
     slug: str
     content: dict[str, Any]
     figures: list[dict[str, Any]]
+    detailed: bool
 
 
 @dataclass(frozen=True)
@@ -82,19 +86,29 @@ def arrange(assessment: dict[str, Any]) -> Page:
                 f"assessment.figures[{number}].intruder is {figure['intruder']!r}, which is none of intruders"
             )
     figures = sorted(assessment["figures"], key=lambda f: order[f["intruder"]])
-    slugs = _slugs([one["target"] for one in assessment["targets"]])
-    known = {one["target"] for one in assessment["targets"]}
+    names = [one["target"] for one in assessment["targets"]]
+    detailed = _standing_out(names, figures)
     return Page(
         a=assessment,
         intruders=[(one, [f for f in figures if f["intruder"] == one["name"]]) for one in assessment["intruders"]],
         membership_with=MEMBERSHIP_WITH if MEMBERSHIP_WITH in order else next(reversed(order), None),
         targets=[
-            TargetPage(slug, one, [f for f in figures if f["target"] == one["target"]])
-            for slug, one in zip(slugs, assessment["targets"], strict=True)
+            TargetPage(slug, one, [f for f in figures if f["target"] == one["target"]], one["target"] in detailed)
+            for slug, one in zip(_slugs(names), assessment["targets"], strict=True)
         ],
-        general=[f for f in figures if f["target"] not in known],
+        general=[f for f in figures if f["target"] not in set(names)],
         sections=[s for s in SECTIONS if s[0] != "policy" or assessment["policy"] is not None],
     )
+
+
+def _standing_out(names: Sequence[str], figures: Sequence[dict[str, Any]]) -> set[str]:
+    """The targets with the highest excess over chance, on average over their figures; the first ones of equals."""
+
+    def excess(name: str) -> float:
+        known = [f["excess"] for f in figures if f["target"] == name and f["excess"] is not None]
+        return math.fsum(known) / len(known) if known else -math.inf
+
+    return set(sorted(names, key=excess, reverse=True)[:MOST_DETAILED])
 
 
 def _slugs(names: Iterable[str]) -> list[str]:

@@ -83,7 +83,8 @@ def _environment() -> Environment:
     environment.globals.update(
         strips=strips, charts=charts, interval=numbers.interval, cells_of=_cells_of, wordy=_wordy,
         method_of=measures.method_of, methods=measures.METHODS, references=measures.REFERENCES,
-        notation=measures.NOTATION, most=arrange.MOST_ROWS, columns=arrange.first_columns,
+        notation=measures.NOTATION, most=arrange.MOST_ROWS, most_detailed=arrange.MOST_DETAILED,
+        columns=arrange.first_columns,
         percent_measures=arrange.PERCENT_MEASURES, heat_map=arrange.heat_map, pair_measures=arrange.pair_measures,
         posterior_rows=arrange.posterior_rows, posterior_cross=arrange.posterior_cross,
         highest=arrange.highest, limit_unit=arrange.limit_unit, chosen_point=_chosen_point, reach=_reach,
