@@ -211,7 +211,7 @@ def assess(
     provenance = given.pop("provenance", None)
     if synthesis == Synthesis() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
-    reading = _reading(reading, synthesis.reading() | given)
+    reading = reading.or_else(synthesis.reading() | given)
     pair = reading.pair(original, tuple(releases))
     maker = synthesis.made(original, reading.codes, reading.stated)
     announce_compiling()
@@ -303,22 +303,6 @@ def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[P
     if original is None:
         raise CallError("no files given: name the original, then one or more synthetic files, or a scenario file")
     return original, releases if isinstance(releases, list) else [releases]
-
-
-def _reading(reading: Reading, given: dict[str, Any]) -> Reading:
-    """How the files are read: as said on the command line, else as the scenario says."""
-    found = {name: given.pop(name) for name in [f.name for f in fields(Reading)] if name in given}
-    for name in ("special_codes", "kinds"):
-        if name in found:
-            found[name] = [
-                f"{column}={value}"
-                for column, values in found[name].items()
-                for value in (values if isinstance(values, list) else [values])
-            ]
-    if isinstance(found.get("missing"), str):
-        found["missing"] = [found["missing"]]
-    said = {f.name: getattr(reading, f.name) for f in fields(Reading) if getattr(reading, f.name) is not None}
-    return Reading(**(found | said))
 
 
 def _grid(given: list[str] | None) -> dict[str, list[Any]]:

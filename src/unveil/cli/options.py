@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -168,6 +168,21 @@ class Reading:
             "delimiter": self.delimiter,
             "decimal": self.decimal,
         }
+
+    def or_else(self, given: Mapping[str, Any]) -> Reading:
+        """As said on the command line, else as a scenario or a provenance file says, in options of ``Pair``."""
+        found = {name: given[name] for name in [f.name for f in fields(Reading)] if name in given}
+        for name in ("special_codes", "kinds"):
+            if name in found:
+                found[name] = [
+                    f"{column}={value}"
+                    for column, values in found[name].items()
+                    for value in (values if isinstance(values, list) else [values])
+                ]
+        if isinstance(found.get("missing"), str):
+            found["missing"] = [found["missing"]]
+        said = {f.name: getattr(self, f.name) for f in fields(Reading) if getattr(self, f.name) is not None}
+        return Reading(**(found | said))
 
     def pair(self, original: Path, synthetic: tuple[Path, ...]) -> Any:
         """Open the files.

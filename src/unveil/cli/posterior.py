@@ -73,7 +73,8 @@ def posterior(
     keys
         Key variables, separated by commas: sets the records at risk beside those that DiSCO flags with these keys.
     provenance
-        The file that unveil synthesize wrote beside the release: takes the place of the settings below.
+        The file that unveil synthesize wrote beside the release: takes the place of the settings below, and of how the
+        original is read where that is not said.
     method
         cart, or catall for the saturated multinomial.
     seed
@@ -90,6 +91,10 @@ def posterior(
 
     output.check((original, *synthetic), *record_files(records, len(pooled_groups(releases, len(synthetic)))))
     announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
+    if provenance is not None:
+        from unveil.synthesis.rebuild import reading_of
+
+        reading = reading.or_else(reading_of(provenance))
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
         provenance, original, reading, method, epsilon,
