@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pyarrow.csv
 import pytest
 from cyclopts import App
 
+import unveil.cli
 from unveil.cli.posterior import posterior
 from unveil.errors import CallError, FileError
 from unveil.simulate import latner_population
@@ -79,3 +81,26 @@ def test_report(files, capsys):
     assert "DiSCO yes" in said
     with pytest.raises(CallError, match="name one target"):
         run(*files, "--target", "var3,var4", "--keys", "var1")
+
+
+def test_files_are_read_as_the_provenance_file_says(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    income = np.where(rng.random(120) < 0.2, "-8", rng.integers(1, 9, 120).astype(str))
+    income[:12] = "unknown"
+    lines = [f"{sex};{value}" for sex, value in zip(rng.choice(["f", "m"], 120), income, strict=True)]
+    original = tmp_path / "original.csv"
+    original.write_text("sex;income\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    made = tmp_path / "made"
+    unveil.cli.app(
+        ["synthesize", str(original), "-o", str(made), "--special-codes", "income=-8", "--missing", "unknown",
+         "--delimiter", ";"],
+        exit_on_error=False, print_error=False, result_action="return_value",
+    )  # fmt: skip
+    release, provenance = next(made.glob("*.csv")), next(made.glob("*.json"))
+    capsys.readouterr()
+    asked = [str(original), str(release), "--target", "income", "--structure", "fixed", "--json", "-"]
+    run(*asked, "--provenance", str(provenance))
+    found = json.loads(capsys.readouterr().out)
+    run(*asked, "--special-codes", "income=-8", "--missing", "unknown", "--delimiter", ";")
+    assert json.loads(capsys.readouterr().out)["releases"] == found["releases"]
+    assert found["n_values"] == 10, "eight amounts, the special code and the gap"

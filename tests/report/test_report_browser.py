@@ -162,7 +162,7 @@ def test_everything_is_there_without_script(show: Open, example: Assessment) -> 
     assert page.locator("table.points tbody tr").first.is_visible()
 
 
-@pytest.mark.parametrize(("name", "targets"), [("example", 3), ("large", 20)])
+@pytest.mark.parametrize(("name", "targets"), [("example", 3), ("large", 40)])
 def test_paper_has_all_panels_and_nothing_is_cut_off(
     show: Open, name: str, targets: int, request: pytest.FixtureRequest
 ) -> None:

@@ -211,7 +211,7 @@ def assess(
     provenance = given.pop("provenance", None)
     if synthesis == Synthesis() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
-    reading = reading.completed(synthesis.reading(schema) | given)
+    reading = reading.or_else(synthesis.reading(schema) | given)
     pair = reading.pair(original, tuple(releases))
     maker = synthesis.made(original, reading.codes, reading.stated)
     announce_compiling()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -169,8 +169,8 @@ class Reading:
             "decimal": self.decimal,
         }
 
-    def completed(self, given: dict[str, Any]) -> Reading:
-        """With what is said elsewhere, in a scenario or provenance file, where nothing was said here."""
+    def or_else(self, given: Mapping[str, Any]) -> Reading:
+        """As said on the command line, else as a scenario or a provenance file says, in options of ``Pair``."""
         found = {name: given[name] for name in [f.name for f in fields(Reading)] if name in given}
         for name in ("special_codes", "kinds"):
             if name in found:

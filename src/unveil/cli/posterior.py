@@ -73,7 +73,8 @@ def posterior(
     keys
         Key variables, separated by commas: sets the records at risk beside those that DiSCO flags with these keys.
     provenance
-        The file that unveil synthesize wrote beside the release: takes the place of the settings below.
+        The file that unveil synthesize wrote beside the release: takes the place of the settings below, and of how the
+        original is read where that is not said.
     method
         cart, or catall for the saturated multinomial.
     seed
@@ -93,7 +94,7 @@ def posterior(
     if provenance is not None:
         from unveil.synthesis.rebuild import reading_of
 
-        reading = reading.completed(reading_of(provenance, reading.schema))
+        reading = reading.or_else(reading_of(provenance, reading.schema))
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
         provenance, original, reading, method, epsilon,
