@@ -13,6 +13,8 @@ from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import Context, Section, Skipped
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import Pair
+from unveil.microdata.ordering import value_order
+from unveil.synthesis.calls import rows_of
 from unveil.tables import attribute, identity
 
 __all__ = ["key_advice_part", "settings_advice_part"]
@@ -116,6 +118,8 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
     if not isinstance(synthesizer, CartSynthesizer):
         return
     now = synthesizer.cart.minbucket
+    # Draws depend on the order of the records, and that of the file is not to matter.
+    people = rows_of(pair.original, value_order(pair.original), pair.original.label)
     for minbucket in (size for size in MINBUCKETS if size > now):
         if context.clock.left == 0:
             return
@@ -123,7 +127,7 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
         other.cart = replace(synthesizer.cart, minbucket=minbucket)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnveilWarning)
-            other.fit(pair.original)
+            other.fit(people)
             releases = [other.sample(n, seed=context.scenario.seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
             again = Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)
         after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)

@@ -83,9 +83,11 @@ def _rows(
     by: str, codes: NDArray[np.int32], labels: tuple[str, ...], measure: str, values: NDArray[Any], least: int,
     coverage: float, scale: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    counted = ~np.isnan(np.asarray(values, dtype=float))
-    n = np.bincount(codes[counted], minlength=len(labels))
-    sums = np.bincount(codes[counted], weights=np.asarray(values, dtype=float)[counted], minlength=len(labels))
+    # In ascending order, so that rounding does not depend on that of the records; what does not count comes last.
+    values = np.asarray(values, dtype=float)
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    n = np.bincount(codes[order], minlength=len(labels))
+    sums = np.bincount(codes[order], weights=values[order], minlength=len(labels))
     small = (n > 0) & (n < least)
     while small.any() and n[small].sum() < least and (rest := np.flatnonzero((n > 0) & ~small)).size:
         small[rest[np.argmin(n[rest])]] = True

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow.compute as pc
 from scipy.special import ndtri
 
 from unveil.errors import CallError
@@ -24,6 +23,7 @@ from unveil.inference.rapid import rapid
 from unveil.microdata.coding import distinct_values
 from unveil.microdata.files import open_source
 from unveil.microdata.nearest import near_matches
+from unveil.microdata.ordering import value_order
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar, Source
 from unveil.result import frame, number, paragraph, text_table
@@ -184,7 +184,7 @@ def rapid_synthesizer_cv(
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < folds:
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
-    source = _in_order(source)
+    source = rows_of(source, value_order(source), source.label)
     draw = sampler(synthesizer)
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
@@ -238,14 +238,3 @@ def _summary(last: Any, source: Source, held_out: list[float], in_sample: list[f
         inclusion_interval=(float(difference.mean() - spread), float(difference.mean() + spread)),
         flavour=source.flavour,
     )
-
-
-def _in_order(source: Source) -> Source:
-    """The records in the order of their values: the order in which they came is not to matter."""
-    ranks = []
-    for name in source.names:
-        found = distinct_values(source.column(name), label=source.label, name=name)
-        rank = np.full(len(found.values) + 1, len(found.values))
-        rank[np.array(pc.sort_indices(found.values).to_pylist(), dtype=np.intp)] = np.arange(len(found.values))
-        ranks.append(rank[found.codes])
-    return rows_of(source, np.lexsort(ranks[::-1]), source.label)

@@ -20,6 +20,7 @@ from unveil.membership.infer import membership
 from unveil.membership.result import Membership
 from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.files import open_source
+from unveil.microdata.ordering import value_order
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar
 from unveil.result import frame, number, paragraph, text_table
@@ -198,6 +199,7 @@ def membership_synthesizer(
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < 4:
         raise DataError(f"{source.label} has {source.num_rows} record(s); two halves need at least 4")
+    source = rows_of(source, value_order(source), source.label)
     draw = sampler(synthesizer)
     runs: list[Membership] = []
     for repeat in range(repeats):

@@ -20,9 +20,12 @@ from unveil.posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_t
 from unveil.posterior.weigh import Weighed
 from unveil.result import frame, paragraph, text_table
 
-__all__ = ["PosteriorRisk", "Selection", "pooled_label"]
+__all__ = ["DONOR_SHARES", "PosteriorRisk", "Selection", "pooled_label"]
 
 Structure = Literal["fixed", "exact", "simulated"]
+
+DONOR_SHARES = "donor shares of sequential CART"
+"""How the likelihood is found where trees can be walked."""
 
 _PRINTED = ("mean_prior", "mean_posterior", "share_above_half", "share_certain", "expected_gain_bits")
 _MEANING: Mapping[str, str] = {
@@ -335,6 +338,11 @@ class PosteriorRisk:
             int((~at_risk & own).sum()),
             int((~at_risk & ~own).sum()),
         )
+
+    @property
+    def walked(self) -> bool:
+        """Whether the trees of a sequence were looked at as they are, and nothing was fitted to every world."""
+        return self.likelihood == DONOR_SHARES
 
     def advice(self, **settings: Any) -> Any:
         """What other settings or fewer releases would do for the records at risk; see :func:`unveil.posterior.advise`.
