@@ -20,7 +20,7 @@ from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
     from unveil import simulate
-    from unveil.assessment import Assessment, Comparison, assess, compare
+    from unveil.assessment import Assessment, RiskUtilityMap, assess, compare
     from unveil.conformance import Conformance, conformance
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.membership import Membership, membership, membership_synthesizer
@@ -34,7 +34,6 @@ __all__ = [
     "Assessment",
     "CallError",
     "CartSynthesizer",
-    "Comparison",
     "Conformance",
     "DataError",
     "FileError",
@@ -43,6 +42,7 @@ __all__ = [
     "Pair",
     "PosteriorRisk",
     "Rapid",
+    "RiskUtilityMap",
     "Schema",
     "UnveilError",
     "UnveilWarning",
@@ -70,7 +70,7 @@ __all__ = [
 
 # Loaded when first asked for: they bring a compiler, which the table measures do without.
 _LATE = {
-    **dict.fromkeys(("Assessment", "Comparison", "assess", "compare"), "unveil.assessment"),
+    **dict.fromkeys(("Assessment", "RiskUtilityMap", "assess", "compare"), "unveil.assessment"),
     **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),

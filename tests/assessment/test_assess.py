@@ -248,6 +248,33 @@ def test_a_measure_that_fails_stands_beside_the_others(pair):
     assert any("These parts failed: posterior: depress" in sentence for sentence in content["summary"])
 
 
+def test_a_target_that_cannot_be_measured_takes_no_other_with_it():
+    rng = np.random.default_rng(6)
+    wealth = rng.normal(size=150)
+    wealth[7] = np.inf
+    original = pa.table({"sex": rng.integers(0, 2, 150), "age": rng.integers(20, 60, 150),
+                         "ill": rng.integers(0, 2, 150), "wealth": wealth})  # fmt: skip
+    synthesizer = unveil.CartSynthesizer().fit(original)
+    pair = unveil.Pair(original, synthesizer.sample(seed=2))
+    measures = ["attribute", "inference", "key sets", "posterior", "advice"]
+    content = unveil.assess(
+        pair, ["sex", "age"], targets=["ill", "wealth"], synthesizer=synthesizer, measures=measures, budget=3600,
+        permutations=2,
+    ).to_dict()  # fmt: skip
+    reasons = {part["name"]: part["reason"] or "" for part in content["parts"]}
+    status = {part["name"]: part["status"] for part in content["parts"]}
+    for name in ("attribute", "key sets"):
+        assert status[name] == "partial"
+        assert "'wealth' holds infinite values" in reasons[name]
+    assert status["inference: wealth"] == "failed"
+    assert "'wealth' is inf in row 8" in reasons["inference: wealth"]
+    assert {status[name] for name in ("inference: ill", "posterior: ill", "posterior: wealth")} == {"done"}
+    assert {status[name] for name in status if name.startswith("advice")} == {"done"}
+    measured = {(figure["measure"], figure["target"]) for figure in content["figures"]}
+    assert measured >= {("DiSCO", "ill"), ("RAPID", "ill"), ("posterior", "ill"), ("posterior", "wealth")}
+    assert ("DiSCO", "wealth") not in measured
+
+
 def test_a_target_with_a_recoding_is_worked_out_by_full_fits():
     rng = np.random.default_rng(5)
     grade = rng.integers(0, 3, 60)

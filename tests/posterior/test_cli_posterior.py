@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pyarrow.csv
 import pytest
 from cyclopts import App
 
+import unveil.cli
 from unveil.cli.posterior import posterior
-from unveil.errors import CallError
+from unveil.errors import CallError, FileError
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer
 
@@ -48,6 +50,14 @@ def test_groups_records_and_advice(files, capsys, tmp_path):
     assert pyarrow.csv.read_csv(records).num_rows == 200
 
 
+@pytest.mark.parametrize(("releases", "last"), [("each", "records_2.csv"), ("both", "records_3.csv")])
+def test_no_file_of_records_is_found_taken_after_the_work(files, tmp_path, releases, last):
+    (tmp_path / last).touch()
+    with pytest.raises(FileError, match=f"{last} exists"):
+        run(*files, files[1], "--target", "no such column", "--releases", releases,
+            "--records", str(tmp_path / "records.csv"))  # fmt: skip
+
+
 def test_settings(files, capsys):
     with pytest.raises(CallError, match="unknown method"):
         run(*files, "--target", "var4", "--method", "magic")
@@ -71,3 +81,26 @@ def test_report(files, capsys):
     assert "DiSCO yes" in said
     with pytest.raises(CallError, match="name one target"):
         run(*files, "--target", "var3,var4", "--keys", "var1")
+
+
+def test_files_are_read_as_the_provenance_file_says(tmp_path, capsys):
+    rng = np.random.default_rng(4)
+    income = np.where(rng.random(120) < 0.2, "-8", rng.integers(1, 9, 120).astype(str))
+    income[:12] = "unknown"
+    lines = [f"{sex};{value}" for sex, value in zip(rng.choice(["f", "m"], 120), income, strict=True)]
+    original = tmp_path / "original.csv"
+    original.write_text("sex;income\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    made = tmp_path / "made"
+    unveil.cli.app(
+        ["synthesize", str(original), "-o", str(made), "--special-codes", "income=-8", "--missing", "unknown",
+         "--delimiter", ";"],
+        exit_on_error=False, print_error=False, result_action="return_value",
+    )  # fmt: skip
+    release, provenance = next(made.glob("*.csv")), next(made.glob("*.json"))
+    capsys.readouterr()
+    asked = [str(original), str(release), "--target", "income", "--structure", "fixed", "--json", "-"]
+    run(*asked, "--provenance", str(provenance))
+    found = json.loads(capsys.readouterr().out)
+    run(*asked, "--special-codes", "income=-8", "--missing", "unknown", "--delimiter", ";")
+    assert json.loads(capsys.readouterr().out)["releases"] == found["releases"]
+    assert found["n_values"] == 10, "eight amounts, the special code and the gap"

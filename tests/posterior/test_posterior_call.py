@@ -323,6 +323,20 @@ def test_advice(made):
         risk.advice(threshold=1.0)
 
 
+def test_advice_does_not_depend_on_the_order_of_records(made):
+    pair, synthesizer = made
+    original = pa.table({name: pair.original.column(name) for name in pair.original.names})
+    shuffled = original.take(np.random.default_rng(3).permutation(original.num_rows))
+    options = {"minbucket": [20], "cp": [], "merge": [20], "top": [], "noise": [0.1], "most_records": 30}
+    found = []
+    for table in (original, shuffled):
+        fitted = quietly(CartSynthesizer(minbucket=synthesizer.cart.minbucket), table)
+        again = unveil.Pair(table, list(pair.releases))
+        found.append(posterior(again, fitted, target="ill").advice(**options).to_dict())
+    assert found[0] == found[1]
+    assert len(found[0]["rows"]) >= 5
+
+
 def test_plots(made):
     pair, synthesizer = made
     risk = posterior(pair, synthesizer, target="ill")

@@ -139,6 +139,20 @@ def test_the_membership_attacks_are_a_table(example: Assessment) -> None:
     assert row == ["likelihood ratio", "0.534", "0.517", "0.551", "0.121", "0.0190", "–"]
 
 
+def test_membership_stands_with_the_intruder_who_asks_for_it(example: Assessment) -> None:
+    def order() -> list[str]:
+        ids = [e.get("id") or "" for e in parsed(html(example)).iter()]
+        return [one for one in ids if one == "membership" or one.startswith("intruder-")]
+
+    assert order() == ["intruder-1", "intruder-2", "membership", "intruder-3"]
+    drawn = markdown(example)
+    places = [drawn.index(title) for title in ("### 2. ", "#### Whose records were used: membership", "### 3. ")]
+    assert places == sorted(places)
+    example["figures"] = [f for f in example["figures"] if f["intruder"] != "release and synthesizer"]
+    del example["intruders"][1]
+    assert order() == ["intruder-1", "intruder-2", "membership"]
+
+
 def test_limits_of_an_excess_are_shares(example: Assessment) -> None:
     root = parsed(html(example))
     row = row_of(root, "Figures against the policy", "DiSCO", "income")

@@ -23,7 +23,7 @@ from unveil import cli
 from unveil.errors import FileError
 from unveil.microdata import write
 from unveil.microdata.write import write_table
-from unveil.synthesis import files
+from unveil.synthesis import files, targets
 from unveil.synthesis.provenance import read_provenance
 
 N = 150
@@ -548,7 +548,7 @@ def test_one_copy_is_called_a_copy(run: Run, original: Path, tmp_path: Path):
 
 
 def test_every_format_that_can_be_written_is_offered():
-    assert set(files.WRITABLE) == set(write._WRITERS)
+    assert set(targets.WRITABLE) == set(write._WRITERS)
 
 
 def test_the_provenance_is_plain_json(run: Run, original: Path, tmp_path: Path):

@@ -21,7 +21,7 @@ from scipy import stats
 from unveil.errors import CallError, DataError
 from unveil.synthesis import Synthesizer
 from unveil.synthesis.methods import bayes_network, catall
-from unveil.synthesis.methods.coded_file import noisy_counts
+from unveil.synthesis.methods.laplace import noisy_counts
 from unveil.synthesis.methods.whole_file import WHOLE_FILE, BayesNetworkSynthesizer, CatallSynthesizer
 
 SMALL = pa.table({"sex": ["f", "f", "f", "m", "m", None], "ill": [0, 0, 1, 0, 0, 0]})

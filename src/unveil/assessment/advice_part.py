@@ -13,8 +13,6 @@ from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import Context, Section, Skipped
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import Pair
-from unveil.microdata.ordering import value_order
-from unveil.synthesis.calls import rows_of
 from unveil.tables import attribute, identity
 
 __all__ = ["key_advice_part", "settings_advice_part"]
@@ -55,11 +53,11 @@ def _measured(
     pair: Pair, context: Context, keys: Sequence[str], ngroups_keys: Mapping[str, int] | None
 ) -> dict[tuple[str, str | None], float]:
     """repU, and DiSCO of every target."""
-    scenario = context.scenario
+    targets = list(context.attribute)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
         risks = attribute(
-            pair, keys, targets=scenario.targets, ngroups_keys=ngroups_keys, ngroups_target=scenario.ngroups_target
+            pair, keys, targets=targets, ngroups_keys=ngroups_keys, ngroups_target=context.groups_of(targets)
         )
         found: dict[tuple[str, str | None], float] = {
             ("repU", None): identity(pair, keys, ngroups_keys=ngroups_keys).repU
@@ -113,13 +111,12 @@ def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], flo
 def _other_settings(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
     """Larger leaves: fitted anew, as many releases drawn, and measured."""
     from unveil.synthesis import CartSynthesizer
+    from unveil.synthesis.calls import rows_of, value_order
 
     synthesizer, pair = context.synthesizer, context.pair
     if not isinstance(synthesizer, CartSynthesizer):
         return
     now = synthesizer.cart.minbucket
-    # Draws depend on the order of the records, and that of the file is not to matter.
-    people = rows_of(pair.original, value_order(pair.original), pair.original.label)
     for minbucket in (size for size in MINBUCKETS if size > now):
         if context.clock.left == 0:
             return
@@ -127,7 +124,8 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
         other.cart = replace(synthesizer.cart, minbucket=minbucket)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnveilWarning)
-            other.fit(people)
+            # In the order of their values, so that what is drawn does not depend on how the records came.
+            other.fit(rows_of(pair.original, value_order(pair.original), pair.original.label))
             releases = [other.sample(n, seed=context.scenario.seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
             again = Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)
         after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["RISKS", "UTILITIES", "Figure"]
+__all__ = ["RISKS", "UTILITIES", "Figure", "mean_of"]
 
 RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
@@ -70,7 +70,7 @@ class Figure:
     @property
     def value(self) -> float:
         """Mean over the releases; NaN where one is not defined."""
-        return math.fsum(self.per_release) / len(self.per_release) if self.per_release else math.nan
+        return mean_of(self.per_release)
 
     def to_dict(self) -> dict[str, Any]:
         """The figure as plain values."""
@@ -95,3 +95,14 @@ class Figure:
 _LADDER = (
     "margin", "null_mean", "null_95", "p_value", "ceiling", "held_out", "excess", "excess_low", "excess_high",
 )  # fmt: skip
+
+
+def mean_of(values: Sequence[float]) -> float:
+    """Mean of an exact sum; NaN where a value is not defined or there is none.
+
+    Examples
+    --------
+    >>> mean_of([1.0, 2.0]), mean_of([])
+    (1.5, nan)
+    """
+    return math.fsum(values) / len(values) if values else math.nan

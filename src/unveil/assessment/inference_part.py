@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unveil.assessment.figure import Figure
+from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.microdata import Pair
@@ -97,7 +97,7 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
     spans = risk.intervals(level=context.scenario.level, seed=context.scenario.seed)
     attacks = risk.attacks
     base: dict[str, Any] = {
-        name: _mean([a[name] for a in attacks]) for name in ("margin", "null_mean", "null_95", "ceiling", "excess")
+        name: mean_of([a[name] for a in attacks]) for name in ("margin", "null_mean", "null_95", "ceiling", "excess")
     }
     return Figure(
         measure="RAPID",
@@ -105,11 +105,11 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
         target=risk.target,
         unit="share",
         per_release=[release["rate"] for release in risk.releases],
-        low=_mean([span["bootstrap"][0] for span in spans]),
-        high=_mean([span["bootstrap"][1] for span in spans]),
+        low=mean_of([span["bootstrap"][0] for span in spans]),
+        high=mean_of([span["bootstrap"][1] for span in spans]),
         p_value=max(a["p_value"] for a in attacks),
-        excess_low=_mean([span["excess"][0] for span in spans]),
-        excess_high=_mean([span["excess"][1] for span in spans]),
+        excess_low=mean_of([span["excess"][0] for span in spans]),
+        excess_high=mean_of([span["excess"][1] for span in spans]),
         sentence=_sentence(risk),
         does_not_show=(
             "Whether a person's own record was used: what holds for people in general is inferred about everybody."
@@ -192,7 +192,3 @@ def _groups(context: Context, risk: Rapid) -> list[dict[str, Any]]:
             scale=1.0,
         )
     ]
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

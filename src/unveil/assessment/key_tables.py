@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.assessment.figure import Figure
+from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.errors import DataError, UnveilWarning
@@ -37,8 +36,8 @@ def identity_part(context: Context) -> Section:
         target=None,
         unit="percent",
         per_release=[release["repU"] for release in risk.releases],
-        low=_mean([low for low, _ in spans]),
-        high=_mean([high for _, high in spans]),
+        low=mean_of([low for low, _ in spans]),
+        high=mean_of([high for _, high in spans]),
         ceiling=unique,
         sentence=(
             f"Of 100 persons, {number(unique, 1)} have a combination of keys that nobody else in the original has; "
@@ -58,6 +57,7 @@ def identity_part(context: Context) -> Section:
 
 def attribute_part(context: Context) -> Section:
     """DiSCO and DCAP of every target, each on its ladder of baselines."""
+    _refuse_if_none(context)
     figures: list[Figure] = []
     targets: dict[str, dict[str, Any]] = {}
     for target, risk in context.attribute.items():
@@ -70,7 +70,20 @@ def attribute_part(context: Context) -> Section:
             "checks": _checks(risk),
             "notes": list(risk.notes),
         }
-    return Section(figures=tuple(figures), targets=targets, warnings=_rises(context.attribute))
+    return Section(
+        figures=tuple(figures), targets=targets, warnings=_rises(context.attribute), partial=_left_out(context)
+    )
+
+
+def _refuse_if_none(context: Context) -> None:
+    """Fail where no target can be measured, for the reason of the first."""
+    if not context.attribute:
+        raise next(iter(context.unmeasured.values()))
+
+
+def _left_out(context: Context) -> str | None:
+    """Which targets cannot be measured, and why."""
+    return "; ".join(str(error) for error in context.unmeasured.values()) or None
 
 
 def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
@@ -87,7 +100,7 @@ def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
 
 def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:
     """Where DiSCO would be higher if the release told less (Latner, Neunhoeffer & Drechsler 2026)."""
-    values = {target: (risk.mean["DiSCO"], _mean(risk.mode_DiSCO)) for target, risk in risks.items()}
+    values = {target: (risk.mean["DiSCO"], mean_of(risk.mode_DiSCO)) for target, risk in risks.items()}
     rising = [f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if mode > value]
     if not rising:
         return ()
@@ -172,16 +185,15 @@ def structure_part(context: Context) -> Section:
 
 def key_sets_part(context: Context) -> Section:
     """Which keys carry the risk: every set of up to four keys, and all keys but one."""
+    _refuse_if_none(context)
     scenario = context.scenario
     sets: list[dict[str, Any]] = []
     without: list[dict[str, Any]] = []
     largest = LARGEST_SET if len(scenario.keys) <= MOST_KEYS_IN_SETS else 2
-    for target in scenario.targets:
+    for target in context.attribute:
         found = key_sets(
             context.pair, scenario.keys, target=target, max_size=largest, ngroups_keys=scenario.ngroups_keys,
-            ngroups_target={target: scenario.ngroups_target[target]}
-            if scenario.ngroups_target and target in scenario.ngroups_target
-            else None,
+            ngroups_target=context.groups_of([target]),
         )  # fmt: skip
         everything, *one_less = found.leave_one_out
         sets.extend(_set(target, one) for one in found.sets)
@@ -195,7 +207,9 @@ def key_sets_part(context: Context) -> Section:
             }
             for one in one_less
         )
-    return Section(entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest})
+    return Section(
+        entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest}, partial=_left_out(context)
+    )
 
 
 def _set(target: str, one: Any) -> dict[str, Any]:
@@ -206,10 +220,6 @@ def _set(target: str, one: Any) -> dict[str, Any]:
         "figures": {name: one.measures[name] for name in ("repU", "DiSCO", "Dorig")}
         | {"combinations": one.combinations},
     }
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values) if values else math.nan
 
 
 def _mean_over(context: Context, of_release: Any) -> NDArray[np.float64]:

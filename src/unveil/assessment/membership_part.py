@@ -7,7 +7,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from unveil.assessment.figure import Figure
+from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.part import Context, Section, Skipped
 from unveil.assessment.scenario import INTRUDERS
 
@@ -55,7 +55,7 @@ def membership_part(context: Context) -> Section:
         rows = [_row(name, again.auc[name], again.auc_interval[name], again.tpr[name]) for name in again.attacks]
         per_release = {name: [run.together[name].auc for run in again.runs] for name in again.attacks}
         shares = [run.copies_together for run in again.runs]
-        copied = (_mean([one.members for one in shares]), _mean([one.held_out for one in shares]))
+        copied = (mean_of([one.members for one in shares]), mean_of([one.held_out for one in shares]))
         counts, how = (again.n // 2, again.n - again.n // 2), "refitted on random halves"
     top = max(rows, key=lambda row: -math.inf if math.isnan(row["auc"]) else row["auc"])
     figure = _figure(top, per_release[top["attack"]], how)
@@ -102,7 +102,3 @@ def _figure(top: dict[str, Any], per_release: Sequence[float], how: str) -> Figu
         contradicted_by="posterior certain",
         undefined=None if not math.isnan(auc) else "no attack was possible",
     )
-
-
-def _mean(values: Sequence[float]) -> float:
-    return math.fsum(values) / len(values)

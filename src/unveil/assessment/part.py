@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -70,14 +70,44 @@ class Context:
         """Identity measures, taken when a part first needs them."""
         return identity(self.pair, self.scenario.keys, ngroups_keys=self.scenario.ngroups_keys)
 
-    @cached_property
+    @property
     def attribute(self) -> Mapping[str, AttributeRisk]:
-        """Attribute measures by target, taken when a part first needs them."""
+        """Attribute measures by target, of those targets that can be measured; taken when a part first needs them."""
+        return self._attributes[0]
+
+    @property
+    def unmeasured(self) -> Mapping[str, UnveilError]:
+        """Why attribute measures cannot be taken, by target where this is so."""
+        return self._attributes[1]
+
+    @cached_property
+    def _attributes(self) -> tuple[Mapping[str, AttributeRisk], Mapping[str, UnveilError]]:
+        try:
+            return self._measured(self.scenario.targets), {}
+        except UnveilError:
+            # Which target it is, is found by asking for one after the other; it takes none of the others with it.
+            found: dict[str, AttributeRisk] = {}
+            failed: dict[str, UnveilError] = {}
+            for target in self.scenario.targets:
+                try:
+                    found |= self._measured([target])
+                except UnveilError as error:
+                    failed[target] = error
+            return found, failed
+
+    def _measured(self, targets: Sequence[str]) -> dict[str, AttributeRisk]:
         risks = attribute(
-            self.pair, self.scenario.keys, targets=self.scenario.targets, ngroups_keys=self.scenario.ngroups_keys,
-            ngroups_target=self.scenario.ngroups_target,
-        )  # fmt: skip
+            self.pair,
+            self.scenario.keys,
+            targets=targets,
+            ngroups_keys=self.scenario.ngroups_keys,
+            ngroups_target=self.groups_of(targets),
+        )
         return {risk.target: risk for risk in risks}
+
+    def groups_of(self, targets: Sequence[str]) -> dict[str, int] | None:
+        """Into how many groups some targets are cut; None where they are taken as they are."""
+        return {name: n for name, n in (self.scenario.ngroups_target or {}).items() if name in targets} or None
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Plots of an assessment and of a comparison; matplotlib is only needed here."""
+"""Plots of an assessment and of a map of risk and utility; matplotlib is only needed here."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from unveil.drawing import as_written, axes_for, without_frame
 from unveil.errors import CallError
 
 if TYPE_CHECKING:
-    from unveil.assessment.comparison import Comparison
+    from unveil.assessment.risk_utility_map import RiskUtilityMap
 
 __all__ = ["plot_figures", "plot_map"]
 
@@ -44,15 +44,15 @@ def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
     return without_frame(ax)
 
 
-def plot_map(comparison: Comparison, ax: Any = None) -> Any:
+def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
     """Draw risk against utility, both absolute, with intervals."""
     points = [
-        (point, point.utilities[comparison.utility], point.risks[comparison.risk])
-        for point in comparison.points
-        if comparison.utility in point.utilities and comparison.risk in point.risks
+        (point, point.utilities[found.utility], point.risks[found.risk])
+        for point in found.points
+        if found.utility in point.utilities and found.risk in point.risks
     ]
     if not points:
-        raise CallError(f"no point has both {comparison.risk} and {comparison.utility}; there is nothing to draw")
+        raise CallError(f"no point has both {found.risk} and {found.utility}; there is nothing to draw")
     ax = axes_for(ax, height=5.0)
     farthest = max(x[0] for _, x, _ in points)
     for point, (x, x_low, x_high), (y, y_low, y_high) in points:
@@ -74,8 +74,8 @@ def plot_map(comparison: Comparison, ax: Any = None) -> Any:
     ax.plot(*zip(*best, strict=True), color="tab:blue", linewidth=0.8, linestyle="--", label="none is better in both")
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel(f"{comparison.utility} (0: as useful as the original)")
-    ax.set_ylabel(f"{comparison.risk} (0: nothing found)")
+    ax.set_xlabel(f"{found.utility} (0: as useful as the original)")
+    ax.set_ylabel(f"{found.risk} (0: nothing found)")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     ax.grid(alpha=0.3)
     return without_frame(ax)

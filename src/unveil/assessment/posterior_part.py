@@ -62,7 +62,7 @@ def _compute(context: Context, target: str) -> Section:
             runs["sampled"] = run
             break
         runs[who] = run
-    beside = [context.attribute[target]]
+    beside = [context.attribute[target]] if target in context.attribute else []
     found = {who: run.to_dict(by=list(context.scenario.keys), beside=beside) for who, run in runs.items()}
     how = str(found["sampled"]["strongest"])
     figures = (
@@ -88,11 +88,12 @@ _WHO = {
 
 def _flags(context: Context, target: str) -> NDArray[np.bool_]:
     """Records that a cheap measure points at in any release."""
-    risk = context.attribute[target]
     flags = np.zeros(context.pair.n_original, dtype=bool)
     for release in range(context.pair.n_releases):
-        table = risk.records(release, flavour="arrow")
-        for column in ("replicated_unique", "disco"):
+        tables = [(context.identity.records(release, flavour="arrow"), "replicated_unique")]
+        if target in context.attribute:
+            tables.append((context.attribute[target].records(release, flavour="arrow"), "disco"))
+        for table, column in tables:
             flags |= np.asarray(table.column(column).to_numpy(zero_copy_only=False), dtype=bool)
     return flags
 

@@ -118,12 +118,9 @@ class Synthesis:
         """How the original was read when the releases were made, as far as the provenance file says so."""
         if self.provenance is None:
             return {}
-        from unveil.synthesis.provenance import read_provenance
+        from unveil.synthesis.rebuild import reading_of
 
-        found = read_provenance(self.provenance)
-        said = dict(found.reading) | dict(found.settings)
-        names = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
-        return {name: said[name] for name in names if said.get(name)}
+        return reading_of(self.provenance)
 
     def made(self, original: Path, special_codes: Any, kinds: Any) -> Any:
         """The synthesizer, or None where nothing is said of it."""
@@ -135,12 +132,9 @@ class Synthesis:
                 raise CallError(
                     "the provenance file says how the releases were made; leave out --synthesizer and settings"
                 )
-            from unveil.synthesis.provenance import read_provenance
-            from unveil.synthesis.rebuild import synthesizer_of
+            from unveil.synthesis.rebuild import rebuilt
 
-            found = read_provenance(self.provenance)
-            found.check_original(original)
-            return synthesizer_of(found)
+            return rebuilt(self.provenance, original)
         if self.synthesizer is None:
             if settings:
                 raise CallError("settings of a synthesizer need --synthesizer cart")
@@ -217,7 +211,7 @@ def assess(
     provenance = given.pop("provenance", None)
     if synthesis == Synthesis() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
-    reading = _reading(reading, synthesis.reading() | given)
+    reading = reading.or_else(synthesis.reading() | given)
     pair = reading.pair(original, tuple(releases))
     maker = synthesis.made(original, reading.codes, reading.stated)
     announce_compiling()
@@ -309,22 +303,6 @@ def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[P
     if original is None:
         raise CallError("no files given: name the original, then one or more synthetic files, or a scenario file")
     return original, releases if isinstance(releases, list) else [releases]
-
-
-def _reading(reading: Reading, given: dict[str, Any]) -> Reading:
-    """How the files are read: as said on the command line, else as the scenario says."""
-    found = {name: given.pop(name) for name in [f.name for f in fields(Reading)] if name in given}
-    for name in ("special_codes", "kinds"):
-        if name in found:
-            found[name] = [
-                f"{column}={value}"
-                for column, values in found[name].items()
-                for value in (values if isinstance(values, list) else [values])
-            ]
-    if isinstance(found.get("missing"), str):
-        found["missing"] = [found["missing"]]
-    said = {f.name: getattr(reading, f.name) for f in fields(Reading) if getattr(reading, f.name) is not None}
-    return Reading(**(found | said))
 
 
 def _grid(given: list[str] | None) -> dict[str, list[Any]]:

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from unveil.cli.options import Listed, Original, Output, Reading, Whole, announce_compiling, names_of, progress_bar
+from unveil.cli.options import (
+    Listed,
+    Original,
+    Output,
+    Reading,
+    Synthetic,
+    Whole,
+    announce_compiling,
+    names_of,
+    progress_bar,
+    save_confidential,
+)
 from unveil.errors import CallError
 
 __all__ = ["AttackOptions", "membership"]
@@ -57,7 +67,7 @@ class AttackOptions:
 
 
 def membership(
-    original: Original, *synthetic: Path, holdout: Path | None = None,
+    original: Original, *synthetic: Synthetic, holdout: Path | None = None,
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
     repeats: Whole = 3, minbucket: Whole = 5, cp: float = 1e-8, collapse: bool = True, records: Path | None = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
@@ -70,8 +80,6 @@ def membership(
     ----------
     original
         The file of real records that the release was made from.
-    synthetic
-        The release, or several.
     holdout
         A file of real records that the synthesizer never saw.
     holdout_unseen
@@ -107,10 +115,7 @@ def membership(
     pair = reading.pair(original, synthetic)
     found = unveil.membership(pair, str(holdout), holdout_unseen=holdout_unseen, **attack.options(pair.names))
     if records is not None:
-        from unveil.microdata.write import write_table
-
-        write_table(found.records(flavour="arrow"), str(records), overwrite=output.overwrite)
-        print(f"notice: {records} holds figures of every single person: keep it in the building", file=sys.stderr)
+        save_confidential(found.records(flavour="arrow"), records, output.overwrite)
     output.give(found)
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -43,8 +43,10 @@ __all__ = [
     "named_path",
     "names_of",
     "plain_value",
+    "print_frame",
     "progress_bar",
     "record_files",
+    "save_confidential",
     "save_records",
     "write_text",
 ]
@@ -166,6 +168,21 @@ class Reading:
             "delimiter": self.delimiter,
             "decimal": self.decimal,
         }
+
+    def or_else(self, given: Mapping[str, Any]) -> Reading:
+        """As said on the command line, else as a scenario or a provenance file says, in options of ``Pair``."""
+        found = {name: given[name] for name in [f.name for f in fields(Reading)] if name in given}
+        for name in ("special_codes", "kinds"):
+            if name in found:
+                found[name] = [
+                    f"{column}={value}"
+                    for column, values in found[name].items()
+                    for value in (values if isinstance(values, list) else [values])
+                ]
+        if isinstance(found.get("missing"), str):
+            found["missing"] = [found["missing"]]
+        said = {f.name: getattr(self, f.name) for f in fields(Reading) if getattr(self, f.name) is not None}
+        return Reading(**(found | said))
 
     def pair(self, original: Path, synthetic: tuple[Path, ...]) -> Any:
         """Open the files.
@@ -311,11 +328,27 @@ def record_files(records: Path | None, n_releases: int) -> list[Path]:
 
 def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
     """Write the figures of every original record, and say that they are confidential."""
+    if records is None:
+        return
+    labels = risk.labels
+    for i, (path, label) in enumerate(zip(record_files(records, len(labels)), labels, strict=True)):
+        save_confidential(risk.records(i, flavour="arrow"), path, overwrite, f" ({label})")
+
+
+def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> None:
+    """Write figures of single persons, and say that they are."""
     from unveil.microdata.write import write_table
 
-    for i, path in enumerate(record_files(records, len(risk.labels if records else ()))):
-        write_table(risk.records(i, flavour="arrow"), str(path), overwrite=overwrite)
-        print(f"notice: {path} holds figures of every single person: keep it in the building", file=sys.stderr)
+    write_table(table, str(path), overwrite=overwrite)
+    print(f"notice: {path} holds figures of every single person{of}: keep it in the building", file=sys.stderr)
+
+
+def print_frame(title: str, table: Any) -> None:
+    """An Arrow table below its title."""
+    from unveil.result import text_table
+
+    print(f"\n{title}\n")
+    print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
 
 
 def announce_compiling(kernel: str = "") -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,7 +24,10 @@ from unveil.cli.options import (
     announce_compiling,
     names_of,
     plain_value,
+    print_frame,
     progress_bar,
+    record_files,
+    save_records,
 )
 from unveil.errors import CallError
 
@@ -71,7 +73,8 @@ def posterior(
     keys
         Key variables, separated by commas: sets the records at risk beside those that DiSCO flags with these keys.
     provenance
-        The file that unveil synthesize wrote beside the release: takes the place of the settings below.
+        The file that unveil synthesize wrote beside the release: takes the place of the settings below, and of how the
+        original is read where that is not said.
     method
         cart, or catall for the saturated multinomial.
     seed
@@ -84,10 +87,14 @@ def posterior(
         Also show the measures for each level of this column.
     """
     from unveil.posterior.call import posterior as compute
+    from unveil.posterior.setting import pooled_groups
 
-    files = () if records is None else (records,)
-    output.check((original, *synthetic), *files)
+    output.check((original, *synthetic), *record_files(records, len(pooled_groups(releases, len(synthetic)))))
     announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
+    if provenance is not None:
+        from unveil.synthesis.rebuild import reading_of
+
+        reading = reading.or_else(reading_of(provenance))
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
         provenance, original, reading, method, epsilon,
@@ -112,7 +119,10 @@ def posterior(
             print(*(f"\n{risk.cross(flagged, release=r)}" for r in range(len(risk.labels))), sep="\n")
         if found is not None:
             print(f"\n{found}")
-    _details(risk, by, records, silent=output.json == "-", overwrite=output.overwrite)
+        if by is not None:
+            for release, label in enumerate(risk.labels):
+                print_frame(f"{label}, by {by}", risk.by(by, release, flavour="arrow"))
+    save_records(risk, records, output.overwrite)
 
 
 def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
@@ -121,25 +131,6 @@ def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
     if len(risk.target) > 1:
         raise CallError("--keys sets a single target beside DiSCO; name one target")
     return attribute(pair, keys, target=risk.target[0])
-
-
-def _details(risk: Any, by: str | None, records: Path | None, *, silent: bool, overwrite: bool) -> None:
-    """Figures by group, and of every record."""
-    if by is not None and not silent:
-        from unveil.result import text_table
-
-        for release, label in enumerate(risk.labels):
-            table = risk.by(by, release, flavour="arrow")
-            print(f"\n{label}, by {by}\n")
-            print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
-    if records is not None:
-        from unveil.microdata.write import write_table
-
-        for release, label in enumerate(risk.labels):
-            path = records if len(risk.labels) == 1 else records.with_stem(f"{records.stem}_{release + 1}")
-            write_table(risk.records(release, flavour="arrow"), str(path), overwrite=overwrite)
-            print(f"notice: {path} holds figures of every single person ({label}): keep it in the building",
-                  file=sys.stderr)  # fmt: skip
 
 
 def _synthesizer(
@@ -155,12 +146,9 @@ def _synthesizer(
     from unveil.synthesis.methods.catall import CatallSynthesizer
 
     if provenance is not None:
-        from unveil.synthesis.provenance import read_provenance
-        from unveil.synthesis.rebuild import synthesizer_of
+        from unveil.synthesis.rebuild import rebuilt
 
-        found = read_provenance(provenance)
-        found.check_original(original)
-        return synthesizer_of(found)
+        return rebuilt(provenance, original)
     if method == "catall":
         return CatallSynthesizer(epsilon=epsilon, kinds=reading.stated or None)
     if method != "cart":

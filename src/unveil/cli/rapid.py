@@ -22,6 +22,7 @@ from unveil.cli.options import (
     Targets,
     announce_compiling,
     names_of,
+    print_frame,
     progress_bar,
     record_files,
     save_records,
@@ -191,8 +192,6 @@ def _filling(text: str) -> Any:
 
 
 def _show(result: Any, columns: list[str], worst_subgroups: bool) -> None:
-    from unveil.result import text_table
-
     views: list[tuple[str, Callable[[int, str], Any]]] = [
         (f"by {column}", partial(result.by, column, flavour="arrow")) for column in columns
     ]
@@ -201,6 +200,4 @@ def _show(result: Any, columns: list[str], worst_subgroups: bool) -> None:
     for title, table_of in views:
         for release, label in enumerate(result.labels):
             for attacker in result.attackers:
-                table = table_of(release, attacker)
-                print(f"\n{result.target}: {title}; {label}, {attacker}\n")
-                print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
+                print_frame(f"{result.target}: {title}; {label}, {attacker}", table_of(release, attacker))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
@@ -13,6 +12,7 @@ from unveil.cli.options import (
     Original,
     Output,
     Reading,
+    Synthetic,
     Whole,
     announce_compiling,
     names_of,
@@ -80,7 +80,7 @@ class Measuring:
 
 
 def utility(
-    original: Original, *synthetic: Path, columns: Listed = None, model: Listed = None, targets: Listed = None,
+    original: Original, *synthetic: Synthetic, columns: Listed = None, model: Listed = None, targets: Listed = None,
     view: Literal["heatmap", "variables", "models", "prediction"] | None = None, view_measure: str | None = None,
     measuring: Measuring = Measuring(), reading: Reading = Reading(), output: Output = Output(),
 ) -> None:  # fmt: skip
@@ -88,10 +88,6 @@ def utility(
 
     Parameters
     ----------
-    original
-        The file of real records.
-    synthetic
-        The release, or several.
     columns
         Variables to compare, separated by commas; default: all that the files share.
     model

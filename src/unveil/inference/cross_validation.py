@@ -23,11 +23,10 @@ from unveil.inference.rapid import rapid
 from unveil.microdata.coding import distinct_values
 from unveil.microdata.files import open_source
 from unveil.microdata.nearest import near_matches
-from unveil.microdata.ordering import value_order
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar, Source
 from unveil.result import frame, number, paragraph, text_table
-from unveil.synthesis.calls import as_frame, rows_of, sampler
+from unveil.synthesis.calls import as_frame, rows_of, sampler, value_order
 
 __all__ = ["RapidCV", "rapid_synthesizer_cv"]
 
@@ -184,6 +183,7 @@ def rapid_synthesizer_cv(
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < folds:
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
+    # The order in which the records came is not to matter.
     source = rows_of(source, value_order(source), source.label)
     draw = sampler(synthesizer)
     options = {"permutations": 0, "ceiling": False} | options

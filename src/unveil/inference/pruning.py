@@ -58,7 +58,7 @@ def pruned(tree: Tree, cp: float) -> Tree:
         tree,
         leaf=leaf,
         leaf_node=found,
-        leaf_start=np.append(tree.start[found], tree.order.size),
+        leaf_start=np.append(tree.start[found], tree.n_records),
     )
 
 

@@ -20,11 +20,10 @@ from unveil.membership.infer import membership
 from unveil.membership.result import Membership
 from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.files import open_source
-from unveil.microdata.ordering import value_order
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar
 from unveil.result import frame, number, paragraph, text_table
-from unveil.synthesis.calls import as_frame, rows_of, sampler
+from unveil.synthesis.calls import as_frame, rows_of, sampler, value_order
 
 __all__ = ["MembershipOfSynthesizer", "membership_synthesizer"]
 

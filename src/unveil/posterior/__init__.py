@@ -13,7 +13,8 @@ from unveil.posterior.advice import Advice, AdviceRow
 from unveil.posterior.call import posterior
 from unveil.posterior.cross import CrossTable
 from unveil.posterior.priors import Prior
-from unveil.posterior.risk import PosteriorRisk, Selection
+from unveil.posterior.risk import PosteriorRisk
+from unveil.posterior.selection import Selection
 from unveil.posterior.settings_check import SettingsCheck
 
 __all__ = ["Advice", "AdviceRow", "CrossTable", "PosteriorRisk", "Prior", "Selection", "SettingsCheck", "posterior"]

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import CodedColumn, Pair
-from unveil.microdata.ordering import value_order
 from unveil.microdata.source import Flavour
 from unveil.posterior.chain import refusal
 from unveil.posterior.priors import PriorChoice, in_order
@@ -23,7 +22,7 @@ from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.summary import CERTAIN, exact_mean
 from unveil.result import frame, paragraph, text_table
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.calls import rows_of
+from unveil.synthesis.calls import rows_of, value_order
 
 __all__ = ["Advice", "AdviceRow", "advise"]
 

@@ -11,8 +11,9 @@ from unveil.errors import UnveilWarning
 from unveil.microdata import Pair
 from unveil.posterior.checkpoint import Checkpoint
 from unveil.posterior.priors import PriorChoice
-from unveil.posterior.risk import PosteriorRisk, Selection, pooled_label
+from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.run import Progress, work_out
+from unveil.posterior.selection import Selection, pooled_label
 from unveil.posterior.setting import Setting, fingerprint, make_setting
 from unveil.posterior.study import make_study
 from unveil.posterior.summary import measures

@@ -10,7 +10,7 @@ from unveil.posterior.evidence import fit_fixed_trees
 from unveil.posterior.fixed import FixedTree
 from unveil.posterior.kept import Checked, keep, look_up
 from unveil.posterior.refit import as_figures, quietly
-from unveil.posterior.risk import pooled_label
+from unveil.posterior.selection import pooled_label
 from unveil.posterior.setting import Setting
 from unveil.posterior.settings_check import SettingsCheck, check_settings
 

@@ -13,10 +13,10 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import Pair, Source
-from unveil.microdata.ordering import value_order
 from unveil.posterior.chain import Chain
 from unveil.posterior.evidence import Step
 from unveil.posterior.worlds import Worlds
+from unveil.synthesis.calls import value_order
 
 __all__ = ["Altered", "DeltaEvidence", "RefitEvidence", "as_figures", "quietly"]
 

@@ -15,62 +15,18 @@ from unveil.microdata.coding import level_text
 from unveil.microdata.column import MISSING
 from unveil.microdata.source import Flavour
 from unveil.posterior.cross import CrossTable, flags_of
+from unveil.posterior.selection import Selection
 from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_table, plain, summary
 from unveil.posterior.weigh import Weighed
-from unveil.result import frame, paragraph, text_table
+from unveil.result import frame
 
-__all__ = ["DONOR_SHARES", "PosteriorRisk", "Selection", "pooled_label"]
+__all__ = ["DONOR_SHARES", "PosteriorRisk"]
 
 Structure = Literal["fixed", "exact", "simulated"]
 
 DONOR_SHARES = "donor shares of sequential CART"
 """How the likelihood is found where trees can be walked."""
-
-_PRINTED = ("mean_prior", "mean_posterior", "share_above_half", "share_certain", "expected_gain_bits")
-_MEANING: Mapping[str, str] = {
-    "fixed": "donor counts alone, the trees held as they are",
-    "exact": "donor counts and the shape of the trees",
-    "simulated": "the count of the record's own combination in simulated files; a weak lower bound",
-}
-
-
-@dataclass(frozen=True)
-class Selection:
-    """Which records were looked at.
-
-    Attributes
-    ----------
-    chosen
-        "all", "given", "screened" (by flags) or "sampled" (at random).
-    by
-        What screened them, or how they were drawn; empty otherwise.
-    n_asked
-        Number of records that were to be looked at.
-    n_done
-        Number of records that were, by structure: the least over the releases.
-    time_limit
-        Seconds that were given, or None. Under a limit records are taken in a random order that depends on the seed
-        alone.
-    """
-
-    chosen: str
-    by: str
-    n_asked: int
-    n_done: Mapping[str, int]
-    time_limit: float | None
-
-    @property
-    def stopped(self) -> bool:
-        """Whether time ran out."""
-        return any(n < self.n_asked for n in self.n_done.values())
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same by name."""
-        return {
-            "chosen": self.chosen, "by": self.by, "n_asked": self.n_asked, "n_done": dict(self.n_done),
-            "time_limit": self.time_limit, "stopped": self.stopped,
-        }  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -371,54 +327,14 @@ class PosteriorRisk:
         return [known[int(value)] for value in values]
 
     def __str__(self) -> str:
-        rows: list[list[float | str | None]] = []
-        for label, release in zip(self.labels, self.releases, strict=True):
-            rows.extend([label, name, *(one[m] for m in _PRINTED)] for name, one in release.items())
-        strongest = self.structures[-1]
-        figures = self.releases[0][strongest]
-        lines = [
-            f"Posterior of {', '.join(self.target)}: {self.n_records} of {self.n_original} records, "
-            f"{self.n_values} values, prior {self.prior}",
-            "",
-            text_table(["release", "structure", *_PRINTED], rows, digits=3),
-            "",
-            paragraph(
-                f"An intruder who knows {self._knowledge()}",
-                f"gives its true value a probability of {figures['mean_posterior']:.3f} on average, beforehand"
-                f" {figures['mean_prior']:.3f}; for {100 * figures['share_certain']:.1f} of 100 records it is certain.",
-                *(f"{name}: {_MEANING[name]}." for name in self.structures),
-                "Not shown: what intruders learn who know fewer records; all other records are taken as known.",
-            ),
-        ]
-        if self.intruder_errors:
-            lines.append(paragraph(f"{self.intruder_errors} of the intruder's other records are wrong."))
-        if self.monte_carlo_error is not None:
-            lines.append(paragraph(f"Largest Monte-Carlo error: {self.monte_carlo_error.max():.3f}."))
-        if self.largest_mean_gain is not None:
-            lines.append(paragraph(f"Mean normalised gain: at most {self.largest_mean_gain:.3f} on average."))
-        if self.selection.stopped:
-            done = ", ".join(f"{name} {n}" for name, n in self.selection.n_done.items())
-            lines.append(
-                paragraph(f"Time ran out: of {self.n_records} records in random order, {done} were worked out.")
-            )
-        lines.extend(paragraph(f"Warning: {text}.") for text in self.warnings)
-        return "\n".join(lines)
+        from unveil.posterior.printing import in_words
+
+        return in_words(self, len(self._pair.original.names))
 
     __repr__ = __str__
-
-    def _knowledge(self) -> str:
-        """What the intruder knows, in words."""
-        if len(self.known) + len(self.target) == len(self._pair.original.names):
-            return f"everything but {', '.join(self.target)} of one record"
-        return f"all other records, and of one record {', '.join(self.known) or 'nothing'},"
 
 
 def _text(value: object) -> str:
     if isinstance(value, tuple):
         return " | ".join(_text(one) for one in value)
     return MISSING if value is None else level_text(value)
-
-
-def pooled_label(labels: Sequence[str]) -> str:
-    """How releases are called together."""
-    return labels[0] if len(labels) == 1 else f"{len(labels)} releases pooled"

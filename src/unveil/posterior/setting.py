@@ -14,18 +14,18 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata import Pair
 from unveil.microdata.nearest import near_matches
-from unveil.microdata.ordering import value_order
 from unveil.posterior.chain import Chain
 from unveil.posterior.cross import flags_of
 from unveil.posterior.kept import is_known
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.refit import candidates_by_name, quietly
 from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.calls import value_order
 from unveil.synthesis.encode import encode
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.settings import settings_of
 
-__all__ = ["Setting", "fingerprint", "make_setting"]
+__all__ = ["Setting", "fingerprint", "make_setting", "pooled_groups"]
 
 Ints = NDArray[np.int64]
 
@@ -146,7 +146,7 @@ def make_setting(
         chosen,
         prior,
         ("fixed", "exact") if structure == "both" else (structure,),
-        _groups(releases, pair.n_releases),
+        pooled_groups(releases, pair.n_releases),
         intruder_errors,
         seed,
         replicates,
@@ -188,7 +188,7 @@ def _by_value(members: Ints, pair: Pair) -> Ints:
     return np.argsort(rank[members])
 
 
-def _groups(releases: str, n: int) -> tuple[tuple[int, ...], ...]:
+def pooled_groups(releases: str, n: int) -> tuple[tuple[int, ...], ...]:
     """Releases that are pooled, by entry of the result."""
     pooled, each = tuple(range(n)), tuple((r,) for r in range(n))
     if releases == "both" and n > 1:

@@ -12,6 +12,8 @@ from unveil.errors import DataError
 
 __all__ = ["Page", "arrange", "first_columns", "large_enough", "policy_rows"]
 
+MEMBERSHIP_WITH = "release and synthesizer"
+"""The intruder who asks whose records were used."""
 MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300}
 
 
@@ -38,6 +40,9 @@ class Page:
         The assessment.
     intruders
         Each intruder with the figures read as its risk.
+    membership_with
+        Name of the intruder with whom the membership attacks stand: the last one where the one who makes them is not
+        looked at.
     targets
         Each target with its figures.
     general
@@ -48,6 +53,7 @@ class Page:
 
     a: dict[str, Any]
     intruders: list[tuple[dict[str, Any], list[dict[str, Any]]]]
+    membership_with: str | None
     targets: list[TargetPage]
     general: list[dict[str, Any]]
     sections: list[tuple[str, str]]
@@ -81,6 +87,7 @@ def arrange(assessment: dict[str, Any]) -> Page:
     return Page(
         a=assessment,
         intruders=[(one, [f for f in figures if f["intruder"] == one["name"]]) for one in assessment["intruders"]],
+        membership_with=MEMBERSHIP_WITH if MEMBERSHIP_WITH in order else next(reversed(order), None),
         targets=[
             TargetPage(slug, one, [f for f in figures if f["target"] == one["target"]])
             for slug, one in zip(slugs, assessment["targets"], strict=True)

@@ -158,13 +158,19 @@ def _intruders(page: arrange.Page) -> list[str]:
             blocks += _figures(page, figures)
         else:
             blocks.append("No figure was computed for this intruder.")
-    membership = page.a["membership"]
-    if membership is None:
-        blocks.append(_missing(page, "Membership", "membership"))
-    elif membership["sentence"]:
-        blocks += ["### Whose records were used: membership", text(membership["sentence"])]
-        blocks += _records(membership.get("attacks", []), "attack")
+        if one["name"] == page.membership_with:
+            blocks += _membership(page)
     return blocks
+
+
+def _membership(page: arrange.Page) -> list[str]:
+    found = page.a["membership"]
+    if found is None:
+        return [_missing(page, "Membership", "membership")]
+    if not found["sentence"]:
+        return []
+    heading = "#### Whose records were used: membership"
+    return [heading, text(found["sentence"]), *_records(found.get("attacks", []), "attack")]
 
 
 def _missing(page: arrange.Page, what: str, *names: str) -> str:

@@ -24,8 +24,6 @@ FEW_RECORDS = 20
 LOST_SHARE = 0.05
 """Share of a variable's entropy whose loss deserves a warning."""
 CHANCE = 0.01
-SLACK = 1e-6
-"""What a bound is lowered by, so that rounding cannot make it rule out too much."""
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -87,7 +85,7 @@ def lost_share(tree: Tree) -> float:
     lost = lost_bits(tree)
     if lost == 0:
         return 0.0
-    share = np.bincount(tree.response.codes[tree.order]) / tree.order.size
+    share = np.bincount(tree.response.codes[tree.order]) / tree.n_records
     return lost / -float((share[share > 0] * np.log2(share[share > 0])).sum())
 
 
@@ -117,69 +115,81 @@ def lost_bits(tree: Tree) -> float:
     """
     if tree.response.kind == "numeric" or tree.n_leaves == tree.n_leaves_full:
         return 0.0
-    removed = _removed_splits(tree)
-    records, chance = tree.stop[removed] - tree.start[removed], np.log(removed.size / CHANCE)
-    # Most removed splits are too small for any outcome to count: one bit per record is the most a split can hold.
-    # The candidates of the predictor with the most levels alone tell so for most of them.
-    widest = max((p.n_levels for p in tree.predictors if p.kind == "categorical"), default=0)
-    able = np.log(2) * (records - np.minimum(records, widest)) > chance * (1 - SLACK)
-    removed, records = removed[able], records[able]
-    if removed.size == 0:
-        return 0.0
-    surprise = _log_candidates(tree, records) + chance
-    able = 2 * np.log(2) * records > 2 * surprise
-    removed, surprise = removed[able], surprise[able]
-    if removed.size == 0:
-        return 0.0
-    bits, freedom = np.empty(removed.size), np.empty(removed.size)
+    n_levels = np.array([predictor.n_levels for predictor in tree.predictors], dtype=np.float64)
+    unordered = np.array([predictor.kind == "categorical" for predictor in tree.predictors], dtype=np.bool_)
     codes, counts = tree.response.codes[tree.order], np.zeros((2, tree.response.n_levels), dtype=np.int64)
-    _split_bits(codes, tree.start[removed], tree.stop[removed + 1], tree.stop[removed], counts, bits, freedom)
-    limit = freedom + 2 * np.sqrt(freedom * surprise) + 2 * surprise
-    return float(bits[2 * np.log(2) * bits > limit].sum()) / tree.order.size
-
-
-def _removed_splits(tree: Tree) -> Integers:
-    """Nodes that were split and lie at or below a leaf."""
-    reach = np.maximum.accumulate(np.where(tree.leaf >= 0, tree.stop, 0))
-    return np.flatnonzero((tree.start < reach) & (tree.right >= 0))
+    lost = _outstanding_bits(codes, tree.start, tree.stop, tree.right, tree.leaf, n_levels, unordered, counts)
+    return lost / tree.n_records
 
 
 @compiled
-def _split_bits(
+def _outstanding_bits(
     codes: NDArray[np.int32],
     start: Integers,
-    middle: Integers,
     stop: Integers,
+    right: NDArray[np.int32],
+    leaf: NDArray[np.int32],
+    n_levels: Floats,
+    unordered: NDArray[np.bool_],
     counts: Integers,
-    bits: Floats,
-    freedom: Floats,
-) -> None:
-    """Mutual information of side and class, times records, and number of classes less one, of every split.
+) -> float:
+    """Bits, times records, of the removed splits that are not there by chance.
 
     Parameters
     ----------
-    codes : (n,) int32
+    codes : (m,) int32
         Classes, by node.
-    start, middle, stop : (s,) int64
-        A split's records, and where its right side starts.
+    start, stop, right, leaf : (t,)
+        Nodes, see :class:`unveil.trees.Tree`.
+    n_levels : (p,) float64
+        Numbers of levels of the predictors.
+    unordered : (p,) bool
+        Whether their levels are split into sets.
     counts : (2, k) int64
         Buffer of zeros.
-    bits, freedom : (s,) float64
-        Receive the results.
     """
-    for split in range(start.size):
-        for i in range(start[split], stop[split]):
-            counts[0 if i < middle[split] else 1, codes[i]] += 1
-        left, right = middle[split] - start[split], stop[split] - middle[split]
-        total, classes = _k_log_k(left + right) - _k_log_k(left) - _k_log_k(right), 0
-        for i in range(start[split], stop[split]):
-            code = codes[i]
-            a, b = counts[0, code], counts[1, code]
-            if a + b > 0:
-                total += _k_log_k(a) + _k_log_k(b) - _k_log_k(a + b)
-                classes += 1
-                counts[0, code] = counts[1, code] = 0
-        bits[split], freedom[split] = total, classes - 1.0
+    removed, reach = 0, np.int64(0)
+    for node in range(right.size):
+        reach = max(reach, stop[node]) if leaf[node] >= 0 else reach
+        removed += right[node] >= 0 and start[node] < reach
+    chance = np.log(removed / CHANCE)
+    widest = 0.0
+    for f in range(n_levels.size):
+        widest = max(widest, n_levels[f]) if unordered[f] else widest
+    total, reach = 0.0, np.int64(0)
+    for node in range(right.size):
+        reach = max(reach, stop[node]) if leaf[node] >= 0 else reach
+        if right[node] < 0 or start[node] >= reach:
+            continue
+        records = stop[node] - start[node]
+        # Most removed splits are too small for any outcome to count: one bit per record is the most a split can
+        # hold. The candidates of the predictor with the most levels alone tell so for most of them.
+        if np.log(2.0) * (records - min(float(records), widest)) <= chance:
+            continue
+        surprise = _log_candidates(records, n_levels, unordered) + chance
+        if np.log(2.0) * records <= surprise:
+            continue
+        bits, freedom = _split_bits(codes, start[node], stop[node + 1], stop[node], counts)
+        if 2.0 * np.log(2.0) * bits > freedom + 2.0 * np.sqrt(freedom * surprise) + 2.0 * surprise:
+            total += bits
+    return total
+
+
+@compiled
+def _split_bits(codes: NDArray[np.int32], start: int, middle: int, stop: int, counts: Integers) -> tuple[float, float]:
+    """Mutual information of side and class, times records, and number of classes less one; ``counts`` is zeros."""
+    for i in range(start, stop):
+        counts[0 if i < middle else 1, codes[i]] += 1
+    bits = _k_log_k(stop - start) - _k_log_k(middle - start) - _k_log_k(stop - middle)
+    classes = 0
+    for i in range(start, stop):
+        code = codes[i]
+        a, b = counts[0, code], counts[1, code]
+        if a + b > 0:
+            bits += _k_log_k(a) + _k_log_k(b) - _k_log_k(a + b)
+            classes += 1
+            counts[0, code] = counts[1, code] = 0
+    return bits, classes - 1.0
 
 
 @compiled
@@ -187,10 +197,15 @@ def _k_log_k(count: int) -> float:
     return count * np.log2(count) if count > 0 else 0.0
 
 
-def _log_candidates(tree: Tree, records: Integers) -> Floats:
-    """Logarithm of (a bound of) the number of splits of nodes with so many records."""
-    logs = []
-    for predictor in tree.predictors:
-        levels = np.minimum(float(predictor.n_levels), records)
-        logs.append(levels * np.log(2) if predictor.kind == "categorical" else np.log(levels))
-    return np.asarray(np.logaddexp.reduce(np.array(logs), axis=0))
+@compiled
+def _log_candidates(records: int, n_levels: Floats, unordered: NDArray[np.bool_]) -> float:
+    """Logarithm of (a bound of) the number of splits of a node with so many records."""
+    largest, total = -np.inf, 0.0
+    for f in range(n_levels.size):
+        levels = min(n_levels[f], float(records))
+        candidates = levels * np.log(2.0) if unordered[f] else np.log(levels)
+        if candidates > largest:
+            largest, total = candidates, total * np.exp(largest - candidates) + 1.0
+        else:
+            total += np.exp(candidates - largest)
+    return float(largest + np.log(total))

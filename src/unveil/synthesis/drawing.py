@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from unveil.synthesis.encode import Levels
 from unveil.synthesis.fitting import generator
 from unveil.synthesis.likelihood import looked_up
+from unveil.synthesis.memory import give_back
 from unveil.synthesis.plan import Plan, Step, restricted
 from unveil.synthesis.rules import rows_under_rules
 from unveil.trees import Column
@@ -45,6 +46,7 @@ def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> d
         levels[plan.variable.name] = drawn
         for step, column in zip(plan.steps, plan.variable.columns(drawn), strict=True):
             columns[step.position] = column
+        give_back(n)
     return levels
 
 

@@ -2,24 +2,19 @@
 
 from __future__ import annotations
 
-import os
-import re
 import shlex
-import tempfile
 import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import CallError, DataError, FileError, UnveilWarning
+from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import read
-from unveil.microdata.arrays import quoted_list
 from unveil.microdata.source import Source
-from unveil.microdata.statistical import FORMATS, load_pyreadstat
 from unveil.microdata.write import check_writable, write_table
 from unveil.result import paragraph, text_table
 from unveil.synthesis.cart import CartMethod, FittedCart
@@ -29,56 +24,16 @@ from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
 from unveil.synthesis.sequence import CartSynthesizer
+from unveil.synthesis.targets import Targets, check_free, choose_targets, leftovers, write_all
 
-__all__ = ["SyntheticFiles", "Targets", "choose_targets", "synthesize_files"]
+__all__ = ["SyntheticFiles", "synthesize_files"]
 
-UNWRITABLE = (".xlsx", ".xls", ".ods", ".rds", ".rda", ".rdata", ".sas7bdat", ".por", ".json", ".zip", ".tar.gz")
-"""Endings that mean a file, so that no folder of that name is made."""
-WRITABLE = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".sav", ".zsav", ".dta", ".xpt")
-ZIPPED = (".csv", ".tsv", ".txt")
 RUNNING = ("n_jobs", "progress")
 """Parameters that do not change the result."""
 _LOST = paragraph(
     "Bits lost: dependence on earlier variables, beyond chance and per record, that went with the removed leaves;",
     "collapse=False (--no-collapse) keeps it.",
 )
-
-
-@dataclass(frozen=True)
-class Targets:
-    """The files that are to be written, all in one folder.
-
-    Parameters
-    ----------
-    releases
-        A file per copy.
-    provenance
-        The file that says where they come from.
-    in_own_folder
-        Whether a folder was named, which is made where there is none; else a single file was.
-    """
-
-    releases: tuple[Path, ...]
-    provenance: Path
-    in_own_folder: bool
-
-    @property
-    def folder(self) -> Path:
-        """Where they are written."""
-        return self.provenance.parent
-
-    @property
-    def pattern(self) -> str:
-        """The releases as they are written on a command line."""
-        if len(self.releases) == 1:
-            return shlex.quote(str(self.releases[0]))
-        stem, ending = _split(self.releases[0])
-        return shlex.quote(str(self.folder / stem.removesuffix("1"))) + f"*{shlex.quote(ending)}"
-
-    @property
-    def all(self) -> tuple[Path, ...]:
-        """Every file."""
-        return (*self.releases, self.provenance)
 
 
 @dataclass(frozen=True)
@@ -199,7 +154,7 @@ def synthesize_files(
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
         targets = choose_targets(original, output, m, format=format)
         inputs = [original, *([Path(reading["schema"])] if "schema" in reading else [])]
-        _check_free(targets, inputs, overwrite)
+        check_free(targets, inputs, overwrite)
         check_writable(source, targets.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
@@ -207,7 +162,7 @@ def synthesize_files(
         k = facts.records if k is None else k
         sampled = synthesizer.sample(k, m=m, seed=seed)
     releases = sampled if m > 1 else [sampled]
-    caught += _leftovers(targets)
+    caught += leftovers(targets)
     provenance = Provenance(
         method=method, settings=settings, seed=seed, m=m, k=k, original=facts, releases=(),
         variables=_variable_facts(synthesizer, method, source.names), seconds=0.0, reading=_named(reading),
@@ -226,91 +181,7 @@ def synthesize_files(
         write_provenance(written, folder / targets.provenance.name)
         return written
 
-    return SyntheticFiles(original, targets, _write_all(targets, write, overwrite=overwrite))
-
-
-def choose_targets(original: Path, output: Path, m: int, *, format: str | None = None) -> Targets:
-    """Names of the files that are to be written.
-
-    Parameters
-    ----------
-    original
-        The file of real records.
-    output
-        A folder, or the name of a file where ``m`` is 1.
-    m
-        Number of copies.
-    format
-        Ending of the files in a folder; that of the original by default.
-
-    Raises
-    ------
-    CallError
-        If the format is unknown or cannot be written, or a single name is given for several copies.
-
-    Examples
-    --------
-    >>> targets = choose_targets(Path("survey.sav"), Path("out"), 2, format="csv")
-    >>> [path.name for path in targets.all]
-    ['survey_syn1.csv', 'survey_syn2.csv', 'survey_syn.provenance.json']
-    """
-    stem, ending = _split(output)
-    if ending in _endings() and not output.is_dir():
-        if m > 1:
-            raise CallError(f"{output.name} is one file and there are {m} copies: name a folder, or ask for m = 1")
-        if format is not None and _ending(format) != ending:
-            raise CallError(f"format {format!r} contradicts the name {output.name}; leave one of them out")
-        return Targets((output,), output.with_name(f"{stem}.provenance.json"), False)
-    if ending in UNWRITABLE and not output.is_dir():
-        raise CallError(f"{output.name}: files like this cannot be written; choose from {', '.join(_endings())}")
-    stem, own = _split(original)
-    ending = own if format is None else _ending(format)
-    if ending not in _endings():
-        what = f"{original.name}: files like this cannot be written" if format is None else f"unknown format {format!r}"
-        raise CallError(f"{what}; choose a format from {', '.join(e[1:] for e in _endings())}")
-    names = [f"{stem}_syn{copy}{ending}" for copy in range(1, m + 1)]
-    return Targets(tuple(output / name for name in names), output / f"{stem}_syn.provenance.json", True)
-
-
-def _endings() -> tuple[str, ...]:
-    return (*WRITABLE, *(f"{ending}.gz" for ending in ZIPPED))
-
-
-def _ending(format: str) -> str:
-    return f".{format.lower().lstrip('.')}"
-
-
-def _split(path: Path) -> tuple[str, str]:
-    """A file's name without its ending, and the ending in small letters (".csv.gz" is one)."""
-    zipped = ".gz" if path.suffix.lower() == ".gz" else ""
-    name = path.name[: len(path.name) - len(zipped)]
-    suffix = Path(name).suffix
-    return name[: len(name) - len(suffix)], suffix.lower() + zipped
-
-
-# Before
-
-
-def _check_free(targets: Targets, inputs: Iterable[Path], overwrite: bool) -> None:
-    """Refuse before the work what could not be written after it."""
-    folder = targets.folder
-    standing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
-    if not standing.is_dir():
-        raise FileError(f"{standing} is a file, not a folder; name a folder, or a file with a known ending")
-    if standing != folder and not targets.in_own_folder:
-        raise FileError(f"{targets.releases[0].name}: there is no folder {folder}; make it first")
-    if not os.access(standing, os.W_OK):
-        raise FileError(f"{standing}: nothing can be written to this folder; name another")
-    for target in targets.all:
-        for path in inputs:
-            if target.exists() and path.exists() and target.samefile(path):
-                raise CallError(f"{target} is {path.name} itself, which is never overwritten; choose another name")
-        if target.is_dir():
-            raise FileError(f"{target} is a folder; choose another name")
-        if os.path.lexists(target) and not overwrite:
-            raise FileError(f"{target} exists; choose another name or overwrite it on purpose")
-    if _split(targets.releases[0])[1] in FORMATS:
-        load_pyreadstat(targets.releases[0].name)
+    return SyntheticFiles(original, targets, write_all(targets, write, overwrite=overwrite))
 
 
 def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -379,23 +250,6 @@ def _facts(plan: Plan) -> Iterator[VariableFacts]:
             yield VariableFacts(step.name, method)
 
 
-def _leftovers(targets: Targets) -> list[str]:
-    """A warning of copies from an earlier run with more of them."""
-    if not targets.in_own_folder or not targets.folder.is_dir():
-        return []
-    stem, ending = _split(targets.releases[0])
-    pattern = re.compile(re.escape(stem[:-1]) + r"\d+" + re.escape(ending))
-    now = {path.name for path in targets.releases}
-    old = sorted(
-        path.name for path in targets.folder.iterdir() if pattern.fullmatch(path.name) and path.name not in now
-    )
-    return (
-        [f"{targets.folder} still holds {quoted_list(old)} of an earlier run; remove what is out of date"]
-        if old
-        else []
-    )
-
-
 @contextmanager
 def _collected() -> Iterator[list[str]]:
     """The texts of the warnings that the block gives rise to; those of other packages go their way."""
@@ -408,44 +262,3 @@ def _collected() -> Iterator[list[str]]:
             texts.append(str(one.message))
         else:
             warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
-
-
-# Afterwards
-
-
-def _write_all(targets: Targets, write: Callable[[Path], Provenance], *, overwrite: bool) -> Provenance:
-    """Write into a folder beside, then move all files to their places; whatever happens, all or none are there."""
-    folder = targets.folder
-    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".unveil-", dir=folder) as name:
-            made = write(Path(name))
-            _move(targets, Path(name), overwrite)
-            return made
-    except BaseException as error:
-        for parent in missing:
-            with suppress(OSError):
-                parent.rmdir()
-        if isinstance(error, OSError):
-            raise FileError(f"{folder}: cannot be written to ({error.strerror or error}); nothing was") from None
-        raise
-
-
-def _move(targets: Targets, staged: Path, overwrite: bool) -> None:
-    replaced = staged / "replaced"
-    replaced.mkdir()
-    try:
-        for target in targets.all:
-            if os.path.lexists(target):
-                if not overwrite:
-                    raise FileError(f"{target} exists by now; nothing was written")
-                os.rename(target, replaced / target.name)
-            os.rename(staged / target.name, target)
-    except BaseException:
-        for target in targets.all:
-            if not (staged / target.name).exists():
-                target.unlink(missing_ok=True)
-            if os.path.lexists(replaced / target.name):
-                os.replace(replaced / target.name, target)
-        raise

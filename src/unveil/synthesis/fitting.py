@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.synthesis.memory import give_back
 from unveil.synthesis.plan import Plan, Step, restricted
 from unveil.synthesis.protocol import FittedVariable
 from unveil.threads import in_threads
@@ -69,7 +70,9 @@ def fit_plans(
         # A source of randomness takes longer to set up than a small tree takes to grow.
         draws = getattr(step.method, "draws_in_fit", True)
         rng = generator(seed, *key, step.position) if draws else UNUSED
-        return step.position, step.method.fit(response, predictors, rng)
+        fitted = step.method.fit(response, predictors, rng)
+        give_back(response.codes.size)
+        return step.position, fitted
 
     def done(count: int, step: Step) -> None:
         if progress:

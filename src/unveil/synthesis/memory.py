@@ -7,6 +7,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+import pyarrow as pa
+
 from unveil.errors import CallError
 
 __all__ = ["enough_memory", "give_back"]
@@ -55,8 +57,8 @@ def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
 def give_back(n: int) -> None:
     """Return freed memory to the system after work on so many records, where the system can be asked to.
 
-    The C library keeps what a thread has freed for the next allocations of that thread; after a fit there are none,
-    and what was working memory of a large file would stay taken.
+    The C library keeps what a thread has freed for the next allocations of that thread. Between the steps of a large
+    file these are of other sizes, or made by another library, and what was working memory would stay taken.
 
     Parameters
     ----------
@@ -65,6 +67,7 @@ def give_back(n: int) -> None:
     """
     if n < MANY_RECORDS:
         return
+    pa.default_memory_pool().release_unused()
     try:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):  # not the GNU C library

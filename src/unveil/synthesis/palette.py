@@ -15,9 +15,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from unveil.microdata.arrays import from_numpy
 from unveil.microdata.form import ArrowForm
 from unveil.microdata.source import Flavour, Source, Variable
 from unveil.synthesis.encode import EncodedVariable, Levels
+from unveil.synthesis.memory import give_back
 
 __all__ = ["Palette", "make_palette"]
 
@@ -48,11 +50,22 @@ class Palette:
     flavour: Flavour = "arrow"
     declared: frozenset[str] = frozenset()
 
-    def paint(self, levels: Mapping[str, Levels]) -> Any:
-        """A frame of the records whose levels are given by column."""
-        paint = {"pandas": _pandas, "polars": _polars, "arrow": _arrow}[self.library]
-        painted = paint(self, levels)
-        if self.library != "arrow" or self.flavour == "arrow":
+    def paint(self, levels: dict[str, Levels]) -> Any:
+        """A frame of the records whose levels are given by column.
+
+        The levels are used up, so that the records of a large file are not held twice.
+        """
+        column = {"pandas": _pandas_column, "polars": _polars_column, "arrow": _arrow_column}[self.library]
+        columns = {}
+        for name in list(levels):
+            columns[name] = column(self, name, levels.pop(name))
+            give_back(len(columns[name]))
+        if self.library == "pandas":
+            return _pandas_frame(self.frame, list(columns.values()))
+        if self.library == "polars":
+            return type(self.frame)(list(columns.values()))
+        painted = pa.Table.from_arrays(list(columns.values()), schema=self.frame)
+        if self.flavour == "arrow":
             return painted
         import narwhals as nw
 
@@ -100,7 +113,7 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
             declared |= {name} if levels is not None else set()
             plain = values if source.native or not pa.types.is_dictionary(values.type) else _plain(values)
             values = plain if levels is None else levels
-        columns[name] = values
+        columns[name] = values if name in declared else _only_drawn(values)
     schema = table.schema if table is not None else _schema(source, columns)
     return Palette(
         "arrow", schema, columns, source.flavour if isinstance(data, Source) else "arrow", frozenset(declared)
@@ -114,16 +127,11 @@ def _schema(source: Source, columns: Mapping[str, pa.Array]) -> pa.Schema:
     return pa.schema([(name, column.type) for name, column in columns.items()])
 
 
-def _indices(rows: Rows) -> pa.Array:
-    """Row numbers as an Arrow array, without the detour over pandas."""
-    return pa.Array.from_buffers(pa.int64(), rows.size, [None, pa.py_buffer(rows.astype(np.int64))])
-
-
-def _taken(column: pa.ChunkedArray, rows: Rows) -> pa.ChunkedArray:
+def _taken(column: pa.Array | pa.ChunkedArray, rows: Rows) -> pa.Array | pa.ChunkedArray:
     """Some records of a column; Arrow takes none of its newest text type."""
     if str(column.type) == "string_view":
-        return column.cast(pa.string()).take(_indices(rows)).cast(column.type)
-    return column.take(_indices(rows))
+        return column.cast(pa.string()).take(from_numpy(rows)).cast(column.type)
+    return column.take(from_numpy(rows))
 
 
 def _plain(values: pa.Array) -> pa.Array:
@@ -170,6 +178,13 @@ def _only_drawn(values: pa.Array) -> pa.Array:
     return pa.DictionaryArray.from_arrays(place.take(values.indices), drawn.cast(values.type.value_type))
 
 
+def _all_drawn(values: pa.Array, chosen: Levels) -> bool:
+    """Whether a dictionary need not be shortened, which is known without a look at the records' values."""
+    if not pa.types.is_dictionary(values.type):
+        return True
+    return chosen.new is None and bool(np.bincount(chosen.codes, minlength=len(values)).all())
+
+
 def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
@@ -186,20 +201,23 @@ def _written(levels: Levels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     return rows, levels.new[rows]
 
 
-def _pandas(palette: Palette, levels: Mapping[str, Levels]) -> Any:
-    frame = palette.frame
+def _pandas_column(palette: Palette, name: str, chosen: Levels) -> Any:
+    values = palette.columns[name]
+    taken = values.take(chosen.codes)
+    if chosen.new is not None:
+        rows, numbers = _written(chosen)
+        taken = taken.copy()
+        taken[rows] = _fitting(numbers, values.dtype)
+    return taken
+
+
+def _pandas_frame(frame: Any, arrays: Sequence[Any]) -> Any:
+    """Columns as a frame like the given one; by position, because pandas allows equal names."""
     series = type(frame.iloc[:, 0])
     columns, index = {}, None
-    for i, (name, chosen) in enumerate(levels.items()):
-        values = palette.columns[name]
-        taken = values.take(chosen.codes)
-        if chosen.new is not None:
-            rows, numbers = _written(chosen)
-            taken = taken.copy()
-            taken[rows] = _fitting(numbers, values.dtype)
-        column = series(taken, index=index, dtype=values.dtype, copy=False)
-        index = column.index
-        columns[i] = column
+    for i, values in enumerate(arrays):
+        columns[i] = series(values, index=index, dtype=values.dtype, copy=False)
+        index = columns[i].index
     made = type(frame)(columns, copy=False)
     made.columns = frame.columns
     return made
@@ -226,23 +244,20 @@ def _fitting(numbers: NDArray[np.float64], dtype: Any) -> Any:
     return numbers
 
 
-def _polars(palette: Palette, levels: Mapping[str, Levels]) -> Any:
-    columns = []
-    for name, chosen in levels.items():
-        values = palette.columns[name]
-        taken = values.gather(chosen.codes)
-        if chosen.new is not None:
-            rows, numbers = _written(chosen)
-            whole = values.dtype.is_integer()
-            is_duration = str(values.dtype).startswith("Duration")
-            amounts = _in_unit(numbers, values.dtype.time_unit) if is_duration else numbers
-            new = type(values)(name, np.rint(amounts) if whole else amounts).cast(values.dtype, strict=False)
-            taken = taken.scatter(rows, new)
-        if str(values.dtype).startswith("Categorical"):
-            # Through text, because the values that were not drawn would go along.
-            taken = taken.cast(type(taken)(["text"]).dtype).cast(values.dtype)
-        columns.append(taken)
-    return type(palette.frame)(columns)
+def _polars_column(palette: Palette, name: str, chosen: Levels) -> Any:
+    values = palette.columns[name]
+    taken = values.gather(chosen.codes)
+    if chosen.new is not None:
+        rows, numbers = _written(chosen)
+        whole = values.dtype.is_integer()
+        is_duration = str(values.dtype).startswith("Duration")
+        amounts = _in_unit(numbers, values.dtype.time_unit) if is_duration else numbers
+        new = type(values)(name, np.rint(amounts) if whole else amounts).cast(values.dtype, strict=False)
+        taken = taken.scatter(rows, new)
+    if str(values.dtype).startswith("Categorical"):
+        # Through text, because the values that were not drawn would go along.
+        taken = taken.cast(type(taken)(["text"]).dtype).cast(values.dtype)
+    return taken
 
 
 def _with_new(values: pa.Array, numbers: NDArray[np.float64]) -> pa.Array:
@@ -257,16 +272,11 @@ def _with_new(values: pa.Array, numbers: NDArray[np.float64]) -> pa.Array:
     return pa.concat_arrays([values, new.cast(values.type, safe=False)])
 
 
-def _arrow(palette: Palette, levels: Mapping[str, Levels]) -> pa.Table:
-    columns: list[pa.Array] = []
-    for name, chosen in levels.items():
-        values, codes = palette.columns[name], chosen.codes
-        if chosen.new is not None:
-            rows, numbers = _written(chosen)
-            values, codes = _with_new(values, numbers), codes.astype(np.int64)
-            codes[rows] = len(values) - rows.size + np.arange(rows.size)
-        taken = _one_chunk(_taken(pa.chunked_array([values]), codes))
-        given = palette.frame.field(len(columns)).type
-        whole = name in palette.declared or not pa.types.is_dictionary(given)
-        columns.append(taken if whole else _only_drawn(taken))
-    return pa.Table.from_arrays(columns, schema=palette.frame)
+def _arrow_column(palette: Palette, name: str, chosen: Levels) -> pa.Array:
+    values, codes = palette.columns[name], chosen.codes
+    if chosen.new is not None:
+        rows, numbers = _written(chosen)
+        values, codes = _with_new(values, numbers), codes.astype(np.int64)
+        codes[rows] = len(values) - rows.size + np.arange(rows.size)
+    taken = _taken(values, codes)
+    return taken if name in palette.declared or _all_drawn(values, chosen) else _only_drawn(taken)

@@ -186,6 +186,7 @@ class CartSynthesizer:
         if source.num_rows == 0 or not source.names:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
         variables = encode(source, kinds=self.kinds, special_codes=self.special_codes)
+        give_back(source.num_rows)
         check_special_codes(self.special_codes or {}, variables)
         warn_about_columns(variables, source.label)
         rules = parse_rules(self.rules or {}, {variable.name: variable for variable in variables})
@@ -239,7 +240,7 @@ class CartSynthesizer:
 
         def draw(copy: int, plans: Sequence[Plan] = self._plans) -> Any:
             levels = draw_copy(plans, n, seed, (1, copy))
-            return palette.paint({variable.name: levels[variable.name] for variable in self._variables})
+            return palette.paint({variable.name: levels.pop(variable.name) for variable in self._variables})
 
         def done(count: int, copy: int) -> None:
             if self.progress:

@@ -14,11 +14,10 @@ from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
 from unveil.tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil.tables.checks import one_way, two_way
-from unveil.tables.identity import mean_over
 from unveil.tables.recount import Recount
 from unveil.tables.rules import rules_of
 from unveil.tables.study import Groups, Study, as_flag, as_names, coded, only_known
-from unveil.tables.sums import MEASURES, identity_measures, measures
+from unveil.tables.sums import MEASURES, identity_measures, mean_over, measures
 
 __all__ = ["attribute"]
 

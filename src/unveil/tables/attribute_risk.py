@@ -1,4 +1,4 @@
-"""The results of attribute disclosure: what they hold, and how they are shown."""
+"""The results of attribute disclosure: one target, and several seen through the same keys."""
 
 from __future__ import annotations
 
@@ -9,25 +9,19 @@ from typing import Any, overload
 import numpy as np
 
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.checks import OneWay, TwoWay
 from unveil.tables.curve import CapCurve, cap_curve
-from unveil.tables.exclusions import RULES
 from unveil.tables.ladder import Ladder, ladder
 from unveil.tables.recount import Recount
 from unveil.tables.subgroups import by_level
 from unveil.tables.sums import MEASURES
-from unveil.tables.wording import grouping_in_words, heading, left_out_in_words
+from unveil.tables.wording import RISE
 
 __all__ = ["AttributeRisk", "AttributeRisks"]
 
 _INTERVALS = ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO", "CAPd", "DCAPd", "TCAP")
-_RISE = (
-    "DiSCO would be higher if the release carried only its most frequent value, which tells nothing about anybody: "
-    "DiSCO says little about protection here"
-)
-_PRINTED = ("iS", "DiS", "DiSCO", "DiSDiO", "DCAPd", "TCAP")
 
 
 @dataclass(frozen=True)
@@ -97,7 +91,7 @@ class AttributeRisk:
             for label, release, mode in zip(self.labels, self.releases, self.mode_DiSCO, strict=True)
             if mode > release["DiSCO"]
         ]
-        return f"{_RISE} ({'; '.join(rising)})" if rising else None
+        return f"{RISE} ({'; '.join(rising)})" if rising else None
 
     def __getattr__(self, name: str) -> float:
         if name in MEASURES:
@@ -256,36 +250,9 @@ class AttributeRisk:
         return plot_targets([self], ax=ax)
 
     def __str__(self) -> str:
-        first = self.releases[0]
-        rows: list[list[float | str | None]] = []
-        for label, release, n, interval in zip(
-            self.labels, self.releases, self.n_synthetic, self.intervals(), strict=True
-        ):
-            low, high = interval["DiSCO"]
-            rows.append([label, n, *(release[m] for m in _PRINTED), f"{low:.2f} to {high:.2f}"])
-        if len(rows) > 1:
-            rows.append(["mean", "", *(self.mean[m] for m in _PRINTED), ""])
-        lines = [
-            heading(f"Attribute disclosure of {self.target!r}", self.n_original, self.keys),
-            *grouping_in_words(self.grouping),
-            *_left_out(self),
-            "",
-            text_table(["release", "records", *_PRINTED, "DiSCO 95 % interval"], rows),
-            "",
-            paragraph(
-                f"Beside it: the original itself discloses {number(first['Dorig'])} (Dorig) and attributes",
-                f"{number(first['CAPd'])} correctly (CAPd); guessing from the margin of {self.target!r} alone is right",
-                f"for {number(first['baseCAPd'])} (baseCAPd, whatever is left out).",
-                f"Of 100 persons, {number(self.mean['DiSCO'])} have keys that in the release go with one value of",
-                f"{self.target!r} only, and it is theirs (DiSCO).",
-                "All are percent of original records; TCAP is percent of the DiS records.",
-                "The interval is a bootstrap over original records.",
-            ),
-        ]
-        lines.extend(paragraph(f"{name} is not defined: {reason}.") for name, reason in self.undefined.items())
-        lines.extend(paragraph(text) for text in _checks_in_words(self))
-        lines.extend(paragraph(f"Warning: {text}.") for text in self.warnings)
-        return "\n".join(lines)
+        from unveil.tables.printing import one_target
+
+        return one_target(self)
 
     __repr__ = __str__
 
@@ -335,74 +302,8 @@ class AttributeRisks(Sequence[AttributeRisk]):
         return plot_targets(self, ax=ax)
 
     def __str__(self) -> str:
-        shown = ("Dorig", "DiSCO", "baseCAPd", "DCAPd", "CAPd", "iS")
-        rows: list[list[float | str | None]] = []
-        for risk in sorted(self, key=lambda r: -r.mean["DiSCO"]):
-            spans = [interval["DiSCO"] for interval in risk.intervals()]
-            low, high = min(s[0] for s in spans), max(s[1] for s in spans)
-            marks = "1-way " * any(risk.check_1way) + "2-way " * any(risk.check_2way) + "warning" * bool(risk.warnings)
-            rows.append([risk.target, *(risk.mean[m] for m in shown), f"{low:.2f} to {high:.2f}", marks.strip()])
-        first = self[0]
-        m = len(first.labels)
-        grouping = {name: cut for risk in self for name, cut in risk.grouping.items()}
-        rising = [risk.target for risk in self if risk.rise]
-        return "\n".join(
-            [
-                heading(
-                    "Attribute disclosure",
-                    first.n_original,
-                    first.keys,
-                    f"mean of {m} releases" if m > 1 else f"{first.labels[0]}: {first.n_synthetic[0]} records",
-                ),
-                *grouping_in_words(grouping),
-                *(line for risk in self for line in _left_out(risk, f"{risk.target}: ")),
-                "",
-                text_table(["target", *shown, "DiSCO 95 % interval", "look at"], rows),
-                "",
-                paragraph(
-                    "Percent of original records. Dorig: disclosed by the original itself. DiSCO: disclosed by the",
-                    "release, and correct. baseCAPd: right by guessing from the margin alone; DCAPd: right by guessing",
-                    "from the release; CAPd: right by guessing from the original. The interval is a bootstrap over",
-                    "original records" + (" and spans the releases." if m > 1 else "."),
-                ),
-                *(
-                    paragraph(f"{risk.target}: {line}")
-                    for risk in self
-                    for line in (*_checks_in_words(risk), *(f"{text}." for text in risk.notes))
-                ),
-                *([paragraph(f"{', '.join(rising)}: {_RISE}.")] if rising else []),
-            ]
-        )
+        from unveil.tables.printing import several_targets
+
+        return several_targets(self)
 
     __repr__ = __str__
-
-
-def _checks_in_words(risk: AttributeRisk) -> list[str]:
-    lines = []
-    for label, one, two in zip(risk.labels, risk.check_1way, risk.check_2way, strict=True):
-        if one:
-            lines.append(
-                f"Check ({label}): {one['of_level']} of the {one['disclosive']} DiSCO records have the level "
-                f"{one['level']}, which {one['share']:.1f} % of all have; consider leaving it out (not_target_levels)."
-            )
-        if two:
-            top = two[0]
-            lines.append(
-                f"Check ({label}): {len(two)} pair(s) of target and key level close to a rule in the original, first "
-                f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
-                f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs)."
-            )
-    return lines
-
-
-def _left_out(risk: AttributeRisk, prefix: str = "") -> list[str]:
-    named = [
-        rule
-        for rule in RULES
-        if any(removed[table][rule] for removed in risk.exclusions for table in ("original", "synthetic"))
-    ]
-    left_out = [
-        (label, risk.n_original - removed["original"]["remaining"], n - removed["synthetic"]["remaining"])
-        for label, removed, n in zip(risk.labels, risk.exclusions, risk.n_synthetic, strict=True)
-    ]
-    return left_out_in_words(left_out, risk.n_original, risk.n_synthetic, prefix + ", ".join(named))

@@ -15,7 +15,7 @@ from unveil.result import frame, number, paragraph, text_table
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.study import Groups, Study
 from unveil.tables.subgroups import by_level
-from unveil.tables.sums import percent
+from unveil.tables.sums import mean_over, percent
 from unveil.tables.wording import grouping_in_words, heading, left_out_in_words
 
 __all__ = ["IDENTITY_MEASURES", "IdentityRisk", "identity"]
@@ -269,15 +269,6 @@ def identity(
 def _undefined(pair: Pair) -> dict[str, str]:
     empty = [label for label, n in zip(pair.labels, pair.n_synthetic, strict=True) if n == 0]
     return {"UiS": f"no synthetic records ({', '.join(empty)})"} if empty else {}
-
-
-def mean_over(releases: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    """Each measure averaged over the releases in which it is defined."""
-    means = {}
-    for name in releases[0]:
-        defined = [r[name] for r in releases if not np.isnan(r[name])]
-        means[name] = sum(defined) / len(defined) if defined else float("nan")
-    return means
 
 
 def _flags(study: Study, release: int) -> dict[str, NDArray[Any]]:

@@ -19,9 +19,8 @@ from unveil.result import frame, number, paragraph, text_table
 from unveil.tables.cells import Cells, join_cells, merge_cells
 from unveil.tables.combinations import fold
 from unveil.tables.exclusions import CellRules, tabulate
-from unveil.tables.identity import mean_over
 from unveil.tables.study import Groups, Study, coded, only_known
-from unveil.tables.sums import identity_measures, measures, sum_cells
+from unveil.tables.sums import identity_measures, mean_over, measures, sum_cells
 from unveil.tables.wording import grouping_in_words, heading
 
 __all__ = ["KeySet", "KeySets", "key_sets"]

@@ -12,9 +12,8 @@ from numpy.typing import NDArray
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table
-from unveil.tables.identity import mean_over
 from unveil.tables.study import Groups, Study
-from unveil.tables.sums import percent
+from unveil.tables.sums import mean_over, percent
 from unveil.tables.wording import grouping_in_words, heading
 
 __all__ = ["Structure", "structure"]

@@ -7,7 +7,7 @@ whatever the number of blocks or their order.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unveil.tables.cells import Cells, Counts
 from unveil.tables.exclusions import Tables
 
-__all__ = ["MEASURES", "AttributeSums", "Shares", "cap_at", "measures", "sum_cells"]
+__all__ = ["MEASURES", "AttributeSums", "Shares", "cap_at", "mean_over", "measures", "sum_cells"]
 
 MEASURES = (
     "Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO", "max_denom", "mean_denom", "baseCAPd", "CAPd", "CAPs",
@@ -210,3 +210,12 @@ def cap_at(cells: Cells, tables: Tables, taus: Iterable[float]) -> list[int | fl
         above = s * exact.denominator >= exact.numerator * s_q
         sums.append(Shares.of((s * d)[above], s_q[above]).total())
     return sums
+
+
+def mean_over(releases: Sequence[Mapping[str, float]]) -> dict[str, float]:
+    """Each measure averaged over the releases in which it is defined."""
+    means = {}
+    for name in releases[0]:
+        defined = [r[name] for r in releases if not np.isnan(r[name])]
+        means[name] = sum(defined) / len(defined) if defined else float("nan")
+    return means

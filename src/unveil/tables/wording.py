@@ -6,8 +6,13 @@ from collections.abc import Mapping, Sequence
 
 from unveil.result import paragraph
 
-__all__ = ["grouping_in_words", "heading", "left_out_in_words"]
+__all__ = ["RISE", "grouping_in_words", "heading", "left_out_in_words"]
 
+RISE = (
+    "DiSCO would be higher if the release carried only its most frequent value, which tells nothing about anybody: "
+    "DiSCO says little about protection here"
+)
+"""What a DiSCO that rises where the target tells less says."""
 _LEVELS_SHOWN = 6
 
 

@@ -18,11 +18,11 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating
 
-__all__ = ["Settled", "collapse_nodes", "complexities", "list_donors", "settle"]
+__all__ = ["Settled", "collapse_nodes", "complexities", "settle"]
 
 
 class Settled(NamedTuple):
-    """Where records stop; see :class:`unveil.trees.Tree`."""
+    """Where records stop; see :class:`unveil.trees.Tree`. ``end`` is that of every record, -1: not fitted."""
 
     right: NDArray[np.int32]
     decrease: NDArray[np.float64]
@@ -30,6 +30,7 @@ class Settled(NamedTuple):
     leaf: NDArray[np.int32]
     leaf_node: NDArray[np.int32]
     leaf_start: NDArray[np.int64]
+    end: NDArray[np.int32]
 
 
 @allocating
@@ -115,6 +116,8 @@ def complexities(right: NDArray[np.int32], decrease: NDArray[np.float64]) -> NDA
 def settle(
     places: NDArray[np.int64],
     figures: NDArray[np.float64],
+    order: NDArray[np.int32],
+    n: int,
     cp: float,
     misclassified: bool,
 ) -> Settled:
@@ -126,6 +129,10 @@ def settle(
         Nodes, see :class:`unveil.trees.nodes.Grown`.
     figures : (t, 3) float64
         See there.
+    order : (m,) int32
+        See there.
+    n : int
+        Number of records, fitted or not.
     cp : float
         Complexity, as a share of the root's risk.
     misclassified : bool
@@ -162,39 +169,11 @@ def settle(
         if leaf[node] >= 0:
             leaf_node[leaf[node]] = node
             leaf_start[leaf[node]] = places[node, 0]
-    return Settled(right, decrease, collapsed, leaf, leaf_node, leaf_start)
-
-
-@allocating
-def list_donors(
-    order: NDArray[np.int32], rows: NDArray[np.int32], leaf_start: NDArray[np.int64], n: int
-) -> NDArray[np.int32]:
-    """Records by leaf, in the order of the call.
-
-    Parameters
-    ----------
-    order : (m,) int32
-        Records by node, hence by leaf.
-    rows : (m,) int32
-        The same records in the order of the call.
-    leaf_start : (l + 1,) int64
-        Where the records of each leaf start.
-    n : int
-        Number of records of the response, fitted or not.
-
-    Returns
-    -------
-    (m,) int32
-        The donors.
-    """
-    leaf_of = np.empty(n, np.int32)
-    for leaf in range(leaf_start.size - 1):
-        for i in range(leaf_start[leaf], leaf_start[leaf + 1]):
-            leaf_of[np.uint32(order[i])] = leaf
-    following = leaf_start.copy()
-    donors = np.empty(rows.size, np.int32)
-    for i in range(rows.size):
-        own = np.uint32(leaf_of[np.uint32(rows[i])])
-        donors[np.uint64(following[own])] = rows[i]
-        following[own] += 1
-    return donors
+    end = np.full(n, -1, np.int32)
+    ends = 0
+    for node in range(t):
+        if right[node] < 0:
+            for i in range(places[node, 0], places[node, 1]):
+                end[np.uint32(order[i])] = ends
+            ends += 1
+    return Settled(right, decrease, collapsed, leaf, leaf_node, leaf_start, end)

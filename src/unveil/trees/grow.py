@@ -172,7 +172,8 @@ def _tree(
     """Collapse and number the leaves."""
     start, stop, depth, _, feature, low, high, side_start = (column.copy() for column in grown.places.T)
     figures = grown.figures
-    settled = settle(grown.places, figures, settings.cp, risk == MISCLASSIFIED)
+    settled = settle(grown.places, figures, grown.order, response.codes.size, settings.cp, risk == MISCLASSIFIED)
+    end = settled.end if rows is None else settled.end[rows]
     decrease = settled.decrease
     if risk == SQUARES:
         # one factor at a time: a square of the unit may be out of range where the figures are 0
@@ -198,7 +199,7 @@ def _tree(
         depth=depth.astype(np.int32),
         start=start,
         stop=stop,
-        order=grown.order,
+        end=end.astype(np.min_scalar_type(settled.right.size // 2)),
         risk=figures[:, 0].copy(),
         gain=figures[:, 1].copy(),
         rival_gain=figures[:, 2].copy(),

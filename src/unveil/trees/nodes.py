@@ -93,7 +93,7 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
     Parameters
     ----------
     data : Data
-        Predictors and response; ``rows`` and ``sorted_rows`` are changed.
+        Predictors and response; ``rows`` becomes the order of the result, ``sorted_rows`` is used up.
     limits : Limits
         Limits of the growth.
 
@@ -107,7 +107,7 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
     widest = np.int64(1)
     for f in range(data.n_levels.size):
         widest = max(widest, data.n_levels[f])
-    scratch = new_scratch(m, m, widest, max(counted, 1))
+    scratch = new_scratch(m, widest, max(counted, 1))
     copies = room_for_copies(data)
     search = new_search(max(counted, 1))
     histograms = new_histograms(data, max(counted, 1), limits.max_depth)
@@ -123,7 +123,6 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
     _push(stack, zero, zero, np.int64(m), zero, nobody, nobody, np.int64(m), zero)
     held = np.zeros((limits.max_depth + 2, max(counted, SUMS)), np.int64)
     add_up(data, held[0], zero, np.int64(m), counted)
-    order = np.empty(m, np.int32)
     waiting = 1
     n_nodes = 0
     least = 0.0
@@ -162,7 +161,7 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
             feature = best.split[0]
         if feature < 0:
             give_back(histograms.free, slot)
-            _list_records(order, data, copies, gathered < m, start, stop)
+            _list_records(data, copies, gathered < m, start, stop)
             continue
         places[at, 4] = feature
         if data.unordered[feature]:
@@ -184,7 +183,7 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
         _push(stack, waiting, middle, stop, depth + 1, at, right_slot, gathered, free)
         _push(stack, waiting + 1, start, middle, depth + 1, nobody, left_slot, gathered, free)
         waiting += 2
-    return Grown(places[:n_nodes], figures[:n_nodes], sides[:n_sides], order)
+    return Grown(places[:n_nodes], figures[:n_nodes], sides[:n_sides], data.rows)
 
 
 @compiled
@@ -237,11 +236,11 @@ def _search(
 
 
 @compiled
-def _list_records(order: NDArray[np.int32], data: Data, copies: Data, copied: bool, start: int, stop: int) -> None:
-    """Write which records of the call a node has."""
+def _list_records(data: Data, copies: Data, copied: bool, start: int, stop: int) -> None:
+    """Turn the columns of a node that is not split into records of the call."""
     here = copies if copied else data
     for i in range(start, stop):
-        order[i] = here.origin[np.uint32(here.rows[i])]
+        here.rows[i] = here.origin[np.uint32(here.rows[i])]
 
 
 @compiled

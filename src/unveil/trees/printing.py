@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     from unveil.trees.tree import Tree
@@ -30,7 +31,8 @@ def tree_text(tree: Tree, levels: Mapping[str, Sequence[object]]) -> str:
     str
         Text.
     """
-    lines = [f"tree of {tree.response.name or 'response'}: {tree.n_leaves} leaves, {tree.order.size} records"]
+    lines = [f"tree of {tree.response.name or 'response'}: {tree.n_leaves} leaves, {tree.n_records} records"]
+    codes = tree.response.codes[tree.order]
     waiting = [(0, "all")]
     while waiting:
         node, condition = waiting.pop()
@@ -38,17 +40,18 @@ def tree_text(tree: Tree, levels: Mapping[str, Sequence[object]]) -> str:
         leaf = f"  leaf {tree.leaf[node]}" if stops else ""
         indent = "  " * int(tree.depth[node])
         n = tree.stop[node] - tree.start[node]
-        lines.append(f"{indent}{condition}  n={n}  {_content(tree, node, levels)}{leaf}")
+        lines.append(
+            f"{indent}{condition}  n={n}  {_content(tree, codes[tree.start[node] : tree.stop[node]], levels)}{leaf}"
+        )
         if not stops:
             to_left, to_right = _conditions(tree, node, levels)
             waiting += [(int(tree.right[node]), to_right), (node + 1, to_left)]
     return "\n".join(lines)
 
 
-def _content(tree: Tree, node: int, levels: Mapping[str, Sequence[object]]) -> str:
-    """Mean, or most frequent class with its share."""
+def _content(tree: Tree, codes: NDArray[np.int32], levels: Mapping[str, Sequence[object]]) -> str:
+    """Mean, or most frequent class with its share, of the records of a node."""
     response = tree.response
-    codes = response.codes[tree.order[tree.start[node] : tree.stop[node]]]
     if codes.size == 0:
         return "empty"
     if response.values is not None:

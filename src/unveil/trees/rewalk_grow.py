@@ -112,7 +112,7 @@ def new_workspace(tree: KnownTree) -> Workspace:
         np.empty(v, np.int64),
         np.full(p, -1, np.int64),
         np.empty((0, m), np.int32),
-        new_scratch(m, m, widest, k),
+        new_scratch(m, widest, k),
         new_search(k),
         new_best(),
         Histograms(

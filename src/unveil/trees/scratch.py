@@ -73,9 +73,9 @@ class Scratch(NamedTuple):
     ordered : (2, m) int32
         Codes in ascending order, and the responses that belong to them.
     spare : (m,) int32
-        Records while they are being divided.
+        Records while they are being divided; the same memory as ``ordered``, which is not in use then.
     place : (m,) int32
-        Where the records went.
+        Where records went that were copied; the same memory, too.
     goes_right : (m,) uint8
         Side of every record.
     """
@@ -118,17 +118,18 @@ class Search(NamedTuple):
 
 
 @allocating
-def new_scratch(m: int, columns: int, widest: int, k: int) -> Scratch:
-    """Buffers for ``m`` records, ``columns`` columns, up to ``widest`` levels and ``k`` classes."""
+def new_scratch(m: int, widest: int, k: int) -> Scratch:
+    """Buffers for ``m`` records, up to ``widest`` levels and ``k`` classes."""
+    ordered = np.empty((2, m), np.int32)
     return Scratch(
         np.zeros((3, widest), np.int64),
         np.zeros(widest, np.float64),
         np.zeros((3, max(k, SUMS)), np.int64),
         np.zeros((2, k), np.float64),
-        np.empty((2, m), np.int32),
-        np.empty(m, np.int32),
-        np.empty(columns, np.int32),
-        np.empty(columns, np.uint8),
+        ordered,
+        ordered[0],
+        ordered[1],
+        np.empty(m, np.uint8),
     )
 
 

@@ -11,10 +11,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError
-from unveil.trees.collapse import complexities, list_donors
+from unveil.trees.collapse import complexities
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
 from unveil.trees.printing import tree_text
+from unveil.trees.records import sort_by_code
 from unveil.trees.route import route
 from unveil.trees.surrogates import Surrogates
 
@@ -81,8 +82,9 @@ class Tree:
         Depth of the node, 0 for the root.
     start, stop : (t,) int64
         The node's records are ``order[start:stop]``.
-    order : (m,) int32
-        Fitted records by node.
+    end : (m,) unsigned
+        Where growth ended for each fitted record, in the order of the call: the how manyeth of such nodes, from left
+        to right. In the smallest type that holds it, because a sequence of trees remembers this for every record.
     risk : (t,) float64
         Within sum of squares; misclassified records (``collapse=True``) or ``n`` times Gini
         (``collapse=False``).
@@ -124,7 +126,7 @@ class Tree:
     depth: NDArray[np.int32]
     start: NDArray[np.int64]
     stop: NDArray[np.int64]
-    order: NDArray[np.int32]
+    end: NDArray[np.unsignedinteger]
     risk: NDArray[np.float64]
     gain: NDArray[np.float64]
     rival_gain: NDArray[np.float64]
@@ -144,13 +146,26 @@ class Tree:
         return self.leaf_node.size
 
     @property
+    def n_records(self) -> int:
+        """Number of fitted records."""
+        return self.end.size
+
+    @property
+    def order(self) -> NDArray[np.int32]:
+        """(m,) fitted records by node, within a node in the order of the call; listed anew each time."""
+        return self._listed(self.end.astype(np.int32), self.n_leaves_full)
+
+    @property
     def donors(self) -> NDArray[np.int32]:
-        """(m,) fitted records by leaf, in the order of the call; listed anew each time, to save memory."""
-        # Within a node that was not split records are in this order already.
-        if self.n_leaves == self.n_leaves_full:
-            return self.order
-        rows = np.arange(self.order.size, dtype=np.int32) if self.rows is None else self.rows
-        return list_donors(self.order, rows, self.leaf_start, self.response.codes.size)
+        """(m,) fitted records by leaf, within a leaf in the order of the call; listed anew each time."""
+        starts = self.start[self.right < 0]
+        leaf_of_end = np.searchsorted(self.leaf_start, starts, side="right").astype(np.int32) - np.int32(1)
+        return self._listed(leaf_of_end[self.end], self.n_leaves)
+
+    def _listed(self, number: NDArray[np.int32], most: int) -> NDArray[np.int32]:
+        """Fitted records sorted by a number below ``most``."""
+        position = sort_by_code(number, most)
+        return position if self.rows is None else self.rows[position]
 
     @property
     def n_leaves_full(self) -> int:
@@ -274,7 +289,7 @@ class Tree:
     def __repr__(self) -> str:
         name = self.response.name or "response"
         leaves = f"{self.n_leaves} leaves ({self.n_leaves_full} grown)"
-        return f"<Tree of {name}: {leaves}, {self.order.size} records>"
+        return f"<Tree of {name}: {leaves}, {self.n_records} records>"
 
     def _given(self, columns: Sequence[ArrayLike | Column]) -> list[NDArray[Any]]:
         """The arrays of the columns, checked."""

@@ -10,16 +10,16 @@ from types import ModuleType
 from typing import Any
 
 from unveil.utility.cells import cell_figures, cramers_v
-from unveil.utility.comparison import Comparison
 from unveil.utility.distances import amount_figures
+from unveil.utility.measures import UtilityMeasures
 from unveil.utility.propensity import score_figures
 from unveil.utility.regression import interval_overlap
 from unveil.utility.result import Utility
 from unveil.utility.study import utility
 
 __all__ = [
-    "Comparison",
     "Utility",
+    "UtilityMeasures",
     "amount_figures",
     "cell_figures",
     "cramers_v",

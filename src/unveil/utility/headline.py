@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from unveil.utility.comparison import Comparison
+from unveil.utility.measures import UtilityMeasures
 
 __all__ = ["headline"]
 
@@ -19,8 +19,8 @@ _OF_PAIRS = {
 
 
 def headline(
-    release: int, propensity: Sequence[Comparison], variables: Sequence[Comparison], pairs: Sequence[Comparison],
-    models: Sequence[Comparison], prediction: Sequence[Comparison],
+    release: int, propensity: Sequence[UtilityMeasures], variables: Sequence[UtilityMeasures],
+    pairs: Sequence[UtilityMeasures], models: Sequence[UtilityMeasures], prediction: Sequence[UtilityMeasures],
 ) -> dict[str, float]:  # fmt: skip
     """Figures of one release by name.
 

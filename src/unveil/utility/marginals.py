@@ -9,13 +9,13 @@ import numpy as np
 
 from unveil.utility.cells import cell_figures
 from unveil.utility.compared import Compared
-from unveil.utility.comparison import Comparison
 from unveil.utility.distances import AMOUNT_FIGURES, amount_figures
+from unveil.utility.measures import UtilityMeasures
 
 __all__ = ["compare_marginals"]
 
 
-def compare_marginals(variables: Sequence[Compared]) -> tuple[Comparison, ...]:
+def compare_marginals(variables: Sequence[Compared]) -> tuple[UtilityMeasures, ...]:
     """Distances of each variable's distribution: of its cells, and of its amounts.
 
     Parameters
@@ -25,14 +25,14 @@ def compare_marginals(variables: Sequence[Compared]) -> tuple[Comparison, ...]:
 
     Returns
     -------
-    tuple of Comparison
+    tuple of UtilityMeasures
         Subject: ``variable``, ``kind``, ``cells``. Figures: those of :func:`unveil.utility.cells.cell_figures` and of
         :func:`unveil.utility.distances.amount_figures`, and the shares of records without an amount.
     """
     return tuple(_one(variable) for variable in variables)
 
 
-def _one(variable: Compared) -> Comparison:
+def _one(variable: Compared) -> UtilityMeasures:
     cells, column = variable.cells, variable.column
     d = np.bincount(cells.original, minlength=cells.n_levels)
     all_d = np.bincount(column.original, minlength=column.n_levels)
@@ -48,7 +48,7 @@ def _one(variable: Compared) -> Comparison:
                 figures[name] = float(counts[~amount].sum() / counts.sum()) if counts.sum() else math.nan
         releases.append(figures)
     subject = {"variable": variable.name, "kind": column.kind, "cells": cells.n_levels}
-    return Comparison.of(subject, releases, undefined=_reasons(variable, releases))
+    return UtilityMeasures.of(subject, releases, undefined=_reasons(variable, releases))
 
 
 def _reasons(variable: Compared, releases: Sequence[dict[str, float]]) -> dict[str, str]:

@@ -12,7 +12,7 @@ from scipy.stats import rankdata
 
 from unveil.utility.cells import cell_figures, cramers_v, joint_cells
 from unveil.utility.compared import Compared
-from unveil.utility.comparison import Comparison
+from unveil.utility.measures import UtilityMeasures
 
 __all__ = ["compare_pairs", "correlation"]
 
@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 _MEASURES = ("pearson", "spearman")
 
 
-def compare_pairs(variables: Sequence[Compared], *, corrected: bool = False) -> tuple[Comparison, ...]:
+def compare_pairs(variables: Sequence[Compared], *, corrected: bool = False) -> tuple[UtilityMeasures, ...]:
     """Distances of the two-way tables, and how much of an association is kept.
 
     Parameters
@@ -32,7 +32,7 @@ def compare_pairs(variables: Sequence[Compared], *, corrected: bool = False) -> 
 
     Returns
     -------
-    tuple of Comparison
+    tuple of UtilityMeasures
         Subject: ``first`` and ``second``. Figures: those of :func:`unveil.utility.cells.cell_figures`; Cramér's V of
         the original, of the release, and release less original; of two variables with amounts the correlations by
         Pearson and Spearman, of the records that have both amounts.
@@ -40,7 +40,7 @@ def compare_pairs(variables: Sequence[Compared], *, corrected: bool = False) -> 
     return tuple(_one(first, second, corrected) for first, second in combinations(variables, 2))
 
 
-def _one(first: Compared, second: Compared, corrected: bool) -> Comparison:
+def _one(first: Compared, second: Compared, corrected: bool) -> UtilityMeasures:
     a, b = first.cells, second.cells
     both = first.is_amount and second.is_amount
     before = _correlations(first, second, first.column.original, second.column.original) if both else {}
@@ -62,7 +62,7 @@ def _one(first: Compared, second: Compared, corrected: bool) -> Comparison:
                 }
         releases.append(figures)
     subject = {"first": first.name, "second": second.name}
-    return Comparison.of(subject, releases, undefined=_reasons(releases, a.releases))
+    return UtilityMeasures.of(subject, releases, undefined=_reasons(releases, a.releases))
 
 
 def _correlations(

@@ -16,7 +16,7 @@ from unveil.inference.attack import fold_of
 from unveil.inference.attackers import Attacker, Target, fit_attacker, resolve
 from unveil.inference.keys import KeyTable, stacked
 from unveil.utility.compared import Compared
-from unveil.utility.comparison import Comparison
+from unveil.utility.measures import UtilityMeasures
 from unveil.utility.scores import ERROR_OF, class_scores, number_scores, record_scores
 
 __all__ = ["compare_prediction", "learner_for"]
@@ -26,7 +26,7 @@ Floats = NDArray[np.float64]
 
 def compare_prediction(
     variables: Sequence[Compared], targets: Sequence[str], *, learner: Any, folds: int, seed: int, threads: int
-) -> tuple[Comparison, ...]:
+) -> tuple[UtilityMeasures, ...]:
     """Train on synthetic and test on real (TSTR), against train on real and test on real (TRTR).
 
     TRTR is cross-fitted: every real record is predicted by a model that was trained on the other folds. TSTR predicts
@@ -49,12 +49,12 @@ def compare_prediction(
 
     Returns
     -------
-    tuple of Comparison
+    tuple of UtilityMeasures
         One per target and score. Subject: ``target``, ``kind``, ``score``, ``learner``. Figures: ``TRTR``, ``TSTR``,
         ``difference`` (TSTR less TRTR) and its standard error ``se`` where the score is a mean over records.
     """
 
-    def one(place: int) -> list[Comparison]:
+    def one(place: int) -> list[UtilityMeasures]:
         target = next(v for v in variables if v.name == targets[place])
         others = [v for v in variables if v is not target]
         return _one(target, others, learner, folds, np.random.SeedSequence(seed, spawn_key=(place,)), threads)
@@ -85,7 +85,7 @@ def learner_for(learner: Any, continuous: bool) -> Attacker:
 
 def _one(
     target: Compared, others: Sequence[Compared], learner: Any, folds: int, seed: np.random.SeedSequence, threads: int
-) -> list[Comparison]:
+) -> list[UtilityMeasures]:
     continuous = target.is_amount and int(target.key.has_amounts.sum()) > 2
     kind = "continuous" if continuous else "categorical"
     attacker = learner_for(learner, continuous)
@@ -111,7 +111,7 @@ def _one(
             se = float(apart[name].std(ddof=1)) / math.sqrt(len(table)) if name in apart else math.nan
             releases[-1][name] |= {"difference": after[name] - before[name], "se": se}
     return [
-        Comparison.of(
+        UtilityMeasures.of(
             {"target": target.name, "kind": kind, "score": name, "learner": attacker.name},
             [{"difference": math.nan, "se": math.nan} | r[name] for r in releases],
             undefined={} if name in ERROR_OF[kind] else {"se": "the score is no mean over records"},
@@ -142,10 +142,12 @@ def _reason(y: Target, folds: int) -> str:
     return "the original has a single value" if len(np.unique(y.y)) < 2 else ""
 
 
-def _undefined(target: Compared, kind: str, learner: str, reason: str) -> Comparison:
+def _undefined(target: Compared, kind: str, learner: str, reason: str) -> UtilityMeasures:
     figures = dict.fromkeys(("difference", "se", "TRTR", "TSTR"), math.nan)
     subject = {"target": target.name, "kind": kind, "score": ERROR_OF[kind][0], "learner": learner}
-    return Comparison.of(subject, [figures] * len(target.column.releases), undefined=dict.fromkeys(figures, reason))
+    return UtilityMeasures.of(
+        subject, [figures] * len(target.column.releases), undefined=dict.fromkeys(figures, reason)
+    )
 
 
 def _cross_fitted(attacker: Attacker, table: KeyTable, y: Target, folds: int, stream: Any, threads: int) -> Floats:

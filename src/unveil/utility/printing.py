@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from unveil.result import number, paragraph, text_table
-from unveil.utility.comparison import Comparison, Figures
+from unveil.utility.measures import Figures, UtilityMeasures
 
 if TYPE_CHECKING:
     from unveil.utility.result import Utility
@@ -126,7 +126,7 @@ def _models(utility: Utility) -> str:
     return "\n".join(blocks)
 
 
-def _why(comparisons: Sequence[Comparison]) -> list[str]:
+def _why(comparisons: Sequence[UtilityMeasures]) -> list[str]:
     reasons = {c.subject["term"]: next(iter(c.undefined.values()), "") for c in comparisons}
     return [f"{term}: {reason}" for term, reason in reasons.items() if reason]
 

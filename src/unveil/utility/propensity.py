@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from unveil.trees import Column, grow
 from unveil.utility.compared import Compared
-from unveil.utility.comparison import Comparison
 from unveil.utility.logit import fit_logistic
+from unveil.utility.measures import UtilityMeasures
 from unveil.utility.null import by_pairs, by_permutation, formula
 from unveil.utility.stack import Stack, stack_of
 
@@ -28,7 +28,7 @@ _FIGURES = ("pMSE", "S_pMSE", "expected", "S_sd", "SPECKS", "PO50", "parameters"
 def compare_propensity(
     variables: Sequence[Compared], *, models: Sequence[str], null: Null | None, permutations: int, minbucket: int,
     seed: int, threads: int,
-) -> tuple[Comparison, ...]:  # fmt: skip
+) -> tuple[UtilityMeasures, ...]:  # fmt: skip
     """Fit propensity models to the original stacked on each release.
 
     Parameters
@@ -51,7 +51,7 @@ def compare_propensity(
 
     Returns
     -------
-    tuple of Comparison
+    tuple of UtilityMeasures
         Subject: ``model`` and ``null``. Figures: ``pMSE``, ``expected``, ``S_pMSE``, ``S_sd`` (standard deviation of
         S_pMSE under the null), ``SPECKS``, ``PO50``, ``parameters``.
     """
@@ -82,7 +82,9 @@ def compare_propensity(
             ratio = releases[release]["pMSE"] / expected if expected > 0 else math.nan
             releases[release] |= {"expected": expected, "S_pMSE": ratio, "S_sd": sd}
         ordered = [{figure: r[figure] for figure in _FIGURES} for r in releases]
-        found.append(Comparison.of({"model": name, "null": chosen}, ordered, undefined=_reasons(ordered, variables)))
+        found.append(
+            UtilityMeasures.of({"model": name, "null": chosen}, ordered, undefined=_reasons(ordered, variables))
+        )
     return tuple(found)
 
 

@@ -13,9 +13,9 @@ from scipy import sparse
 from scipy.special import ndtri
 
 from unveil.utility.compared import Compared
-from unveil.utility.comparison import Comparison
 from unveil.utility.formula import Model
 from unveil.utility.logit import fit_logistic, gram, rank_and_gaps
+from unveil.utility.measures import UtilityMeasures
 from unveil.utility.model_design import ModelDesign, Rows
 
 __all__ = ["Estimates", "compare_models", "interval_overlap"]
@@ -41,7 +41,7 @@ class Estimates:
     reasons: tuple[str, ...]
 
 
-def compare_models(models: Sequence[Model], variables: Sequence[Compared], level: float) -> tuple[Comparison, ...]:
+def compare_models(models: Sequence[Model], variables: Sequence[Compared], level: float) -> tuple[UtilityMeasures, ...]:
     """Fit each model to the original and to every release.
 
     Parameters
@@ -55,7 +55,7 @@ def compare_models(models: Sequence[Model], variables: Sequence[Compared], level
 
     Returns
     -------
-    tuple of Comparison
+    tuple of UtilityMeasures
         One per coefficient. Subject: ``model``, ``kind``, ``event``, ``term``. Figures: estimate and standard error
         of the original and of the release, ``overlap``, ``std_difference``; the mean is the combined estimate of m
         releases, with variance ``mean of the variances + variance between the estimates / m``.
@@ -77,7 +77,7 @@ def compare_models(models: Sequence[Model], variables: Sequence[Compared], level
 
 def _coefficient(
     design: ModelDesign, term: str, k: int, before: Estimates, after: Sequence[Estimates], level: float
-) -> Comparison:
+) -> UtilityMeasures:
     def figures(estimate: float, se: float) -> dict[str, float]:
         first, se_first = float(before.estimate[k]), float(before.se[k])
         overlap = interval_overlap((first, se_first), (estimate, se), level=level)
@@ -94,7 +94,7 @@ def _coefficient(
     reasons += [f"a release: {a.reasons[k]}" for a in after if a.reasons[k]]
     why = next((reason for reason in reasons if reason), "a file has standard error 0: the fit is perfect")
     undefined = {n: why for n in _FIGURES if any(math.isnan(r[n]) for r in releases)}
-    return Comparison.of(subject, releases, mean=combined, undefined=undefined)
+    return UtilityMeasures.of(subject, releases, mean=combined, undefined=undefined)
 
 
 def _combined(held: Sequence[tuple[float, float]]) -> tuple[float, float]:

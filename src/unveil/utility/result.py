@@ -10,7 +10,7 @@ from unveil.errors import CallError
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour
 from unveil.result import frame
-from unveil.utility.comparison import Comparison, Figures
+from unveil.utility.measures import Figures, UtilityMeasures
 
 __all__ = ["TABLES", "Utility"]
 
@@ -43,11 +43,11 @@ class Utility:
     releases: tuple[Figures, ...]
     mean: Figures
     sd: Figures
-    propensity: tuple[Comparison, ...]
-    variables: tuple[Comparison, ...]
-    pairs: tuple[Comparison, ...]
-    models: tuple[Comparison, ...]
-    prediction: tuple[Comparison, ...]
+    propensity: tuple[UtilityMeasures, ...]
+    variables: tuple[UtilityMeasures, ...]
+    pairs: tuple[UtilityMeasures, ...]
+    models: tuple[UtilityMeasures, ...]
+    prediction: tuple[UtilityMeasures, ...]
     n_original: int
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
@@ -104,7 +104,7 @@ class Utility:
         named = list(zip(self.labels, releases, strict=True))
         return [*named, ("mean", mean)] if len(named) > 1 else named
 
-    def worst(self, table: str = "variables", *, by: str | None = None, n: int = 10) -> tuple[Comparison, ...]:
+    def worst(self, table: str = "variables", *, by: str | None = None, n: int = 10) -> tuple[UtilityMeasures, ...]:
         """The comparisons that are farthest from the original.
 
         Parameters

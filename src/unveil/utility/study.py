@@ -11,10 +11,10 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.threads import n_threads
 from unveil.utility.compared import compared
-from unveil.utility.comparison import Comparison, mean_of, sd_of
 from unveil.utility.formula import models_of
 from unveil.utility.headline import headline
 from unveil.utility.marginals import compare_marginals
+from unveil.utility.measures import UtilityMeasures, mean_of, sd_of
 from unveil.utility.pairs import compare_pairs
 from unveil.utility.prediction import compare_prediction, learner_for
 from unveil.utility.propensity import MODELS, Null, compare_propensity
@@ -121,7 +121,7 @@ def utility(
         learner_for(learner, isinstance(learner, str) and learner == "lm")
     threads = n_threads(n_jobs)
     variables = compared(pair, names, ngroups)
-    parts: dict[str, Callable[[], tuple[Comparison, ...]]] = {
+    parts: dict[str, Callable[[], tuple[UtilityMeasures, ...]]] = {
         "propensity": lambda: compare_propensity(
             variables,
             models=fitted,
@@ -138,7 +138,7 @@ def utility(
             variables, predicted, learner=learner, folds=folds, seed=seed, threads=threads
         ),
     }
-    found: dict[str, tuple[Comparison, ...]] = dict.fromkeys(MEASURES, ())
+    found: dict[str, tuple[UtilityMeasures, ...]] = dict.fromkeys(MEASURES, ())
     # one thread for the small matrices here: more of them wait longer than they work, and change the last digit
     with import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas"):
         for done, name in enumerate(chosen):

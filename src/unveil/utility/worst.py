@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from unveil.errors import CallError
 from unveil.microdata.nearest import near_matches
-from unveil.utility.comparison import Comparison
+from unveil.utility.measures import UtilityMeasures
 
 if TYPE_CHECKING:
     from unveil.utility.result import Utility
@@ -18,16 +18,16 @@ _RANKED = {"variables": "S_pMSE", "pairs": "S_pMSE", "models": "overlap", "predi
 _GOOD_IS_HIGH = ("accuracy", "macro_F1", "AUC", "R2")
 
 
-def worst(utility: Utility, table: str, by: str | None, n: int) -> tuple[Comparison, ...]:
+def worst(utility: Utility, table: str, by: str | None, n: int) -> tuple[UtilityMeasures, ...]:
     """The first n comparisons of a table, the worst first; those without the figure are last."""
     if table not in _RANKED:
         raise CallError(f"unknown table {table!r}{near_matches(table, _RANKED)}; choose from {', '.join(_RANKED)}")
-    comparisons: tuple[Comparison, ...] = getattr(utility, table)
+    comparisons: tuple[UtilityMeasures, ...] = getattr(utility, table)
     known = dict.fromkeys(name for c in comparisons for name in c.mean)
     if by is not None and comparisons and by not in known:
         raise CallError(f"{table} have no figure {by!r}{near_matches(by, known)}; choose from {', '.join(known)}")
 
-    def badness(comparison: Comparison) -> float:
+    def badness(comparison: UtilityMeasures) -> float:
         value = comparison.mean.get(by or _RANKED[table], math.nan)
         if by is None and table == "models":
             value = -value

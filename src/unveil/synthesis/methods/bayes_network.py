@@ -14,7 +14,9 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata.source import Kind
 from unveil.synthesis.likelihood import LogProbability
-from unveil.synthesis.methods.coded_file import CodedFile, check_epsilon, noisy_counts, open_release, sampled, summed
+from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_release
+from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer, summed
+from unveil.synthesis.methods.laplace import check_epsilon, noisy_counts
 
 __all__ = ["BayesNetworkSynthesizer", "NetworkNode"]
 
@@ -22,8 +24,6 @@ MAX_CELLS = 1 << 20
 """Largest table of a variable and its parents."""
 MAX_CANDIDATES = 1_000_000
 """Most variables with parents that are compared."""
-
-Codes = NDArray[np.int32]
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class NetworkNode:
     parents: tuple[str, ...]
 
 
-class BayesNetworkSynthesizer:
+class BayesNetworkSynthesizer(CodedSynthesizer):
     """Draw records from a Bayesian network that was found greedily (PrivBayes).
 
     ``P(x_1, ..., x_d) = prod_i P(x_i | parents_i)``, every variable with at most ``degree`` parents among those
@@ -148,30 +148,6 @@ class BayesNetworkSynthesizer:
         self._network = _Network(file, order, parents, _tables(file, order, parents, degree, rest, rng))
         return self
 
-    def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:
-        """Draw records.
-
-        Parameters
-        ----------
-        n : int, optional
-            Number of records; as many as the original by default.
-        m : int
-            Number of copies.
-        seed : int
-            Seed of the draws.
-
-        Returns
-        -------
-        frame or list of frames
-            In the flavour of the original; a list where ``m`` is above 1.
-
-        Raises
-        ------
-        CallError
-            If ``n`` or ``m`` is out of range, or nothing is fitted.
-        """
-        return sampled(self._fitted().file, self._draw, n, m, seed)
-
     def log_prob(self, release: Any) -> LogProbability:
         """Natural logarithm of the probability of a release, its records in their order.
 
@@ -196,7 +172,7 @@ class BayesNetworkSynthesizer:
         codes, unknown = fitted.file.read(source)
         logs = {}
         for x in fitted.order:
-            row = _fold(codes, fitted.parents[x], fitted.file.n_levels)
+            row = cells_of(codes, fitted.file.n_levels, fitted.parents[x])
             with np.errstate(divide="ignore"):
                 log = np.log(fitted.tables[x][row, codes[x]])
             log[unknown[x]] = -math.inf
@@ -215,12 +191,15 @@ class BayesNetworkSynthesizer:
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._network
 
+    def _coded_file(self) -> CodedFile:
+        return self._fitted().file
+
     def _draw(self, n: int, rng: np.random.Generator) -> list[Codes]:
         fitted = self._fitted()
         n_levels = fitted.file.n_levels
         drawn = [np.zeros(n, dtype=np.int32) for _ in n_levels]
         for x in fitted.order:
-            row = _fold(drawn, fitted.parents[x], n_levels)
+            row = cells_of(drawn, n_levels, fitted.parents[x])
             reached = np.cumsum(fitted.tables[x], axis=1)
             reached /= reached[:, -1:]
             reached += np.arange(reached.shape[0])[:, np.newaxis]
@@ -309,7 +288,7 @@ def _tables(
     joint = {}
     for x in order[free:]:
         shape = tuple(file.n_levels[j] for j in (*parents[x], x))
-        cells = _fold(file.codes, (*parents[x], x), file.n_levels)
+        cells = cells_of(file.codes, file.n_levels, (*parents[x], x))
         counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.float64)
         joint[x] = noisy_counts(counts, scale, rng).reshape(shape)
     tables = {x: _conditional(table) for x, table in joint.items()}
@@ -333,19 +312,11 @@ def _candidates(order: Sequence[int], degree: int, n_levels: Sequence[int]) -> l
     raise AssertionError("a variable without parents is always possible")
 
 
-def _fold(codes: Sequence[Codes], chosen: Sequence[int], n_levels: Sequence[int]) -> NDArray[np.int64]:
-    """Cell of every record in the cross table of some variables."""
-    cells = np.zeros(codes[0].size, dtype=np.int64)
-    for j in chosen:
-        cells = cells * n_levels[j] + codes[j]
-    return cells
-
-
 def _information(file: CodedFile, x: int, others: tuple[int, ...]) -> float:
     """Mutual information in bits between a variable and others."""
     if not others:
         return 0.0
-    joint = _fold(file.codes, (*others, x), file.n_levels)
+    joint = cells_of(file.codes, file.n_levels, (*others, x))
     return _entropy(file.codes[x]) + _entropy(joint // file.n_levels[x]) - _entropy(joint)
 
 

@@ -12,7 +12,9 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata.source import Kind
 from unveil.synthesis.likelihood import LogProbability
-from unveil.synthesis.methods.coded_file import CodedFile, check_epsilon, noisy_counts, open_release, sampled, summed
+from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_release
+from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer, summed
+from unveil.synthesis.methods.laplace import check_epsilon, noisy_counts
 
 __all__ = ["CatallSynthesizer"]
 
@@ -22,7 +24,7 @@ ALL = "all variables"
 """What messages and tables call the cells."""
 
 
-class CatallSynthesizer:
+class CatallSynthesizer(CodedSynthesizer):
     """Draw whole records from the cells of the cross table of all variables.
 
     With ``N_c`` records in cell ``c`` of ``C`` cells, ``n`` in all, and ``a`` prior records spread evenly,
@@ -125,30 +127,6 @@ class CatallSynthesizer:
         self._shares = None if epsilon == math.inf else self._noisy_shares(self._file, epsilon)
         return self
 
-    def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:
-        """Draw records.
-
-        Parameters
-        ----------
-        n : int, optional
-            Number of records; as many as the original by default.
-        m : int
-            Number of copies.
-        seed : int
-            Seed of the draws.
-
-        Returns
-        -------
-        frame or list of frames
-            In the flavour of the original; a list where ``m`` is above 1.
-
-        Raises
-        ------
-        CallError
-            If ``n`` or ``m`` is out of range, or nothing is fitted.
-        """
-        return sampled(self._fitted(), self._draw, n, m, seed)
-
     def log_prob(self, release: Any) -> LogProbability:
         """Natural logarithm of the probability of a release, its records in their order.
 
@@ -169,11 +147,11 @@ class CatallSynthesizer:
         DataError
             If the release lacks a column or its values cannot be compared.
         """
-        file, source = self._fitted(), open_release(release)
+        file, source = self._coded_file(), open_release(release)
         codes, unknown = file.read(source)
         with np.errstate(divide="ignore"):
             if self._shares is not None:
-                log = np.log(self._shares[_cells(codes, file.n_levels)])
+                log = np.log(self._shares[cells_of(codes, file.n_levels)])
             else:
                 log = np.log(_counts(file.codes, codes))
                 if self.prior > 0:
@@ -189,9 +167,9 @@ class CatallSynthesizer:
     @property
     def n_cells(self) -> int:
         """Number of cells of the cross table."""
-        return math.prod(self._fitted().n_levels)
+        return math.prod(self._coded_file().n_levels)
 
-    def _fitted(self) -> CodedFile:
+    def _coded_file(self) -> CodedFile:
         if self._file is None:
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._file
@@ -204,7 +182,7 @@ class CatallSynthesizer:
                 f"the cross table of {len(file.variables)} columns has {_many(n_cells)} cells and every one needs "
                 f"noise; at most {MAX_CELLS} fit in memory: group or drop columns, or use dp_bayesnet"
             )
-        counts = np.bincount(_cells(file.codes, file.n_levels), minlength=n_cells).astype(np.float64)
+        counts = np.bincount(cells_of(file.codes, file.n_levels), minlength=n_cells).astype(np.float64)
         sensitivity = 1 if self.neighbours == "add_remove" else 2
         noisy = noisy_counts(
             counts + self.prior / n_cells, sensitivity / epsilon, np.random.default_rng(self.noise_seed)
@@ -212,8 +190,8 @@ class CatallSynthesizer:
         total = noisy.sum()
         return noisy / total if total > 0 else np.full(n_cells, 1 / n_cells)
 
-    def _draw(self, n: int, rng: np.random.Generator) -> list[NDArray[np.int32]]:
-        file = self._fitted()
+    def _draw(self, n: int, rng: np.random.Generator) -> list[Codes]:
+        file = self._coded_file()
         if self._shares is not None:
             reached = np.cumsum(self._shares)
             cells = np.searchsorted(reached, rng.random(n) * reached[-1], side="right")
@@ -232,16 +210,8 @@ def _many(number: int) -> str:
     return str(number) if number < 10**12 else f"about 10^{len(str(number)) - 1}"
 
 
-def _cells(codes: Sequence[NDArray[np.int32]], n_levels: Sequence[int]) -> NDArray[np.int64]:
-    """Cell of every record, by mixed radix."""
-    cells = np.zeros(codes[0].size, dtype=np.int64)
-    for column, size in zip(codes, n_levels, strict=True):
-        cells = cells * size + column
-    return cells
-
-
-def _levels(cells: NDArray[np.integer[Any]], n_levels: Sequence[int]) -> list[NDArray[np.int32]]:
-    """Codes of every record; the opposite of :func:`_cells`."""
+def _levels(cells: NDArray[np.integer[Any]], n_levels: Sequence[int]) -> list[Codes]:
+    """Codes of every record; the opposite of :func:`cells_of` for all columns."""
     levels = []
     for size in reversed(n_levels):
         cells, code = np.divmod(cells, size)
@@ -249,7 +219,7 @@ def _levels(cells: NDArray[np.integer[Any]], n_levels: Sequence[int]) -> list[ND
     return levels[::-1]
 
 
-def _counts(original: Sequence[NDArray[np.int32]], release: Sequence[NDArray[np.int32]]) -> NDArray[np.int64]:
+def _counts(original: Sequence[Codes], release: Sequence[Codes]) -> NDArray[np.int64]:
     """Number of original records in the cell of every released record, however many cells there are."""
     n = original[0].size
     cells = np.zeros(n + release[0].size, dtype=np.int64)

@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import math
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, DataError
+from unveil.errors import DataError
 from unveil.microdata import read
 from unveil.microdata.source import Kind, Source
 from unveil.synthesis.encode import EncodedVariable, Levels, encode
-from unveil.synthesis.fitting import generator
-from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
-from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.palette import Palette, make_palette
 
-__all__ = ["CodedFile", "check_epsilon", "noisy_counts", "open_release", "sampled", "summed"]
+__all__ = ["CodedFile", "Codes", "cells_of", "open_release"]
 
 Codes = NDArray[np.int32]
-Draw = Callable[[int, np.random.Generator], list[Codes]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,110 +139,32 @@ def open_release(release: Any) -> Source:
     return read(release, label=None if isinstance(release, str | os.PathLike) else "the release")
 
 
-def sampled(file: CodedFile, draw: Draw, n: int | None, m: int, seed: int) -> Any:
-    """Frames of drawn records, with a source of randomness of its own for every copy.
+def cells_of(
+    codes: Sequence[Codes], n_levels: Sequence[int], columns: Sequence[int] | None = None
+) -> NDArray[np.int64]:
+    """Cell of every record in the cross table of the columns, by mixed radix; the last column runs fastest.
 
     Parameters
     ----------
-    file : CodedFile
-        The original.
-    draw : callable
-        From a number of records and a generator to the codes per column.
-    n : int or None
-        Number of records; as many as the original by default.
-    m : int
-        Number of copies.
-    seed : int
-        Seed of the draws.
+    codes : sequence of (n,) int32
+        Per column of the file.
+    n_levels : sequence of int
+        Per column of the file the number of levels.
+    columns : sequence of int, optional
+        Which of them; all by default, and an empty one makes one cell.
 
     Returns
     -------
-    frame or list of frames
-        A list where ``m`` is above 1.
+    (n,) int64
+        From 0.
 
-    Raises
-    ------
-    CallError
-        If an argument is out of its range.
+    Examples
+    --------
+    >>> codes = [np.array([0, 1], dtype=np.int32), np.array([2, 0], dtype=np.int32)]
+    >>> cells_of(codes, (2, 3)).tolist(), cells_of(codes, (2, 3), [1]).tolist()
+    ([2, 3], [2, 0])
     """
-    n = file.n if n is None else n
-    for name, value, least in (("n", n, 0), ("m", m, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
-    with enough_memory(n, m, len(file.variables)):
-        frames = [file.frame(draw(n, generator(seed, copy))) for copy in range(m)]
-    return frames if m > 1 else frames[0]
-
-
-def summed(logs: Mapping[str, NDArray[np.float64]], value: Callable[[str, int], object]) -> LogProbability:
-    """Sum up logarithms of probabilities.
-
-    Parameters
-    ----------
-    logs : mapping of str to (n,) float64
-        By variable, at least one.
-    value : callable
-        The value of a variable in a record, to name what is impossible.
-
-    Returns
-    -------
-    LogProbability
-        In all, by variable and by record.
-    """
-    impossible = {name: np.flatnonzero(np.isneginf(log)) for name, log in logs.items()}
-    finite = float(sum(log[~np.isneginf(log)].sum() for log in logs.values()))
-    first = next((name for name, rows in impossible.items() if rows.size), None)
-    cell = None
-    if first is not None:
-        record = int(impossible[first][0])
-        cell = ImpossibleCell(first, record, value(first, record))
-    return LogProbability(
-        total=finite if cell is None else -math.inf,
-        variables={name: float(log.sum()) for name, log in logs.items()},
-        records=np.sum(list(logs.values()), axis=0),
-        finite=finite,
-        n_impossible=sum(rows.size for rows in impossible.values()),
-        first_impossible=cell,
-    )
-
-
-def check_epsilon(epsilon: float | None) -> float:
-    """The privacy budget as a number.
-
-    Returns
-    -------
-    float
-        ``inf`` for None: no noise.
-
-    Raises
-    ------
-    CallError
-        If it is not above 0.
-    """
-    if epsilon is None:
-        return math.inf
-    if not epsilon > 0:
-        raise CallError(f"epsilon must be above 0, got {epsilon}; None adds no noise")
-    return float(epsilon)
-
-
-def noisy_counts(counts: NDArray[np.float64], scale: float, rng: np.random.Generator) -> NDArray[np.float64]:
-    """Counts with independent Laplace noise, those below 0 set to 0.
-
-    Parameters
-    ----------
-    counts : (c,) float64
-        Counts.
-    scale : float
-        Scale of the noise, its mean absolute value; 0 for none.
-    rng : numpy.random.Generator
-        Source of randomness.
-
-    Returns
-    -------
-    (c,) float64
-        Not negative.
-    """
-    if scale > 0:
-        counts = counts + rng.laplace(scale=scale, size=counts.shape)
-    return np.maximum(counts, 0.0)
+    cells = np.zeros(codes[0].size, dtype=np.int64)
+    for column in range(len(codes)) if columns is None else columns:
+        cells = cells * n_levels[column] + codes[column]
+    return cells

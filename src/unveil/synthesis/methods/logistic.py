@@ -21,7 +21,21 @@ _BLOCK = 1 << 22
 
 
 @dataclass(frozen=True)
-class Polyreg:
+class _Penalised:
+    """The settings of both regressions."""
+
+    prior_scale: float = 2.5
+    max_iter: int = 500
+
+    def __post_init__(self) -> None:
+        if not self.prior_scale > 0:
+            raise CallError(f"prior_scale must be above 0, got {self.prior_scale}")
+        if self.max_iter < 1:
+            raise CallError(f"max_iter must be at least 1, got {self.max_iter}")
+
+
+@dataclass(frozen=True)
+class Polyreg(_Penalised):
     """Multinomial logistic regression.
 
     ``P(y = k | x) = exp(a_k + x b_k) / sum_l exp(a_l + x b_l)``, fitted by the penalised likelihood with
@@ -66,15 +80,6 @@ class Polyreg:
     [0.1, 0.3, 0.6]
     """
 
-    prior_scale: float = 2.5
-    max_iter: int = 500
-
-    def __post_init__(self) -> None:
-        if not self.prior_scale > 0:
-            raise CallError(f"prior_scale must be above 0, got {self.prior_scale}")
-        if self.max_iter < 1:
-            raise CallError(f"max_iter must be at least 1, got {self.max_iter}")
-
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedLogistic:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
 
@@ -90,7 +95,7 @@ class Polyreg:
 
 
 @dataclass(frozen=True)
-class Logreg:
+class Logreg(_Penalised):
     """Logistic regression of a variable with two classes; as :class:`Polyreg` otherwise.
 
     Parameters
@@ -126,12 +131,6 @@ class Logreg:
     >>> fitted.draw([Column.from_values([20, 79])], np.random.default_rng(2)).codes.tolist()
     [0, 1]
     """
-
-    prior_scale: float = 2.5
-    max_iter: int = 500
-
-    def __post_init__(self) -> None:
-        Polyreg(self.prior_scale, self.max_iter)
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedLogistic:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.

@@ -70,10 +70,7 @@ class Norm:
         """
         require_records(response, ("numeric",), "norm", "polyreg, ctree or cart")
         values = numbers(response)
-        scale = Scale.of(values)
-        model = fit_least_squares(scale.standardised(values), predictors)
-        _warn_of_perfect_fit(response, model)
-        model, sigma = model.redrawn(rng) if self.proper else (model, model.sigma)
+        scale, model, sigma = _regression(response, values, predictors, self.proper, rng)
         return FittedNorm(response.name, scale, model, sigma, _decimals(response))
 
 
@@ -155,10 +152,7 @@ class Normrank:
         """
         require_records(response, ("numeric",), "normrank", "polyreg, ctree or cart")
         scores = special.ndtri(stats.rankdata(response.codes) / (response.codes.size + 1))
-        scale = Scale.of(scores)
-        model = fit_least_squares(scale.standardised(scores), predictors)
-        _warn_of_perfect_fit(response, model)
-        model, sigma = model.redrawn(rng) if self.proper else (model, model.sigma)
+        scale, model, sigma = _regression(response, scores, predictors, self.proper, rng)
         ordered = np.sort(response.codes)
         return FittedNormrank(response.without_records(), scale, model, sigma, ordered, not self.proper)
 
@@ -220,6 +214,17 @@ def _log_normal_interval(low: NDArray[np.float64], high: NDArray[np.float64]) ->
     return log_prob
 
 
+def _regression(
+    response: Column, values: NDArray[np.float64], predictors: Sequence[Column], proper: bool, rng: np.random.Generator
+) -> tuple[Scale, LeastSquares, float]:
+    """The regression of the response's values or scores and its standard deviation, both drawn where ``proper``."""
+    scale = Scale.of(values)
+    model = fit_least_squares(scale.standardised(values), predictors)
+    _warn_of_perfect_fit(response, model)
+    drawn, sigma = model.redrawn(rng) if proper else (model, model.sigma)
+    return scale, drawn, sigma
+
+
 def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:
     """A regression without residual degrees of freedom hands out the original values."""
     if model.df <= 0 < model.coefficients.size - 1 and response.codes.size > 1:
@@ -228,7 +233,7 @@ def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:
             f"{name}: the regression has as many parameters as records ({response.codes.size}) and adds no noise; "
             "use fewer predictors or another method",
             UnveilWarning,
-            stacklevel=3,
+            stacklevel=4,
         )
 
 

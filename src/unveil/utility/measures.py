@@ -1,4 +1,4 @@
-"""One thing that is compared between the original and every release, and the figures that came out."""
+"""The utility measures of one thing that is compared between the original and every release."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Comparison", "Figures", "mean_of", "sd_of"]
+__all__ = ["Figures", "UtilityMeasures", "mean_of", "sd_of"]
 
 Figures = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class Comparison:
-    """Figures of one variable, pair of variables, coefficient, predicted target or propensity model.
+class UtilityMeasures:
+    """Utility measures of one variable, pair of variables, coefficient, predicted target or propensity model.
 
     Parameters
     ----------
@@ -46,12 +46,12 @@ class Comparison:
         *,
         mean: Figures | None = None,
         undefined: Mapping[str, str] | None = None,
-    ) -> Comparison:
+    ) -> UtilityMeasures:
         """Gather the figures of all releases."""
         return cls(subject, tuple(releases), mean_of(releases) | dict(mean or {}), sd_of(releases), undefined or {})
 
     def to_dict(self) -> dict[str, Any]:
-        """The comparison as plain values."""
+        """The measures as plain values."""
         return dict(self.subject) | {
             "releases": [dict(r) for r in self.releases],
             "mean": dict(self.mean),

@@ -1,0 +1,144 @@
+"""Points of risk and utility on one absolute map: the result of a comparison."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unveil.assessment.result import Assessment
+from unveil.microdata.source import Flavour
+from unveil.result import frame, number, paragraph, text_table, without_nan
+
+__all__ = ["Point", "RiskUtilityMap"]
+
+
+@dataclass(frozen=True)
+class Point:
+    """One release, or one synthesizer with its settings.
+
+    Attributes
+    ----------
+    label
+        What it is called.
+    releases
+        Number of releases that it is the mean of.
+    risks, utilities
+        By measure: value, and the lower and upper end of its interval; risks are means over the targets.
+    pareto
+        Whether no other point has both less risk and more utility.
+    """
+
+    label: str
+    releases: int
+    risks: Mapping[str, tuple[float, float, float]]
+    utilities: Mapping[str, tuple[float, float, float]]
+    pareto: bool
+
+
+@dataclass(frozen=True)
+class RiskUtilityMap:
+    """Points of risk and utility, both absolute: they mean the same whatever else is compared.
+
+    Attributes
+    ----------
+    keys, targets
+        What the intruder knows and wants.
+    risk, utility
+        The measures that make the map.
+    points
+        In the order in which they were given.
+    assessments
+        By label, all that was measured.
+    """
+
+    keys: tuple[str, ...]
+    targets: tuple[str, ...]
+    risk: str
+    utility: str
+    points: tuple[Point, ...]
+    assessments: Mapping[str, Assessment]
+    flavour: Flavour = "arrow"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The points as plain values; what is not defined is None."""
+        plain: dict[str, Any] = without_nan(
+            {
+                "schema": "unveil.comparison",
+                "schema_version": "1.0",
+                "keys": list(self.keys),
+                "targets": list(self.targets),
+                "risk": self.risk,
+                "utility": self.utility,
+                "points": [
+                    {
+                        "label": point.label,
+                        "releases": point.releases,
+                        "pareto": point.pareto,
+                        "risks": {name: list(ends) for name, ends in point.risks.items()},
+                        "utilities": {name: list(ends) for name, ends in point.utilities.items()},
+                    }
+                    for point in self.points
+                ],
+                "parts": {
+                    label: [part for part in one.to_dict()["parts"] if part["status"] != "done"]
+                    for label, one in self.assessments.items()
+                },
+            }
+        )
+        return plain
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per point: label, number of releases, every measure with its interval, and whether none is better."""
+        columns: dict[str, Any] = {
+            "label": [point.label for point in self.points],
+            "releases": [point.releases for point in self.points],
+        }
+        for kind in ("risks", "utilities"):
+            for name in dict.fromkeys(name for point in self.points for name in getattr(point, kind)):
+                for i, end in enumerate(("", " low", " high")):
+                    columns[name + end] = [getattr(p, kind).get(name, (math.nan,) * 3)[i] for p in self.points]
+        columns["pareto"] = [point.pareto for point in self.points]
+        return frame(columns, flavour or self.flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The map, with intervals; points that none betters are joined; needs matplotlib."""
+        from unveil.assessment.plots import plot_map
+
+        return plot_map(self, ax=ax)
+
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = []
+        for point in sorted(self.points, key=lambda p: (p.risks.get(self.risk, (math.inf,))[0], p.label)):
+            risk, useful = (
+                found.get(name, (math.nan,) * 3)
+                for found, name in ((point.risks, self.risk), (point.utilities, self.utility))
+            )
+            others = [point.risks[name][0] for name in point.risks if name != self.risk]
+            rows.append(
+                [f"{point.label}{' *' if point.pareto else ''}", point.releases, risk[0], _span(risk), useful[0],
+                 _span(useful), *others]
+            )  # fmt: skip
+        names = [name for name in self.points[0].risks if name != self.risk]
+        header = ["", "releases", self.risk, "interval", self.utility, "interval", *names]
+        return "\n".join(
+            [
+                f"Risk and utility: keys {', '.join(self.keys)}; targets {', '.join(self.targets)}",
+                "",
+                text_table(header, rows, digits=3),
+                "",
+                paragraph(
+                    "* no other has less risk and more utility at once. Risks are means over the targets; smaller is",
+                    f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals hold",
+                    "for these persons and releases; where they overlap the order is not settled.",
+                    "Not shown: what an intruder with other keys learns.",
+                ),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def _span(ends: Sequence[float]) -> str:
+    return "-" if math.isnan(ends[1]) else f"{number(ends[1], 3)} to {number(ends[2], 3)}"
