@@ -275,6 +275,27 @@ def test_a_target_that_cannot_be_measured_takes_no_other_with_it():
     assert ("DiSCO", "wealth") not in measured
 
 
+def test_a_key_that_cannot_be_grouped_takes_no_part_with_it():
+    rng = np.random.default_rng(6)
+    wealth = rng.normal(size=150).round(1)
+    wealth[[7, 9]] = np.inf, -np.inf
+    original = pa.table({"sex": rng.integers(0, 2, 150), "wealth": wealth, "ill": rng.integers(0, 2, 150)})
+    synthesizer = unveil.CartSynthesizer().fit(original)
+    content = unveil.assess(
+        unveil.Pair(original, synthesizer.sample(seed=2)), ["sex", "wealth"], targets=["ill"], synthesizer=synthesizer,
+        budget=3600, permutations=2, minimum_count=1,
+    ).to_dict()  # fmt: skip
+    parts = {part["name"]: (part["status"], part["reason"]) for part in content["parts"]}
+    status, reason = parts.pop("advice: keys")
+    assert status == "partial"
+    assert "'wealth' holds infinite values (-inf, inf)" in reason
+    assert set(parts.values()) == {("done", None)}
+    levels = [row["level"] for row in content["keys"]["groups"] if row["by"] == "wealth"]
+    assert {"inf", "-inf"} < set(levels)
+    assert len(levels) == 7, "fifths of the finite values, and the others"
+    assert any(row["action"] == "Leave wealth out of the release." for row in content["advice"])
+
+
 def test_a_target_with_a_recoding_is_worked_out_by_full_fits():
     rng = np.random.default_rng(5)
     grade = rng.integers(0, 3, 60)
