@@ -6,6 +6,7 @@ import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -113,6 +114,39 @@ def test_no_group_is_smaller_than_the_minimum(whole):
         for groups in target["posterior"]["subgroups"].values():
             for row in groups[0]:
                 assert row["n"] >= 10 or row["mean_posterior"] is None
+
+
+def test_a_posterior_of_few_records_is_not_given(pair, synthesizer, monkeypatch):
+    """Three records say nothing of a hundred persons, and are persons who could be known."""
+    monkeypatch.setattr(posterior_part, "SAMPLED", 9)
+    monkeypatch.setattr(posterior_part, "FLAGGED", 3)
+    measures = ["identity", "attribute", "structure", "posterior"]
+    result = unveil.assess(pair, KEYS, targets=["depress"], synthesizer=synthesizer, measures=measures, budget=60)
+    content = result.to_dict()
+    for measure in ("posterior", "posterior certain"):
+        (figure,) = [f for f in content["figures"] if f["measure"] == measure]
+        assert [figure[name] for name in ("value", "low", "high", "excess")] == [None] * 4
+        assert figure["per_release"] == [None]
+        assert "9 record(s)" in figure["undefined"]
+        assert figure["sentence"] not in content["summary"]
+    (target,) = content["targets"]
+    by_who = {row["who"]: row for row in target["posterior"]["rows"]}
+    assert by_who["random sample"] == {
+        "who": "random sample", "structure": "exact", "records": 9, **dict.fromkeys(
+            ("mean_prior", "mean_posterior", "mean_normalised_gain", "share_above_half", "share_above_90",
+             "share_certain")),
+    }  # fmt: skip
+    assert by_who["all records, donor counts alone"]["mean_posterior"] > 0
+    assert not any(warning["part"] == "posterior" for warning in content["warnings"])
+    for text in (result.to_html(), result.to_markdown()):
+        assert "9 record(s)" in text
+
+
+def test_a_small_prior_is_not_rounded_away():
+    """One of 406 incomes."""
+    weighed = SimpleNamespace(posterior=np.linspace(0.2, 0.4, 20), prior=np.full(20, 1 / 406))
+    sentence = posterior_part._mean_figure(weighed, "income", "exact", 0.95).sentence
+    assert "a probability of 0.30 on average, 0.0025 before" in sentence
 
 
 def test_no_smallest_or_largest_value(whole, people):

@@ -65,10 +65,14 @@ def _compute(context: Context, target: str) -> Section:
     beside = [context.attribute[target]] if target in context.attribute else []
     found = {who: run.to_dict(by=list(context.scenario.keys), beside=beside) for who, run in runs.items()}
     how = str(found["sampled"]["strongest"])
-    figures = (
-        _mean_figure(runs["sampled"].weighed(), target, how, context.scenario.level),
-        _certain_figure(found["sampled"], target, context.scenario.level),
-    )
+    drawn, least = runs["sampled"].weighed(), context.scenario.minimum_count
+    if drawn.posterior.size < least:
+        figures = _too_few(drawn.posterior.size, target, least)
+    else:
+        figures = (
+            _mean_figure(drawn, target, how, context.scenario.level),
+            _certain_figure(found["sampled"], target, context.scenario.level),
+        )
     unfinished = [f"{_WHO[who]}: {done} of {asked} records" for who, done, asked in _counts(found) if done < asked]
     budget = context.clock.budget
     return Section(
@@ -102,6 +106,26 @@ def _counts(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, int]
     return [(who, min(one["records"]["n_done"].values()), one["records"]["n_asked"]) for who, one in found.items()]
 
 
+_UPPER_END = "How plausible it is that somebody has all other records: it is the upper end."
+_NOT_CERTAIN = "Persons whose value is nearly certain, and what weaker intruders learn."
+
+
+def _too_few(n: int, target: str, least: int) -> tuple[Figure, Figure]:
+    """No figures: so few records say nothing of persons in general, and much of those who they are."""
+    reason = (
+        f"{n} record(s) were worked out, fewer than the {least} that a figure is given of; a larger budget gets further"
+    )
+    common: dict[str, Any] = {
+        "intruder": INTRUDERS[2], "target": target, "unit": "share", "per_release": [math.nan], "low": math.nan,
+        "high": math.nan, "undefined": reason,
+        "sentence": f"What an intruder who has all records but one learns of {target} is not known: {reason}.",
+    }  # fmt: skip
+    return (
+        Figure(measure="posterior", does_not_show=_UPPER_END, contradicted_by="posterior certain", **common),
+        Figure(measure="posterior certain", does_not_show=_NOT_CERTAIN, contradicted_by="RAPID", **common),
+    )
+
+
 def _mean_figure(weighed: Any, target: str, how: str, level: float) -> Figure:
     from unveil.posterior.summary import exact_mean
 
@@ -127,10 +151,10 @@ def _mean_figure(weighed: Any, target: str, how: str, level: float) -> Figure:
         excess_high=excess + half_gain,
         sentence=(
             f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
-            f"probability of {value:.2f} on average, {before:.2f} before the release was seen ({how}, {n} records "
+            f"probability of {value:.2f} on average, {before:.2g} before the release was seen ({how}, {n} records "
             "drawn at random)."
         ),
-        does_not_show="How plausible it is that somebody has all other records: it is the upper end.",
+        does_not_show=_UPPER_END,
         contradicted_by="posterior certain",
     )
 
@@ -153,20 +177,20 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figu
             f"For {100 * value:.0f} of 100 persons the release leaves that intruder no doubt about {target} ({how}, "
             f"{n} records drawn at random)."
         ),
-        does_not_show="Persons whose value is nearly certain, and what weaker intruders learn.",
+        does_not_show=_NOT_CERTAIN,
         contradicted_by="RAPID",
     )
 
 
 def _entry(context: Context, found: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    rows = []
+    rows, least = [], context.scenario.minimum_count
     for who, one in found.items():
         structure = one["strongest"]
         figures = one["releases"][0][structure]
         names = ("mean_prior", "mean_posterior", "mean_normalised_gain", "share_above_half", "share_above_90", CERTAIN)
         rows.append(
             {"who": _WHO[who], "structure": structure, "records": figures["n_records"]}
-            | {name: figures[name] for name in names}
+            | {name: figures[name] if figures["n_records"] >= least else None for name in names}
         )
     sampled = found["sampled"]
     widest = "all" if "all" in found else "sampled"
@@ -175,12 +199,12 @@ def _entry(context: Context, found: Mapping[str, Mapping[str, Any]]) -> dict[str
         "rows": rows,
         "n_values": sampled["n_values"],
         "prior": sampled["prior"],
-        "gain_histogram": all_figures["normalised_gain_histogram"],
+        "gain_histogram": all_figures["normalised_gain_histogram"] if all_figures["n_records"] >= least else None,
         "subgroups": {
-            name: [[row for row in rows if row["n"] >= context.scenario.minimum_count] for rows in groups]
+            name: [[row for row in rows if row["n"] >= least] for rows in groups]
             for name, groups in found[widest]["subgroups"].items()
         },
-        "cross": found[widest]["cross"],
+        "cross": found[widest]["cross"] if all_figures["n_records"] >= least else [],
         "settings_check": sampled["settings_check"],
     }
 
