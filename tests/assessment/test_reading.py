@@ -18,9 +18,10 @@ from unveil.assessment.scenario import Scenario
 from unveil.errors import DataError, UnveilWarning
 
 
-def figure(measure, value, target=None, null_95=None):
+def figure(measure, value, target=None, null_95=None, **more):
     unit = "percent" if measure in ("repU", "DiSCO", "DCAP") else "share"
-    return {"measure": measure, "target": target, "unit": unit, "value": value, "null_95": null_95}
+    blank = dict.fromkeys(("margin", "null_mean", "low", "ceiling"))
+    return {"measure": measure, "target": target, "unit": unit, "value": value, "null_95": null_95} | blank | more
 
 
 def texts(*figures, structure=None):
@@ -43,6 +44,33 @@ def test_match_measures_near_zero_beside_certainty():
     assert "60 of 100" in found[0]
     assert texts(figure("repU", 0.0), figure("posterior certain", 0.1, "ill")) == []
     assert texts(figure("DiSCO", 2.0, "pay"), figure("posterior certain", 0.6, "ill")) == []
+
+
+def test_a_figure_above_its_null_that_a_guess_reaches_too():
+    rapid = figure("RAPID", 0.165, "income", 0.133, margin=0.171, null_mean=0.129)
+    dcap = figure("DCAP", 22.0, "ls", 19.9, margin=29.8, null_mean=19.0)
+    share, percent = texts(rapid, dcap)
+    assert "RAPID of income is 16.5 %, above chance" in share
+    assert "17.1 %" in share
+    assert "DCAP of ls is 22 %, above chance" in percent
+    assert "29.8 %" in percent
+    # The share of the most frequent level is no guess of DiSCO's kind; and chance is said once.
+    assert texts(figure("DiSCO", 9.8, "ls", 3.0, margin=21.9), rapid | {"margin": 0.1}, rapid | {"margin": None}) == []
+    assert len(texts(rapid | {"value": 0.13})) == 1
+
+
+def test_more_than_the_original_tells_of_a_person_left_out():
+    figures = [
+        figure("DCAP", 16.7, "depress", low=15.8, ceiling=8.1),
+        figure("DCAP", 11.1, "income", low=10.5, ceiling=6.6),
+        figure("DCAP", 9.0, "ls", low=7.5, ceiling=8.0),
+        figure("RAPID", 0.631, "marital", low=0.617, ceiling=0.588),
+        figure("DiSCO", 60.0, "ls", low=55.0, ceiling=50.0),
+    ]
+    dcap, rapid = texts(*figures)
+    assert "depress (16.7 % over 8.1 %) and income (11.1 % over 6.6 %)" in dcap
+    assert "ls (" not in dcap
+    assert "marital (63.1 % over 58.8 %)" in rapid
 
 
 def test_many_new_key_combinations():

@@ -6,6 +6,8 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from unveil.assessment.summary import listed
+
 __all__ = ["contradictions"]
 
 MUCH_NOVEL = 20.0
@@ -21,6 +23,8 @@ def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str,
       not anybody is protected (Latner, Neunhoeffer & Drechsler 2026).
     - repU and DiSCO can be near 0 while an intruder who knows all other records is certain (the same, 2025).
     - A figure no higher than its null says nothing about this release.
+    - One above its null may still be no higher than what a guess without the release reaches.
+    - DCAP or RAPID above its ceiling is more than the original tells of persons who are left out of it.
 
     Parameters
     ----------
@@ -43,7 +47,9 @@ def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str,
                 "original. repU and DiSCO fall with it by themselves; do not read a low value as protection.",
             )
         )
-    found += [text for figure in figures for text in _against_null(figure)]
+    for figure in figures:
+        found += [*_against_null(figure), *_against_guess(figure)]
+    found += _against_ceiling(figures)
     found += _against_certainty(figures)
     return found
 
@@ -57,6 +63,44 @@ def _against_null(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
             f"between keys and target reaches (95th percentile {_amount(top, figure)}): it is chance. Do not "
             "read it as safety: a stronger attack may find more.",
         )
+
+
+_GUESS = {
+    "RAPID": "whom it helps to infer it is offset by whom it misleads",
+    "DCAP": "persons whose keys the release lacks count as missed, so compare it with its null and not with the guess",
+}
+"""Measures whose margin is a guess of the same kind, and how such a guess can be as good."""
+
+
+def _against_guess(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+    value, margin, top = figure["value"], figure["margin"], figure["null_95"]
+    if figure["measure"] not in _GUESS or not _known(value, margin) or value > margin or margin == 0:
+        return
+    if _known(top) and value > top:
+        yield _warning(
+            figure["measure"],
+            f"{_name(figure)} is {_amount(value, figure)}, above chance ({_amount(top, figure)}), but no higher than a "
+            f"guess without release and keys ({_amount(margin, figure)}): {_GUESS[figure['measure']]}.",
+        )
+
+
+def _against_ceiling(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+    """Where the whole interval lies above what the original tells of persons who are left out of it."""
+    for measure in ("DCAP", "RAPID"):
+        above = [
+            f"{figure['target']} ({_amount(figure['value'], figure)} over {_amount(figure['ceiling'], figure)})"
+            for figure in figures
+            if figure["measure"] == measure
+            and _known(figure["value"], figure["low"], figure["ceiling"])
+            and figure["low"] > figure["ceiling"]
+        ]
+        if above:
+            yield _warning(
+                measure,
+                f"{measure} is higher than what the original itself tells of a person who is left out of it: "
+                f"{listed(above)}. The rest may come from these persons' own records, not from what holds for people "
+                "like them.",
+            )
 
 
 def _against_certainty(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:

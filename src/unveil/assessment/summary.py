@@ -8,7 +8,7 @@ from typing import Any
 
 from unveil.assessment.scenario import INTRUDERS
 
-__all__ = ["summary"]
+__all__ = ["listed", "summary"]
 
 
 def summary(found: Mapping[str, Any]) -> list[str]:
@@ -22,7 +22,7 @@ def _files(found: Mapping[str, Any]) -> Iterator[str]:
     what = f"{m} releases" if m > 1 else "one release"
     yield (
         f"{data['original']['records']} real records and {what} were compared; the intruder knows "
-        f"{_listed(scenario['keys'])} and wants to know {_listed(scenario['targets'])}."
+        f"{listed(scenario['keys'])} and wants to know {listed(scenario['targets'])}."
     )
 
 
@@ -65,10 +65,17 @@ def _gaps(found: Mapping[str, Any]) -> Iterator[str]:
     for status, words in (("failed", "failed"), ("skipped", "were left out"), ("partial", "are not whole")):
         names = [part["name"] for part in found["parts"] if part["status"] == status]
         if names:
-            yield f"These parts {words}: {_listed(names)}; the list of parts says why."
+            yield f"These parts {words}: {listed(names)}; the list of parts says why."
 
 
-def _listed(names: Sequence[str]) -> str:
+def listed(names: Sequence[str]) -> str:
+    """The names in one phrase.
+
+    Examples
+    --------
+    >>> listed(["age", "sex", "region"])
+    'age, sex and region'
+    """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
 
 
