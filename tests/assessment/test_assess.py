@@ -13,8 +13,9 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.assessment import Assessment, call, posterior_part
+from unveil.assessment import Assessment, call, inference_part, posterior_part
 from unveil.assessment.groups import OTHERS
+from unveil.inference.attribution import Coefficient
 
 # What most tests here share takes long: one worker computes it.
 pytestmark = pytest.mark.xdist_group("assessment")
@@ -140,6 +141,28 @@ def test_a_posterior_of_few_records_is_not_given(pair, synthesizer, monkeypatch)
     assert not any(warning["part"] == "posterior" for warning in content["warnings"])
     for text in (result.to_html(), result.to_markdown()):
         assert "9 record(s)" in text
+
+
+def test_log_odds_that_nothing_but_the_prior_holds_are_left_out():
+    coefficients = [
+        Coefficient("town", level, "a", estimate, error, estimate - 2 * error, estimate + 2 * error, n)
+        for level, estimate, error, n in (("b", 0.5, 0.2, 90), ("c", -8.0, 33.0, 40), ("d", 0.1, 1.0, 9))
+    ]
+
+    def risk(n_at_risk):
+        found = SimpleNamespace(n_at_risk=n_at_risk, n=200, coefficients=coefficients)
+        return SimpleNamespace(attribution=lambda level: found)
+
+    rows, note = inference_part._attribution(risk(60), 10, 0.95)
+    assert [row["term"] for row in rows] == ["town: b against a"]
+    assert note == "log odds are not known where nobody, or everybody, is at risk: town c"
+    for n_at_risk, words in (
+        (0, "as nobody is at risk"), (200, "as everybody is at risk"), (9, "as fewer than 10 persons are at risk"),
+        (195, "as all but fewer than 10 persons are at risk"),
+    ):  # fmt: skip
+        rows, note = inference_part._attribution(risk(n_at_risk), 10, 0.95)
+        assert rows == []
+        assert words in note
 
 
 def test_a_small_prior_is_not_rounded_away():

@@ -11,6 +11,7 @@ import numpy as np
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
+from unveil.assessment.summary import listed
 from unveil.microdata import Pair
 
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ FOREST_SECONDS = 1.5e-4
 SHARE = 1 / 3
 """Share of the budget that forests may take."""
 FOLDS = 5
+UNBOUNDED = 20.0
+"""Width of an interval of log odds that only the weak prior holds; one person at risk of ten makes it about 4."""
 ATTACKER_WORDS = {"rf": "random forest", "cart": "one tree"}
 """Models named in sentences, as what is found depends on how good the model is."""
 
@@ -41,11 +44,12 @@ def inference_part(target: str) -> Callable[[Context], Section]:
             folds=FOLDS, seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon,
             metric=_metric(context, target),
         )  # fmt: skip
+        terms, unknown = _attribution(risk, scenario.minimum_count, scenario.level)
         entry = {
             "curve": _curve(risk, scenario.level, scenario.seed),
-            "attribution": _attribution(risk, scenario.minimum_count, scenario.level),
+            "attribution": terms,
             "groups": _groups(context, risk),
-            "notes": [*risk.notes, *([reason] if reason else [])],
+            "notes": [*risk.notes, *(text for text in (reason, unknown) if text)],
         }
         figure = _figure(risk, context, _held_out(context, target, attacker))
         return Section(figures=(figure,), targets={target: entry})
@@ -154,14 +158,27 @@ def _curve(risk: Rapid, level: float, seed: int) -> dict[str, Any]:
     }
 
 
-def _attribution(risk: Rapid, least: int, level: float) -> list[dict[str, Any]]:
-    """Log odds of being at risk, by key and level, in the first release; without levels of few persons."""
+def _attribution(risk: Rapid, least: int, level: float) -> tuple[list[dict[str, Any]], str | None]:
+    """Log odds of being at risk, by key and level, in the first release, and which are not known and why.
+
+    Levels of few persons are left out.
+    """
+    found = risk.attribution(level=level)
+    for n, none, few in (
+        (found.n_at_risk, "nobody is", f"fewer than {least} persons are"),
+        (found.n - found.n_at_risk, "everybody is", f"all but fewer than {least} persons are"),
+    ):
+        if n < least:
+            return [], f"log odds by key are not known, as {few if n else none} at risk in the first release"
     names = ("key", "level", "reference", "low", "high", "n")
-    return [
-        {"term": _term(one), "log_odds": one.estimate} | {name: getattr(one, name) for name in names}
-        for one in risk.attribution(level=level).coefficients
-        if one.n >= least
-    ]
+    shown = [one for one in found.coefficients if one.n >= least]
+    known = [one for one in shown if one.high - one.low < UNBOUNDED]
+    rows = [{"term": _term(one), "log_odds": one.estimate} | {name: getattr(one, name) for name in names}
+            for one in known]  # fmt: skip
+    without = [f"{one.key} {one.level}" for one in shown if one not in known]
+    if not without:
+        return rows, None
+    return rows, f"log odds are not known where nobody, or everybody, is at risk: {listed(without)}"
 
 
 def _term(one: Coefficient) -> str:
