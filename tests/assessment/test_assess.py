@@ -165,6 +165,27 @@ def test_log_odds_that_nothing_but_the_prior_holds_are_left_out():
         assert words in note
 
 
+def test_advice_compares_new_settings_with_files_drawn_anew(whole, pair, synthesizer):
+    """The records at risk were picked by what the files at hand tell."""
+    rows = [row for row in whole.to_dict()["advice"] if row["target"] == "depress"]
+    actions = [row["action"] for row in rows]
+    assert actions == [
+        "Release 1 file(s) instead of all.", "Set minbucket to 20.", "Set minbucket to 50.", "Set cp to 0.001.",
+        "Merge the levels of depress into levels of 100 records at least, before synthesis.",
+        "Top-code the largest 5 % of depress before synthesis.",
+        "Replace 5 % of the values of depress at random before synthesis.",
+        "Replace 20 % of the values of depress at random before synthesis.",
+    ]  # fmt: skip
+    risk = unveil.posterior.posterior(pair, synthesizer, target="depress", sample=400, structure="fixed", seed=0)
+    advice = risk.advice(most_records=100, minbucket=[20], cp=[], merge=[], top=[], noise=[])
+    released, anew, *_ = advice.rows
+    for action, row in (("Release 1 file(s) instead of all.", released), ("Set minbucket to 20.", anew)):
+        (found,) = [one for one in rows if one["action"] == action]
+        before = {effect["measure"]: effect["before"] for effect in found["effects"]}
+        assert before == {"posterior": row.mean_posterior["fixed"], "posterior certain": row.share_certain}
+        assert f"Of 400 records looked at, {advice.n_at_risk} are at risk (gain above 0.3)." == found["because"]
+
+
 def test_a_small_prior_is_not_rounded_away():
     """One of 406 incomes."""
     weighed = SimpleNamespace(posterior=np.linspace(0.2, 0.4, 20), prior=np.full(20, 1 / 406))

@@ -124,7 +124,7 @@ def test_advice_on_protections(original):
     risk = posterior(pair, fitted, target="score")
     advice = risk.advice(minbucket=[], cp=[], merge=[30], top=[0.1], noise=[0.5], most_records=20)
     rows = {row.setting: row for row in advice.rows}
-    assert list(rows) == ["as released", "merged levels", "top coding", "noise"]
+    assert list(rows) == ["as released", "drawn anew", "merged levels", "top coding", "noise"]
     before = rows["as released"].mean_posterior["exact"]
     assert rows["merged levels"].mean_posterior["exact"] < before / 2
     assert rows["noise"].mean_posterior["exact"] <= 0.5 + 0.5 / risk.n_values
@@ -135,4 +135,4 @@ def test_advice_on_protections(original):
     with pytest.raises(CallError, match="between 0 and 1"):
         risk.advice(minbucket=[], cp=[], noise=[2])
     others = posterior(pair, fitted, target="score", prior="marginal").advice(minbucket=[], cp=[], most_records=5)
-    assert [row.setting for row in others.rows] == ["as released"]
+    assert [row.setting for row in others.rows] == ["as released", "drawn anew"]

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import copy
-import math
 import warnings
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import Pair
 from unveil.tables import attribute, identity
+
+if TYPE_CHECKING:
+    from unveil.posterior.advice import AdviceRow
 
 __all__ = ["key_advice_part", "settings_advice_part"]
 
@@ -174,43 +176,44 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
             # Nobody is at risk: there is nothing to advise on.
             continue
         cannot.extend(f"posterior of {target}: {text}" for text in advice.left_out)
-        first, *others = advice.rows
-        for row in others:
-            yield {
-                "action": _action(row),
-                "because": f"The release tells much about {target} of {advice.n_at_risk} of the records looked at.",
-                "target": target,
-                "effects": [
-                    _effect("posterior", target, first, row),
-                    {
-                        "measure": "posterior certain",
-                        "target": target,
-                        "unit": "share",
-                        "before": first.share_certain,
-                        "after": row.share_certain,
-                        "how": _HOW,
-                    },
-                ],
-                "computed": True,
-            }
+        by_setting = {row.setting: row for row in advice.rows}
+        looked, whole = risk.weighed().members.size, ("m", str(context.pair.n_releases))
+        because = f"Of {looked} records looked at, {advice.n_at_risk} are at risk (gain above {advice.threshold:g})."
+        for row in advice.rows:
+            if row.setting in ("as released", "drawn anew") or (row.setting, row.value) == whole:
+                continue
+            before = by_setting.get("as released" if row.setting == "m" else "drawn anew")
+            if before is not None:
+                yield _posterior_row(target, because, before, row, advice.n_looked_at)
 
 
-_HOW = "donor counts alone, for the records at risk; fitted, released and weighed anew"
-
-
-def _effect(measure: str, target: str, first: Any, row: Any) -> dict[str, Any]:
-    name = next(iter(row.mean_posterior), None)
+def _posterior_row(target: str, because: str, before: AdviceRow, after: AdviceRow, n: int) -> dict[str, Any]:
+    """Other settings beside files drawn anew with those at hand, fewer files beside all of them."""
+    name = next(iter(after.mean_posterior))
+    how = f"donor counts alone, for {n} records at risk; " + (
+        "the first of the files at hand" if after.setting == "m" else "now and then: files drawn anew"
+    )
+    figures = {
+        "posterior": (before.mean_posterior[name], after.mean_posterior[name]),
+        "posterior certain": (before.share_certain, after.share_certain),
+    }
     return {
-        "measure": measure,
+        "action": _action(target, after),
+        "because": because,
         "target": target,
-        "unit": "share",
-        "before": first.mean_posterior.get(name, math.nan),
-        "after": row.mean_posterior.get(name, math.nan),
-        "how": _HOW,
+        "effects": [
+            {"measure": measure, "target": target, "unit": "share", "before": now, "after": then, "how": how}
+            for measure, (now, then) in figures.items()
+        ],
+        "computed": True,
     }
 
 
-def _action(row: Any) -> str:
-    if row.setting == "m":
-        return f"Release {row.value} file(s) instead of all."
-    return f"Set {row.setting} to {row.value}."
+def _action(target: str, row: AdviceRow) -> str:
+    actions = {
+        "m": f"Release {row.value} file(s) instead of all.",
+        "merged levels": f"Merge the levels of {target} into levels {row.value} at least, before synthesis.",
+        "top coding": f"Top-code {row.value} of {target} before synthesis.",
+        "noise": f"Replace {row.value.removesuffix(' replaced')} of the values of {target} at random before synthesis.",
+    }
+    return actions.get(row.setting, f"Set {row.setting} to {row.value}.")

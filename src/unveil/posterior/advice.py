@@ -26,6 +26,9 @@ from unveil.synthesis.calls import rows_of, value_order
 
 __all__ = ["Advice", "AdviceRow", "advise"]
 
+APART = 1_000_000
+"""Keeps the seeds of releases that are drawn here apart from those that the files at hand may have been drawn with."""
+
 
 @dataclass(frozen=True)
 class AdviceRow:
@@ -34,7 +37,8 @@ class AdviceRow:
     Attributes
     ----------
     setting, value
-        What is changed, and to what; "as released" for the releases at hand.
+        What is changed, and to what; "as released" for the releases at hand, "drawn anew" for others of the same
+        settings.
     mean_posterior
         Mean posterior of the truth over the records at risk, by structure.
     mean_prior
@@ -64,7 +68,9 @@ class Advice:
     threshold
         Normalised gain above which a record is at risk.
     rows
-        One per setting and value; the first is the file at hand.
+        One per setting and value. The first is the files at hand, with which fewer of them are compared; the second is
+        files drawn anew with the same settings, with which other settings are: the records at risk were picked by what
+        the files at hand tell, and other files tell less of them whatever the settings.
     left_out
         Settings that were not worked out, and why.
     """
@@ -134,8 +140,9 @@ class Advice:
                 "",
                 paragraph(
                     f"Mean probability of the true value over the records at risk; beforehand "
-                    f"{self.rows[0].mean_prior:.3f}. New settings: fitted, released and weighed once; the release "
-                    "drawn is one of many. Not shown: what a setting costs in utility."
+                    f"{self.rows[0].mean_prior:.3f}. The records were picked by what the files at hand tell; compare "
+                    "new settings with files drawn anew with the same settings. Each was fitted, released and weighed "
+                    "once; the release drawn is one of many. Not shown: what a setting costs in utility."
                 ),
                 *(paragraph(f"Not worked out: {text}.") for text in self.left_out),
             ]
@@ -221,7 +228,7 @@ def advise(
             raise CallError(f"m: there are {pair.n_releases} releases, not {value}")
     ask = _Asker(risk, chosen, prior, threshold)
     first = ask.row("as released", "", pair, synthesizer)
-    rows = [first]
+    rows = [first, ask.row("drawn anew", "", *_released(pair, pair.original, synthesizer, seed))]
     for value in wanted:
         rows.append(ask.row("m", str(value), _fewer(pair, value), synthesizer))
     if first is not None and wanted and max(wanted) < pair.n_releases:
@@ -279,7 +286,7 @@ def _released(pair: Pair, original: Any, synthesizer: CartSynthesizer, seed: int
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
         fitted = copy.copy(synthesizer).fit(original)
-        releases = [fitted.sample(n, seed=seed + r) for r, n in enumerate(pair.n_synthetic)]
+        releases = [fitted.sample(n, seed=APART + seed + r) for r, n in enumerate(pair.n_synthetic)]
     return Pair(original, releases), fitted
 
 
