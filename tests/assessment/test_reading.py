@@ -73,6 +73,11 @@ def test_more_than_the_original_tells_of_a_person_left_out():
     assert "marital (63.1 % over 58.8 %)" in rapid
 
 
+def test_nearly_all_is_not_all():
+    found = texts(figure("repU", 0.0), figure("posterior certain", 0.997, "ill"))
+    assert "certain of ill for 99.7 of 100 persons" in found[0]
+
+
 def test_many_new_key_combinations():
     assert "34.4 %" in texts(structure={"percent_novel": 34.4})[0]
     assert texts(structure={"percent_novel": 5.0}) == []

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unveil.assessment.summary import listed
+from unveil.assessment.wording import of_hundred
 
 __all__ = ["contradictions"]
 
@@ -119,7 +120,7 @@ def _against_certainty(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[st
             yield _warning(
                 "posterior",
                 f"{' and '.join(low)} would read as safe, yet an intruder who has all other records is certain of "
-                f"{certain['target']} for {100 * certain['value']:.0f} of 100 persons.",
+                f"{certain['target']} for {of_hundred(certain['value'], 0)} of 100 persons.",
             )
 
 

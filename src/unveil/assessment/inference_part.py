@@ -12,6 +12,7 @@ from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import MOST_SECONDS, Context, Section
 from unveil.assessment.summary import listed
+from unveil.assessment.wording import of_hundred
 from unveil.microdata import Pair
 
 if TYPE_CHECKING:
@@ -125,15 +126,15 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
 
 
 def _sentence(risk: Rapid) -> str:
-    share = 100 * risk.rate
+    share = of_hundred(risk.rate)
     model = f"a model ({', '.join(ATTACKER_WORDS.get(name, name) for name in risk.attackers)})"
     if risk.kind == "continuous":
         return (
-            f"For {share:.1f} of 100 persons {model} trained on the release tells {risk.target} with an error "
+            f"For {share} of 100 persons {model} trained on the release tells {risk.target} with an error "
             f"({risk.scoring}) below {risk.threshold:g}."
         )
     return (
-        f"For {share:.1f} of 100 persons {model} trained on the release infers the true {risk.target} clearly "
+        f"For {share} of 100 persons {model} trained on the release infers the true {risk.target} clearly "
         f"better than its share (score above {risk.threshold:g})."
     )
 

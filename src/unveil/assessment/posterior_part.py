@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.assessment.scenario import INTRUDERS
+from unveil.assessment.wording import of_hundred, probability
 from unveil.inference.intervals import wilson
 
 __all__ = ["posterior_part"]
@@ -174,8 +175,8 @@ def _mean_figure(weighed: Any, target: str, how: str, level: float) -> Figure:
         excess_high=excess + half_gain,
         sentence=(
             f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
-            f"probability of {value:.2f} on average, {before:.2g} before the release was seen ({how}, {n} records "
-            "drawn at random)."
+            f"probability of {probability(value)} on average, {probability(before)} before the release was seen "
+            f"({how}, {n} records drawn at random)."
         ),
         does_not_show=_UPPER_END,
         contradicted_by="posterior certain",
@@ -197,8 +198,8 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figu
         high=high,
         ceiling=1.0,
         sentence=(
-            f"For {100 * value:.0f} of 100 persons the release leaves that intruder no doubt about {target} ({how}, "
-            f"{n} records drawn at random)."
+            f"For {of_hundred(value, 0)} of 100 persons the release leaves that intruder no doubt about {target} "
+            f"({how}, {n} records drawn at random)."
         ),
         does_not_show=_NOT_CERTAIN,
         contradicted_by="RAPID",

@@ -114,7 +114,7 @@ class Assessment:
             for figure in content["figures"]
         ]  # fmt: skip
         header = ["measure", "target", "unit", "value", f"{100 * content['scenario']['level']:g} % interval", "margin",
-                  "null", "ceiling", "excess"]  # fmt: skip
+                  "null", "ceiling", "excess, share"]  # fmt: skip
         lines.append(text_table(header, rows))
         if content["policy"] is not None:
             lines += ["", f"Policy {content['policy']['label']}:", "", _policy_table(content["policy"]["rows"])]

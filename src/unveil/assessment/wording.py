@@ -1,0 +1,41 @@
+"""Figures in sentences: nothing is called none or all that is only nearly so."""
+
+from __future__ import annotations
+
+__all__ = ["of_hundred", "probability"]
+
+
+def probability(value: float, digits: int = 2) -> str:
+    """A probability with as many digits as it takes to tell it from 0 and 1.
+
+    Examples
+    --------
+    >>> probability(0.5), probability(1 / 406), probability(0.9987), probability(1.0), probability(0.0)
+    ('0.50', '0.0025', '0.999', '1.00', '0.00')
+    """
+    if 0 < value < 10.0**-digits:
+        return f"{value:.{digits}g}"
+    text = f"{value:.{digits}f}"
+    while value < 1 and float(text) == 1:
+        digits += 1
+        text = f"{value:.{digits}f}"
+    return text
+
+
+def of_hundred(share: float, digits: int = 1) -> str:
+    """Of a hundred persons how many; not 0 or 100 where it is not just that.
+
+    Examples
+    --------
+    >>> of_hundred(0.123), of_hundred(0.0), of_hundred(1.0), of_hundred(0.0004), of_hundred(0.99996)
+    ('12.3', '0', '100', '0.04', '99.996')
+    >>> of_hundred(0.953, digits=0)
+    '95'
+    """
+    if share in (0, 1):
+        return f"{100 * share:g}"
+    text = f"{100 * share:.{digits}f}"
+    while float(text) in (0, 100):
+        digits += 1
+        text = f"{100 * share:.{digits}f}"
+    return text
