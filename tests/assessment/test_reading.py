@@ -15,6 +15,7 @@ from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Clock, Context, Part, Section, Skipped, run
 from unveil.assessment.scenario import Scenario
+from unveil.assessment.summary import _risks
 from unveil.errors import DataError, UnveilWarning
 
 
@@ -71,6 +72,17 @@ def test_more_than_the_original_tells_of_a_person_left_out():
     assert "depress (16.7 % over 8.1 %) and income (11.1 % over 6.6 %)" in dcap
     assert "ls (" not in dcap
     assert "marital (63.1 % over 58.8 %)" in rapid
+
+
+def test_the_summary_does_not_call_the_null_a_guess():
+    """A guess without the release may be better than a release whose keys and target do not go together."""
+    dcap = figure("DCAP", 39.6, "income", null_mean=35.7, ceiling=39.5, margin=39.3, excess=0.06)
+    dcap |= {"intruder": "release", "sentence": "Guessing is right for 39.6; without the release for 39.3."}
+    (said,) = _risks([dcap])
+    assert said == (
+        "Guessing is right for 39.6; without the release for 39.3. If the release did not say how keys and target go "
+        "together it would be 35.7; with the original itself, every person predicted without themselves, 39.5."
+    )
 
 
 def test_nearly_all_is_not_all():

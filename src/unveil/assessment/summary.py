@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from unveil.assessment.scenario import INTRUDERS
+from unveil.assessment.wording import of_hundred
 
 __all__ = ["listed", "summary"]
 
@@ -39,13 +40,17 @@ def _risks(figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
 
 def _beside(figure: Mapping[str, Any], n: int) -> str:
     """What stands beside a figure, in words."""
-    scale = 1 if figure["unit"] == "percent" else 100
+    scale = 0.01 if figure["unit"] == "percent" else 1
     found = []
     if _known(figure["null_mean"]):
-        found.append(f"by chance alone it would be {scale * figure['null_mean']:.1f}")
+        found.append(
+            f"if the release did not say how keys and target go together it would be "
+            f"{of_hundred(scale * figure['null_mean'])}"
+        )
     if _known(figure["ceiling"]) and figure["measure"] in ("RAPID", "DCAP"):
         found.append(
-            f"with the original itself, every person predicted without themselves, {scale * figure['ceiling']:.1f}"
+            "with the original itself, every person predicted without themselves, "
+            f"{of_hundred(scale * figure['ceiling'])}"
         )
     text = "; ".join(found)
     beside = f" {text[0].upper()}{text[1:]}." if found else ""
