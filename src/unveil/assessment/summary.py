@@ -38,6 +38,12 @@ def _risks(figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             yield top["sentence"] + _beside(top, len(same))
 
 
+_CEILINGS = {
+    "RAPID": "predicted by a model without themselves",
+    "DCAP": "guessed from the others with the same keys",
+}
+
+
 def _beside(figure: Mapping[str, Any], n: int) -> str:
     """What stands beside a figure, in words."""
     scale = 0.01 if figure["unit"] == "percent" else 1
@@ -47,9 +53,9 @@ def _beside(figure: Mapping[str, Any], n: int) -> str:
             f"if the release did not say how keys and target go together it would be "
             f"{of_hundred(scale * figure['null_mean'])}"
         )
-    if _known(figure["ceiling"]) and figure["measure"] in ("RAPID", "DCAP"):
+    if _known(figure["ceiling"]) and figure["measure"] in _CEILINGS:
         found.append(
-            "with the original itself, every person predicted without themselves, "
+            f"with the original itself, every person {_CEILINGS[figure['measure']]}, "
             f"{of_hundred(scale * figure['ceiling'])}"
         )
     text = "; ".join(found)
