@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.assessment import Assessment, call
+from unveil.assessment import Assessment, call, posterior_part
 from unveil.assessment.groups import OTHERS
 
 # What most tests here share takes long: one worker computes it.
@@ -155,6 +155,45 @@ def test_same_seed_same_figures(pair, synthesizer):
         assert other["value"] == pytest.approx(one["value"], abs=1e-9)
 
 
+def test_no_part_depends_on_the_order_of_records(monkeypatch):
+    monkeypatch.setattr(posterior_part, "SAMPLED", 40)
+    rng = np.random.default_rng(2)
+    people = unveil.simulate.demo_population(120, seed=1)
+    people = pa.concat_tables([people, people.slice(0, 5)])
+    maker = unveil.CartSynthesizer(special_codes={"income": [-8]})
+    release = maker.fit(people).sample(seed=2)
+
+    def mixed(table):
+        return table.take(pa.array(rng.permutation(table.num_rows)))
+
+    first, second = (
+        unveil.assess(
+            unveil.Pair(*files, special_codes={"income": [-8]}), KEYS, targets=["workab"], budget=1e6, attacker="cart",
+            synthesizer=unveil.CartSynthesizer(special_codes={"income": [-8]}), permutations=2, seed=3,
+        ).to_dict()
+        for files in ((people, release), (mixed(people), mixed(release)))
+    )  # fmt: skip
+    assert {part["status"] for part in first["parts"]} == {"done"}
+    for name in ("summary", "figures", "targets", "keys", "membership", "utility", "advice", "warnings"):
+        assert_close(first[name], second[name], name)
+
+
+def assert_close(one, other, where):
+    """Equal but for rounding."""
+    if isinstance(one, dict):
+        assert list(one) == list(other), where
+        for name in one:
+            assert_close(one[name], other[name], f"{where}.{name}")
+    elif isinstance(one, list):
+        assert len(one) == len(other), where
+        for i, (a, b) in enumerate(zip(one, other, strict=True)):
+            assert_close(a, b, f"{where}[{i}]")
+    elif isinstance(one, float):
+        assert other == pytest.approx(one, abs=1e-9, nan_ok=True), where
+    else:
+        assert one == other, where
+
+
 def test_held_out_persons_stand_beside_every_attribute_figure(pair):
     others = unveil.simulate.demo_population(200, seed=77)
     found = unveil.assess(
@@ -234,6 +273,27 @@ def test_a_target_that_cannot_be_measured_takes_no_other_with_it():
     measured = {(figure["measure"], figure["target"]) for figure in content["figures"]}
     assert measured >= {("DiSCO", "ill"), ("RAPID", "ill"), ("posterior", "ill"), ("posterior", "wealth")}
     assert ("DiSCO", "wealth") not in measured
+
+
+def test_a_key_that_cannot_be_grouped_takes_no_part_with_it():
+    rng = np.random.default_rng(6)
+    wealth = rng.normal(size=150).round(1)
+    wealth[[7, 9]] = np.inf, -np.inf
+    original = pa.table({"sex": rng.integers(0, 2, 150), "wealth": wealth, "ill": rng.integers(0, 2, 150)})
+    synthesizer = unveil.CartSynthesizer().fit(original)
+    content = unveil.assess(
+        unveil.Pair(original, synthesizer.sample(seed=2)), ["sex", "wealth"], targets=["ill"], synthesizer=synthesizer,
+        budget=3600, permutations=2, minimum_count=1,
+    ).to_dict()  # fmt: skip
+    parts = {part["name"]: (part["status"], part["reason"]) for part in content["parts"]}
+    status, reason = parts.pop("advice: keys")
+    assert status == "partial"
+    assert "'wealth' holds infinite values (-inf, inf)" in reason
+    assert set(parts.values()) == {("done", None)}
+    levels = [row["level"] for row in content["keys"]["groups"] if row["by"] == "wealth"]
+    assert {"inf", "-inf"} < set(levels)
+    assert len(levels) == 7, "fifths of the finite values, and the others"
+    assert any(row["action"] == "Leave wealth out of the release." for row in content["advice"])
 
 
 def test_a_target_with_a_recoding_is_worked_out_by_full_fits():

@@ -372,6 +372,16 @@ def test_a_file_is_cut_like_a_frame(tmp_path: Path) -> None:
     assert first.auc == second.auc
 
 
+def test_halves_do_not_depend_on_the_order_of_records() -> None:
+    people = survey(80, 5)
+    turned = people.take(np.random.default_rng(1).permutation(80))
+    maker = unveil.CartSynthesizer(minbucket=3)
+    first, second = (unveil.membership_synthesizer(one, maker, repeats=1, seed=2) for one in (people, turned))
+    for name in first.auc:
+        np.testing.assert_equal(first.auc[name], second.auc[name])
+        np.testing.assert_equal(first.tpr[name], second.tpr[name])
+
+
 def test_both_halves_are_attacked_in_turn() -> None:
     seen: list[list[Any]] = []
     people = pa.table({"x": list(range(40))})

@@ -265,3 +265,76 @@ def test_cross_table_with_rapid(made, attacker, target):
         assert (table.both, table.only_posterior) == ((at_risk & flagged).sum(), (at_risk & ~flagged).sum())
         assert (table.only_flag, table.neither) == ((~at_risk & flagged).sum(), (~at_risk & ~flagged).sum())
     assert risk.to_dict(beside=[rapid])["cross"][0][0]["name"] == "RAPID"
+
+
+def mixed(pair, seed):
+    """The same files with their records in another order, and where each original record went."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(pair.n_original)
+    original = pa.table({name: pair.original.column(name) for name in pair.original.names}).take(pa.array(order))
+    releases = [pa.table({name: one.column(name) for name in one.names}) for one in pair.releases]
+    return unveil.Pair(original, [one.take(pa.array(rng.permutation(one.num_rows))) for one in releases]), order
+
+
+@pytest.mark.parametrize("options", [{"sample": 40}, {"sample": 40, "time_limit": 1e6}, {"intruder_errors": 5}])
+def test_what_is_drawn_does_not_depend_on_the_order_of_records(made, options):
+    pair, synthesizer = made
+    other, _ = mixed(pair, 1)
+    one, two = (posterior(files, synthesizer, target="ill", seed=3, **options) for files in (pair, other))
+    # Persons who are equal in all values are one and the same to this question.
+    persons = [pa.table({n: p.original.column(n) for n in p.original.names}).to_pylist() for p in (pair, other)]
+    first, second = (
+        sorted(
+            (*map(str, person[m].values()), round(float(value), 9)) for m, value in zip(members, values, strict=True)
+        )
+        for person, members, values in [
+            (persons[0], one.weighed().members, one.weighed().posterior),
+            (persons[1], two.weighed().members, two.weighed().posterior),
+        ]
+    )
+    assert first == second
+    for name, value in one.releases[0][one.structures[-1]].items():
+        assert two.releases[0][one.structures[-1]][name] == pytest.approx(value, abs=1e-12), name
+
+
+def test_advice_does_not_depend_on_the_order_of_records(made):
+    pair, synthesizer = made
+    given = np.tile([0.3, 0.7], (pair.n_original, 1))
+    given[::3] = 0.5
+    for prior in ("uniform", given):
+        advices = []
+        for files, order in ((pair, np.arange(pair.n_original)), mixed(pair, 2)):
+            risk = posterior(files, synthesizer, target="ill", structure="fixed",
+                             prior=prior if isinstance(prior, str) else prior[order])  # fmt: skip
+            advices.append(risk.advice(minbucket=[10], cp=[], merge=[], noise=[0.3], most_records=30, threshold=0.1))
+        first, second = (one.to_dict() for one in advices)
+        assert first["n_at_risk"] > 30
+        assert [row["setting"] for row in first["rows"]] == [row["setting"] for row in second["rows"]]
+        for one, two in zip(first["rows"], second["rows"], strict=True):
+            assert one["mean_posterior"]["fixed"] == pytest.approx(two["mean_posterior"]["fixed"], abs=1e-12)
+            assert one["mean_prior"] == pytest.approx(two["mean_prior"], abs=1e-12)
+            assert one["share_certain"] == two["share_certain"]
+
+
+class Draws:
+    """A synthesizer without a likelihood that draws records by their place."""
+
+    def fit(self, frame):
+        self.table = unveil.read(frame)
+        return self
+
+    def sample(self, n, seed):
+        rows = np.random.default_rng(seed).integers(self.table.num_rows, size=n)
+        return pa.table({name: self.table.column(name) for name in self.table.names}).take(pa.array(rows))
+
+
+def test_simulation_does_not_depend_on_the_order_of_records():
+    original = survey(40).select(["sex", "ill"])
+    pair = unveil.Pair(original, Draws().fit(original).sample(40, seed=1))
+    other, order = mixed(pair, 3)
+    with pytest.warns(UnveilWarning, match="weak lower bound"):
+        one = posterior(pair, Draws(), target="ill", records=[5], replicates=6)
+    with pytest.warns(UnveilWarning, match="weak lower bound"):
+        two = posterior(other, Draws(), target="ill", records=[int(np.flatnonzero(order == 5)[0])], replicates=6)
+    assert one.weighed().posterior == pytest.approx(two.weighed().posterior, abs=1e-12)
+    assert one.monte_carlo_error == pytest.approx(two.monte_carlo_error, abs=1e-12)

@@ -11,7 +11,7 @@ from typing import Any
 
 from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import Context, Section, Skipped
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import Pair
 from unveil.tables import attribute, identity
 
@@ -25,10 +25,11 @@ MOST_RECORDS = 100
 def key_advice_part(context: Context) -> Section:
     """Coarser keys and keys left out, each with its effect."""
     before = _before(context)
-    rows = [*_coarser_keys(context, before), *_keys_left_out(context, before)]
+    cannot: list[str] = []
+    rows = [*_coarser_keys(context, before, cannot), *_keys_left_out(context, before)]
     if not rows:
         raise Skipped("there is one key only, and nothing to change it to")
-    return Section(entries={"advice": rows})
+    return Section(entries={"advice": rows}, partial="; ".join(cannot) or None)
 
 
 def settings_advice_part(context: Context) -> Section:
@@ -76,14 +77,20 @@ def _row(
     return {"action": action, "because": because, "target": None, "effects": effects, "computed": True}
 
 
-def _coarser_keys(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
-    """Numeric keys released in fifths rather than as they are."""
+def _coarser_keys(
+    context: Context, before: Mapping[tuple[str, str | None], float], cannot: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Numeric keys released in fifths rather than as they are; ``cannot`` receives why one cannot be."""
     given = context.scenario.ngroups_keys or {}
     for key in context.scenario.keys:
         column = context.pair.column(key)
         if key in given or column.kind != "numeric" or column.n_levels <= MOST_LEVELS:
             continue
-        after = _measured(context.pair, context, context.scenario.keys, {**given, key: PARTS})
+        try:
+            after = _measured(context.pair, context, context.scenario.keys, {**given, key: PARTS})
+        except DataError as error:
+            cannot.append(str(error))
+            continue
         yield _row(
             f"Release {key} in {PARTS} groups.",
             f"{key} has {column.n_levels} values, which makes combinations of keys rare.",

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.inference.intervals import wilson
@@ -25,12 +27,14 @@ def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[str, 
     """Group of every original record by one variable, and the groups' labels.
 
     Numbers are cut into fifths. The outer ones are called by their inner end, as the smallest and the largest value of
-    a file belong to single persons.
+    a file belong to single persons. Infinite values are groups of their own, as gaps and special codes are.
     """
     column = pair.column(name)
     if column.kind != "numeric" or column.n_levels <= MOST_LEVELS:
         return column.original, column.labels
-    cut, grouping = grouped(column, PARTS)
+    infinite = np.flatnonzero(np.isinf(column.levels.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)))
+    alone = tuple(sorted({*column.special, *infinite.tolist()}))
+    cut, grouping = grouped(replace(column, special=alone), PARTS)
     labels = list(cut.labels)
     inner = [f"{b:.8g}" for b in grouping.breaks[1:-1]]
     if inner:
@@ -83,9 +87,11 @@ def _rows(
     by: str, codes: NDArray[np.int32], labels: tuple[str, ...], measure: str, values: NDArray[Any], least: int,
     coverage: float, scale: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    counted = ~np.isnan(np.asarray(values, dtype=float))
-    n = np.bincount(codes[counted], minlength=len(labels))
-    sums = np.bincount(codes[counted], weights=np.asarray(values, dtype=float)[counted], minlength=len(labels))
+    # In ascending order, so that rounding does not depend on that of the records; what does not count comes last.
+    values = np.asarray(values, dtype=float)
+    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
+    n = np.bincount(codes[order], minlength=len(labels))
+    sums = np.bincount(codes[order], weights=values[order], minlength=len(labels))
     small = (n > 0) & (n < least)
     while small.any() and n[small].sum() < least and (rest := np.flatnonzero((n > 0) & ~small)).size:
         small[rest[np.argmin(n[rest])]] = True

@@ -103,10 +103,13 @@ def _counts(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, int]
 
 
 def _mean_figure(weighed: Any, target: str, how: str, level: float) -> Figure:
+    from unveil.posterior.summary import exact_mean
+
     posterior, prior = weighed.posterior, weighed.prior
-    value, before, n = float(posterior.mean()), float(prior.mean()), posterior.size
+    value, before, n = exact_mean(posterior), exact_mean(prior), posterior.size
+    posterior = np.sort(posterior)
     half = _normal(level) * float(posterior.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    gain = (posterior - prior.mean()) / (1 - before) if before < 1 else np.full(n, math.nan)
+    gain = (posterior - before) / (1 - before) if before < 1 else np.full(n, math.nan)
     half_gain = _normal(level) * float(gain.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
     excess = (value - before) / (1 - before) if before < 1 else math.nan
     return Figure(

@@ -23,7 +23,7 @@ from unveil.microdata.files import open_source
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar
 from unveil.result import frame, number, paragraph, text_table
-from unveil.synthesis.calls import as_frame, rows_of, sampler
+from unveil.synthesis.calls import as_frame, rows_of, sampler, value_order
 
 __all__ = ["MembershipOfSynthesizer", "membership_synthesizer"]
 
@@ -198,6 +198,7 @@ def membership_synthesizer(
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < 4:
         raise DataError(f"{source.label} has {source.num_rows} record(s); two halves need at least 4")
+    source = rows_of(source, value_order(source), source.label)
     draw = sampler(synthesizer)
     runs: list[Membership] = []
     for repeat in range(repeats):

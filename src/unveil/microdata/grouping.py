@@ -77,9 +77,11 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
     values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
     special = np.zeros(len(values), dtype=bool)
     special[list(column.special)] = True
-    if np.isinf(values[~special]).any():
+    infinite = np.flatnonzero(np.isinf(values) & ~special)
+    if infinite.size:
         raise DataError(
-            f"column {column.name!r} holds infinite values; to group it, declare them special codes or correct the file"
+            f"column {column.name!r} holds infinite values ({', '.join(column.labels[i] for i in infinite)}); to group "
+            "it, declare them special codes or correct the file"
         )
     if special.all():
         return column, Grouping("quantile", (), column.labels[: len(values)])

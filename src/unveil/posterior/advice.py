@@ -14,10 +14,12 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.source import Flavour
-from unveil.posterior.priors import PriorChoice
+from unveil.posterior.chain import refusal
+from unveil.posterior.priors import PriorChoice, in_order
 from unveil.posterior.protections import Protection, merged, noised, posterior_of_truth, top_coded
+from unveil.posterior.refit import quietly
 from unveil.posterior.risk import PosteriorRisk
-from unveil.posterior.summary import CERTAIN
+from unveil.posterior.summary import CERTAIN, exact_mean
 from unveil.result import frame, paragraph, text_table
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.calls import rows_of, value_order
@@ -63,12 +65,15 @@ class Advice:
         Normalised gain above which a record is at risk.
     rows
         One per setting and value; the first is the file at hand.
+    left_out
+        Settings that were not worked out, and why.
     """
 
     n_at_risk: int
     n_looked_at: int
     threshold: float
     rows: tuple[AdviceRow, ...]
+    left_out: tuple[str, ...] = ()
     _flavour: Flavour = field(repr=False, compare=False, default="arrow")
 
     def to_dict(self) -> dict[str, Any]:
@@ -78,6 +83,7 @@ class Advice:
             "n_looked_at": self.n_looked_at,
             "threshold": self.threshold,
             "rows": [{**vars(row), "mean_posterior": dict(row.mean_posterior)} for row in self.rows],
+            "left_out": list(self.left_out),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -131,6 +137,7 @@ class Advice:
                     f"{self.rows[0].mean_prior:.3f}. New settings: fitted, released and weighed once; the release "
                     "drawn is one of many. Not shown: what a setting costs in utility."
                 ),
+                *(paragraph(f"Not worked out: {text}.") for text in self.left_out),
             ]
         )
 
@@ -160,6 +167,8 @@ def advise(
     target before synthesis, and the posterior is that of the value before them; they are tried for a single target with
     a uniform prior. Smoothing is not among them: smoothed values come from no donor, and their posterior could only be
     simulated.
+
+    Nothing depends on the order of the records: fits and draws go by the records in the order of their values.
 
     Parameters
     ----------
@@ -202,28 +211,21 @@ def advise(
     exposed = found.members[found.normalised_gain > threshold]
     if exposed.size == 0:
         raise CallError(f"no record has a normalised gain above {threshold}; there is nothing to advise on")
-    # Records are chosen, and releases drawn, from records in the order of their values: that of the file tells nothing.
-    order = value_order(pair.original)
-    place = np.empty(order.size, dtype=np.int64)
-    place[order] = np.arange(order.size)
-    chosen = np.sort(np.random.default_rng([seed, 3]).permutation(np.sort(place[exposed]))[:most_records])
-    pair = Pair(
-        rows_of(pair.original, order, pair.original.label),
-        list(pair.releases),
-        special_codes=pair.special_codes,
-        kinds=pair.kinds,
-    )
+    pair, chosen, prior = _by_value(pair, exposed, prior)
+    chosen = np.sort(np.random.default_rng([seed, 3]).permutation(chosen)[:most_records])
+    synthesizer = quietly(synthesizer, pair.original)
     wanted = (1 << np.arange(pair.n_releases.bit_length() - 1)).tolist() if m is None else list(m)
     wanted = sorted({value for value in wanted if value < pair.n_releases or m is not None})
     for value in wanted:
         if not 1 <= value <= pair.n_releases:
             raise CallError(f"m: there are {pair.n_releases} releases, not {value}")
     ask = _Asker(risk, chosen, prior, threshold)
-    rows = [ask.row("as released", "", pair, synthesizer)]
+    first = ask.row("as released", "", pair, synthesizer)
+    rows = [first]
     for value in wanted:
         rows.append(ask.row("m", str(value), _fewer(pair, value), synthesizer))
-    if wanted and max(wanted) < pair.n_releases:
-        rows.append(replace(rows[0], setting="m", value=str(pair.n_releases)))
+    if first is not None and wanted and max(wanted) < pair.n_releases:
+        rows.append(replace(first, setting="m", value=str(pair.n_releases)))
     for option, values in (("minbucket", minbucket), ("cp", cp)):
         for setting in values:
             other = copy.copy(synthesizer)
@@ -237,7 +239,18 @@ def advise(
             if protection.changes:
                 rows.append(ask.protected(protection, column, *_released(
                     pair, protection.source(pair, column), synthesizer, seed)))  # fmt: skip
-    return Advice(int(exposed.size), int(chosen.size), threshold, tuple(rows), pair.flavour)
+    done = tuple(row for row in rows if row is not None)
+    return Advice(int(exposed.size), int(chosen.size), threshold, done, tuple(ask.left_out), pair.flavour)
+
+
+def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tuple[Pair, NDArray[np.int64], Any]:
+    """The pair with the original in the order of its values, and where its records and their priors have gone."""
+    order = value_order(pair.original)
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    original = rows_of(pair.original, order, pair.original.label)
+    options: dict[str, Any] = {"special_codes": pair.special_codes or None, "kinds": pair.kinds or None}
+    return Pair(original, list(pair.releases), **options), np.sort(place[members]), in_order(prior, order)
 
 
 def _protections(
@@ -289,6 +302,7 @@ class _Asker:
 
     def __init__(self, risk: PosteriorRisk, chosen: NDArray[np.int64], prior: PriorChoice, threshold: float):
         self.risk, self.chosen, self.prior, self.threshold = risk, chosen, prior, threshold
+        self.left_out: list[str] = []
 
     def posterior(self, pair: Pair, synthesizer: CartSynthesizer) -> PosteriorRisk:
         """The posterior of the records."""
@@ -303,16 +317,20 @@ class _Asker:
                 structure=structure, records=self.chosen, withheld=self.risk.withheld, check_settings=False,
             )  # fmt: skip
 
-    def row(self, setting: str, value: str, pair: Pair, synthesizer: CartSynthesizer) -> AdviceRow:
-        """Figures of another setting."""
+    def row(self, setting: str, value: str, pair: Pair, synthesizer: CartSynthesizer) -> AdviceRow | None:
+        """Figures of another setting; None where they would take a fit for every record and value."""
+        if self._refused(setting, value, synthesizer):
+            return None
         again = self.posterior(pair, synthesizer)
         found = {name: again.weighed(0, name).posterior for name in again.structures}  # type: ignore[arg-type]
         return self._figures(setting, value, found, again.weighed().prior)
 
     def protected(
         self, protection: Protection, column: CodedColumn, pair: Pair, synthesizer: CartSynthesizer
-    ) -> AdviceRow:
-        """Figures of a protected target."""
+    ) -> AdviceRow | None:
+        """Figures of a protected target; None as in :meth:`row`."""
+        if self._refused(protection.setting, protection.value, synthesizer):
+            return None
         again = self.posterior(pair, synthesizer)
         place = {label: i for i, label in enumerate([*column.levels.to_pylist(), None])}
         levels = np.array([place[value] for value in again.values], dtype=np.int64)
@@ -325,6 +343,16 @@ class _Asker:
         prior = np.full(truth.size, 1 / column.n_levels)
         return self._figures(protection.setting, protection.value, found, prior)
 
+    def _refused(self, setting: str, value: str, synthesizer: CartSynthesizer) -> bool:
+        """Whether what was asked of the trees as they are cannot be asked of these."""
+        if not self.risk.walked:
+            return False
+        names = [plan.variable.name for plan in synthesizer.plans]
+        reason = refusal(synthesizer, [name for name in names if name not in self.risk.known])
+        if reason is not None:
+            self.left_out.append(f"{setting} {value}, as {reason}")
+        return reason is not None
+
     def _figures(
         self, setting: str, value: str, found: Mapping[str, NDArray[np.float64]], prior: NDArray[np.float64]
     ) -> AdviceRow:
@@ -333,8 +361,8 @@ class _Asker:
         return AdviceRow(
             setting,
             value,
-            {name: float(posterior.mean()) for name, posterior in found.items()},
-            float(prior.mean()),
+            {name: exact_mean(posterior) for name, posterior in found.items()},
+            exact_mean(prior),
             float((gain > self.threshold).mean()),
             float((strongest >= CERTAIN).mean()),
         )

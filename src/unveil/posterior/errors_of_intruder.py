@@ -44,7 +44,8 @@ def with_errors(chain: Chain, n_errors: int, members: Ints, seed: int) -> list[t
         If there are too few records to go wrong.
     """
     rng = np.random.default_rng([seed, 11])
-    order = rng.permutation(chain.n)
+    # What is drawn depends on values, not on the order in which the records came.
+    order = rng.permutation(np.lexsort(list(chain.original.values())))
     first = order[:n_errors]
     hit = np.intersect1d(members, first)
     files = [(_altered(chain, first, rng), np.setdiff1d(members, first))]
@@ -56,12 +57,13 @@ def with_errors(chain: Chain, n_errors: int, members: Ints, seed: int) -> list[t
 
 
 def _altered(chain: Chain, wrong: Ints, rng: np.random.Generator) -> Chain:
+    ranked = np.lexsort(list(chain.original.values()))
     original = {}
     columns = dict(chain.columns)
     fitted = {}
     for name, codes in chain.original.items():
         levels = codes.copy()
-        levels[wrong] = codes[rng.integers(chain.n, size=wrong.size)]
+        levels[wrong] = codes[ranked[rng.integers(chain.n, size=wrong.size)]]
         original[name] = levels
         for position, own in chain.part_codes(name, levels).items():
             like = chain.columns[position]

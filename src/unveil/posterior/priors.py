@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from unveil.errors import CallError
 from unveil.trees import Column, grow
 
-__all__ = ["Prior", "PriorChoice", "prior_table"]
+__all__ = ["Prior", "PriorChoice", "in_order", "prior_table"]
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -42,6 +42,16 @@ class Prior:
 
 
 PriorChoice = Literal["uniform", "marginal", "conditional"] | Prior | ArrayLike
+
+
+def in_order(choice: PriorChoice, order: Ints) -> PriorChoice:
+    """The same prior for the original's records in another order."""
+    if isinstance(choice, str):
+        return choice
+    if isinstance(choice, Prior):
+        return replace(choice, probabilities=in_order(choice.probabilities, order))  # type: ignore[arg-type]
+    rows = np.asarray(choice, dtype=np.float64)
+    return rows[order] if rows.ndim == 2 and rows.shape[0] == order.size else rows
 
 
 def prior_table(

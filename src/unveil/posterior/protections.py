@@ -105,7 +105,10 @@ def top_coded(column: CodedColumn, share: float, alone: Sequence[object]) -> Pro
 
 
 def noised(column: CodedColumn, replaced: float, seed: int) -> Protection:
-    """Replace values at random by any level, each as likely as the other."""
+    """Replace values at random by any level, each as likely as the other.
+
+    Draws go by the order of the records.
+    """
     rng = np.random.default_rng([seed, 5])
     levels = column.original.astype(np.int64)
     hit = rng.random(levels.size) < replaced

@@ -16,6 +16,7 @@ from unveil.microdata import Pair, Source
 from unveil.posterior.chain import Chain
 from unveil.posterior.evidence import Step
 from unveil.posterior.worlds import Worlds
+from unveil.synthesis.calls import value_order
 
 __all__ = ["Altered", "DeltaEvidence", "RefitEvidence", "as_figures", "quietly"]
 
@@ -30,6 +31,9 @@ ALL = "all variables"
 class Altered:
     """The original with the unknown values of one record replaced.
 
+    Records come in the order of their values, and the one in question last: what a synthesizer draws may depend on
+    their order, and that of the file is not to matter.
+
     Parameters
     ----------
     pair
@@ -43,20 +47,22 @@ class Altered:
     def __init__(self, pair: Pair, chain: Chain, worlds: Worlds):
         self.pair, self.chain, self.worlds = pair, chain, worlds
         self.levels = worlds.levels()
+        self.order = value_order(pair.original)
 
     def source(self, record: int, world: int) -> Source:
         """The original with a record moved to a world."""
         original = self.pair.original
+        rows = np.append(self.order[self.order != record], record)
         changed: dict[str, pa.ChunkedArray] = {}
         for name, by_world in self.levels.items():
             codes = self.chain.original[name].copy()
             codes[record] = by_world[world]
             values = self.chain.variables[name].values
-            taken = values.take(pa.array(codes, mask=codes == len(values)))
+            taken = values.take(pa.array(codes[rows], mask=codes[rows] == len(values)))
             changed[name] = pa.chunked_array([taken])
 
         def fetch(name: str) -> pa.ChunkedArray:
-            return changed[name] if name in changed else original.fetch(name)
+            return changed[name] if name in changed else original.fetch(name).take(pa.array(rows))
 
         return Source(original.label, original.names, original.num_rows, fetch, original.variables, "arrow")
 

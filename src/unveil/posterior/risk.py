@@ -21,9 +21,12 @@ from unveil.posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_t
 from unveil.posterior.weigh import Weighed
 from unveil.result import frame
 
-__all__ = ["PosteriorRisk"]
+__all__ = ["DONOR_SHARES", "PosteriorRisk"]
 
 Structure = Literal["fixed", "exact", "simulated"]
+
+DONOR_SHARES = "donor shares of sequential CART"
+"""How the likelihood is found where trees can be walked."""
 
 
 @dataclass(frozen=True)
@@ -291,6 +294,11 @@ class PosteriorRisk:
             int((~at_risk & own).sum()),
             int((~at_risk & ~own).sum()),
         )
+
+    @property
+    def walked(self) -> bool:
+        """Whether the trees of a sequence were looked at as they are, and nothing was fitted to every world."""
+        return self.likelihood == DONOR_SHARES
 
     def advice(self, **settings: Any) -> Any:
         """What other settings or fewer releases would do for the records at risk; see :func:`unveil.posterior.advise`.

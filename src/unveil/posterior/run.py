@@ -61,9 +61,7 @@ def work_out(
     """
     setting = study.setting
     limited = time_limit is not None
-    order = np.arange(setting.members.size)
-    if limited:
-        order = np.random.default_rng([setting.seed, 17]).permutation(order)
+    order = setting.in_random_order() if limited else np.arange(setting.members.size)
     tasks = [(g, name) for name in study.structures for g in range(len(groups))]
     total, done, left = order.size * len(tasks), 0, time_limit or math.inf
     outcomes: list[dict[str, Weighed]] = [{} for _ in groups]

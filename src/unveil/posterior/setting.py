@@ -20,6 +20,7 @@ from unveil.posterior.kept import is_known
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.refit import candidates_by_name, quietly
 from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.calls import value_order
 from unveil.synthesis.encode import encode
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.settings import settings_of
@@ -80,6 +81,10 @@ class Setting:
     replicates: int
     time_limit: float | None
 
+    def in_random_order(self) -> Ints:
+        """Positions of the records, in a random order that depends on their values and the seed alone."""
+        return np.random.default_rng([self.seed, 17]).permutation(_by_value(self.members, self.pair))
+
 
 def make_setting(
     pair: Pair,
@@ -123,7 +128,7 @@ def make_setting(
         raise CallError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
     members, chosen = _members(records, pair)
     if sample is not None and sample < members.size:
-        members = np.sort(np.random.default_rng([seed, 13]).permutation(members)[:sample])
+        members = np.sort(np.random.default_rng([seed, 13]).permutation(members[_by_value(members, pair)])[:sample])
         chosen = "sampled", f"{sample} at random, seed {seed}" + (f", of those {' '.join(chosen)}" if chosen[1] else "")
     by_name = candidates_by_name(candidates, targets)
     intervals = _intervals(by_name, targets)
@@ -174,6 +179,13 @@ def _known(pair: Pair, known: Literal["all"] | Sequence[str], targets: Sequence[
         if name in targets:
             raise CallError(f"column {name!r} cannot be known and the target")
     return tuple(name for name in names if name in set(known))
+
+
+def _by_value(members: Ints, pair: Pair) -> Ints:
+    """Positions of the records in an order that does not depend on the file's, to draw from."""
+    rank = np.empty(pair.n_original, dtype=np.int64)
+    rank[value_order(pair.original)] = np.arange(pair.n_original)
+    return np.argsort(rank[members])
 
 
 def pooled_groups(releases: str, n: int) -> tuple[tuple[int, ...], ...]:

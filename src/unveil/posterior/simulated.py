@@ -79,7 +79,8 @@ class SimulatedEvidence:
             raise CallError("there are too many worlds to simulate; name fewer candidates")
         log = np.zeros((members.size, self.n_worlds))
         for i, record in enumerate(members):
-            rng = np.random.default_rng([self.seed, 7, int(record)])
+            # The same for all records, whose numbers are not to matter.
+            rng = np.random.default_rng([self.seed, 7])
             counts = self._simulate(int(record))
             seen = sum(self._counts(int(record), self._released(r)) for r in self.releases)
             assert isinstance(seen, np.ndarray)

@@ -20,6 +20,7 @@ from unveil.posterior.fixed import FixedTree
 from unveil.posterior.plausible import check_truth, checked_chain
 from unveil.posterior.question import make_question
 from unveil.posterior.refit import Altered, DeltaEvidence, RefitEvidence
+from unveil.posterior.risk import DONOR_SHARES
 from unveil.posterior.setting import Setting
 from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.simulated import SimulatedEvidence
@@ -86,7 +87,7 @@ class Study:
     def likelihood(self) -> str:
         """How the likelihood was found, in words."""
         return {
-            "cart": "donor shares of sequential CART",
+            "cart": DONOR_SHARES,
             "catall": "closed form of the saturated multinomial",
             "histogram": "closed form of the noised histogram",
             "delta": "the synthesizer's own",

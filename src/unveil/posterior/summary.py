@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from unveil.microdata import CodedColumn
 from unveil.posterior.weigh import Weighed
 
-__all__ = ["CERTAIN", "GROUP_MEASURES", "POSTERIOR_MEASURES", "gain_edges", "group_table", "measures", "summary"]
+__all__ = [
+    "CERTAIN", "GROUP_MEASURES", "POSTERIOR_MEASURES", "exact_mean", "gain_edges", "group_table", "measures", "summary",
+]  # fmt: skip
 
 CERTAIN = 1 - 1e-6
 """Posterior from which a value counts as certain."""
@@ -28,15 +30,20 @@ def measures(weighed: Weighed) -> dict[str, float]:
     """Figures in all: probabilities and shares from 0 to 1, gain in bits."""
     posterior = weighed.posterior
     return {
-        "mean_posterior": float(posterior.mean()),
-        "mean_prior": float(weighed.prior.mean()),
+        "mean_posterior": exact_mean(posterior),
+        "mean_prior": exact_mean(weighed.prior),
         "share_above_half": float((posterior > 0.5).mean()),
         "share_above_90": float((posterior > 0.9).mean()),
         "share_certain": float((posterior >= CERTAIN).mean()),
-        "expected_gain_bits": float(weighed.gain_bits.mean()),
-        "mean_normalised_gain": float(weighed.normalised_gain.mean()),
+        "expected_gain_bits": exact_mean(weighed.gain_bits),
+        "mean_normalised_gain": exact_mean(weighed.normalised_gain),
         "share_must_fill": float(weighed.must_fill.mean()),
     }
+
+
+def exact_mean(values: NDArray[np.float64]) -> float:
+    """The mean, of which no digit depends on the order of the records."""
+    return math.fsum(values.tolist()) / values.size
 
 
 def gain_edges(gains: NDArray[np.float64], bins: int = BINS) -> NDArray[np.float64]:
@@ -92,7 +99,9 @@ def group_table(weighed: Weighed, groups: CodedColumn) -> dict[str, list[Any]]:
     present = np.flatnonzero(n)
 
     def mean(values: NDArray[Any]) -> list[float]:
-        found: list[float] = (np.bincount(own, weights=values, minlength=n.size)[present] / n[present]).tolist()
+        # In ascending order, so that rounding does not depend on that of the records.
+        order = np.argsort(values, kind="stable")
+        found: list[float] = (np.bincount(own[order], values[order], n.size)[present] / n[present]).tolist()
         return found
 
     return {
