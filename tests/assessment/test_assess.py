@@ -6,13 +6,14 @@ import json
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.assessment import Assessment, call, posterior_part
+from unveil.assessment import Assessment, advice_part, call, inference_part, key_tables, posterior_part
 from unveil.assessment.groups import OTHERS
 
 # What most tests here share takes long: one worker computes it.
@@ -296,14 +297,14 @@ def test_a_key_that_cannot_be_grouped_takes_no_part_with_it():
     assert any(row["action"] == "Leave wealth out of the release." for row in content["advice"])
 
 
-def test_a_target_with_a_recoding_is_worked_out_by_full_fits():
+def test_trees_that_cannot_be_walked_are_worked_out_by_full_fits():
     rng = np.random.default_rng(5)
     grade = rng.integers(0, 3, 60)
     original = pa.table(
         {"sex": np.array(["f", "m"])[rng.integers(0, 2, 60)], "age": rng.integers(20, 30, 60),
          "school": np.array(["low", "middle", "high"])[grade], "years": np.array([8, 10, 13])[grade]}
     )  # fmt: skip
-    synthesizer = unveil.CartSynthesizer(collapse=False).fit(original)
+    synthesizer = unveil.CartSynthesizer(collapse=False, surrogates=1).fit(original)
     pair = unveil.Pair(original, synthesizer.sample(seed=2))
     content = unveil.assess(
         pair, ["sex", "age"], targets=["school"], synthesizer=synthesizer, measures=["attribute", "posterior"],
@@ -311,13 +312,49 @@ def test_a_target_with_a_recoding_is_worked_out_by_full_fits():
     ).to_dict()  # fmt: skip
     [part] = [part for part in content["parts"] if part["name"] == "posterior: school"]
     assert part["status"] in ("done", "partial"), part["reason"]
-    assert any("'years' is a recoding of 'school'" in warning["text"] for warning in content["warnings"])
+    assert any("surrogate splits are used" in warning["text"] for warning in content["warnings"])
     [row] = content["targets"][0]["posterior"]["rows"]
     assert (row["who"], row["structure"]) == ("random sample", "exact")
     assert sum(content["targets"][0]["posterior"]["gain_histogram"]["counts"]) == row["records"] >= 1
     figure = next(f for f in content["figures"] if f["measure"] == "posterior")
     assert f"(exact, {row['records']} records" in figure["sentence"]
     assert figure["value"] == row["mean_posterior"]
+
+
+def test_a_budget_without_end_ends(monkeypatch):
+    """Fits for every record and value are not begun without end, and the list of parts says what they would take."""
+    for module in (posterior_part, advice_part):
+        monkeypatch.setattr(module, "MOST_SECONDS", 1.5)
+    people = unveil.simulate.demo_population(150, seed=2).select(["sex", "age", "marital", "workab"])
+    synthesizer = unveil.CartSynthesizer(surrogates=1).fit(people)
+    content = unveil.assess(
+        unveil.Pair(people, synthesizer.sample(seed=2)), ["sex", "age"], targets=["marital"], synthesizer=synthesizer,
+        measures=["attribute", "posterior", "advice"], budget=1e9,
+    ).to_dict()  # fmt: skip
+    parts = {part["name"]: part for part in content["parts"]}
+    assert parts["posterior: marital"]["status"] == "partial"
+    assert re.search(r"of 150 records \(all of them would take about \d+ ", parts["posterior: marital"]["reason"])
+    assert "1.5 seconds at most, whatever the budget is" in parts["posterior: marital"]["reason"]
+    assert parts["advice: synthesizer"]["reason"].startswith("posterior of marital: every setting would take a fit")
+    assert content["advice"], "keys, and settings by what can be measured"
+    assert content["provenance"]["wall_seconds"] < 60
+
+
+@pytest.mark.parametrize(("keys", "size"), [(1, 4), (8, 4), (9, 3), (19, 2), (22, 1), (60, 1)])
+def test_sets_of_many_keys_are_small(keys, size):
+    assert key_tables._largest_set(keys) == size
+
+
+def test_forests_take_five_minutes_per_target_at_most():
+    scenario = SimpleNamespace(attacker="auto", permutations=19, targets=("depress",), budget=1e9)
+    context = SimpleNamespace(scenario=scenario, pair=SimpleNamespace(n_synthetic=(50_000,), n_original=50_000))
+    assert inference_part.chosen_attacker(context) == ("rf", None)
+    context.pair = SimpleNamespace(n_synthetic=(500_000,), n_original=500_000)
+    attacker, reason = inference_part.chosen_attacker(context)
+    assert attacker == "cart"
+    assert reason.endswith("choose attacker 'rf' for them")
+    scenario.budget, context.pair = 100, SimpleNamespace(n_synthetic=(50_000,), n_original=50_000)
+    assert inference_part.chosen_attacker(context)[1].endswith("choose attacker 'rf' for them or a larger budget")
 
 
 def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):

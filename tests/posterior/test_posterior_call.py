@@ -383,14 +383,3 @@ def test_deep_tree():
     pair = unveil.Pair(table, synthesizer.sample(seed=1))
     risk = posterior(pair, synthesizer, target="x", records=[0, 300, 599], candidates=[0, 10, 599])
     assert np.isfinite(risk.weighed().posterior).all()
-
-
-def test_recoded_target_is_fitted_anew():
-    original = survey(40)
-    original = original.append_column("sex2", pa.array([{"f": "1", "m": "2"}[s] for s in
-                                                        original.column("sex").to_pylist()]))  # fmt: skip
-    synthesizer = quietly(CartSynthesizer(minbucket=3), original)
-    pair = unveil.Pair(original, synthesizer.sample(seed=1))
-    with pytest.warns(UnveilWarning, match="recoding"):
-        risk = posterior(pair, synthesizer, target="sex", records=[0, 1])
-    assert np.isfinite(risk.weighed().posterior).all()

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from unveil.assessment.groups import MOST_LEVELS, PARTS
-from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import Pair
 from unveil.tables import attribute, identity
@@ -39,9 +39,11 @@ def settings_advice_part(context: Context) -> Section:
     if context.clock.left == 0:
         raise Skipped("the budget was used up before other settings were tried")
     before = _before(context)
-    rows = [*_other_settings(context, before), *_posterior_rows(context)]
-    left = "the budget was used up before all settings were tried" if context.clock.left == 0 else None
-    return Section(entries={"advice": rows}, partial=left)
+    cannot: list[str] = []
+    rows = [*_other_settings(context, before), *_posterior_rows(context, cannot)]
+    if context.clock.left == 0:
+        cannot.append("the budget was used up before all settings were tried")
+    return Section(entries={"advice": rows}, partial="; ".join(cannot) or None)
 
 
 def _before(context: Context) -> dict[tuple[str, str | None], float]:
@@ -146,8 +148,11 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
         )
 
 
-def _posterior_rows(context: Context) -> Iterator[dict[str, Any]]:
-    """For the first target: what settings and fewer releases do for the records that the intruder learns most of."""
+def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, Any]]:
+    """What settings and fewer releases do for the records that the intruder learns most of, by target.
+
+    ``cannot`` receives what was not worked out.
+    """
     if "posterior" not in context.scenario.measures:
         return
     from unveil.posterior import posterior
@@ -155,15 +160,20 @@ def _posterior_rows(context: Context) -> Iterator[dict[str, Any]]:
     for target in context.scenario.targets:
         if context.clock.left == 0:
             return
+        limit = max(1.0, min(context.clock.left, MOST_SECONDS) / 8)
         risk = posterior(
             context.pair, context.synthesizer, target=target, sample=min(MOST_RECORDS * 5, context.pair.n_original),
-            structure="fixed", seed=context.scenario.seed, time_limit=max(1.0, context.clock.left / 8),
+            structure="fixed", seed=context.scenario.seed, time_limit=limit,
         )  # fmt: skip
+        if not risk.walked:
+            cannot.append(f"posterior of {target}: every setting would take a fit for each record and value")
+            continue
         try:
             advice = risk.advice(most_records=MOST_RECORDS, minbucket=MINBUCKETS, cp=(1e-3,))
         except CallError:
             # Nobody is at risk: there is nothing to advise on.
             continue
+        cannot.extend(f"posterior of {target}: {text}" for text in advice.left_out)
         first, *others = advice.rows
         for row in others:
             yield {

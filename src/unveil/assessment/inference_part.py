@@ -10,7 +10,7 @@ import numpy as np
 
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
-from unveil.assessment.part import Context, Section
+from unveil.assessment.part import MOST_SECONDS, Context, Section
 from unveil.microdata import Pair
 
 if TYPE_CHECKING:
@@ -63,11 +63,11 @@ def chosen_attacker(context: Context) -> tuple[str, str | None]:
         return scenario.attacker, None
     records = (1 + scenario.permutations) * sum(context.pair.n_synthetic) + FOLDS * context.pair.n_original
     seconds = FOREST_SECONDS * records * len(scenario.targets)
-    if seconds <= SHARE * scenario.budget:
+    if seconds <= min(SHARE * scenario.budget, MOST_SECONDS * len(scenario.targets)):
         return "rf", None
     return "cart", (
         f"RAPID was taken with one tree per attack, as random forests would take about {seconds:.0f} seconds; choose "
-        "attacker 'rf' or a larger budget for them"
+        f"attacker 'rf' for them{'' if seconds > MOST_SECONDS * len(scenario.targets) else ' or a larger budget'}"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Mapping
 from typing import Any
@@ -20,8 +21,8 @@ from unveil.tables.ladder import Ladder
 
 __all__ = ["attribute_part", "identity_part", "key_sets_part", "structure_part"]
 
-MOST_KEYS_IN_SETS = 8
-"""Sets of up to four of more keys than this are too many to be read."""
+MOST_SETS = 250
+"""Sets of keys that are tried at most for a target; more are too many to be read, and take long."""
 LARGEST_SET = 4
 
 
@@ -189,7 +190,7 @@ def key_sets_part(context: Context) -> Section:
     scenario = context.scenario
     sets: list[dict[str, Any]] = []
     without: list[dict[str, Any]] = []
-    largest = LARGEST_SET if len(scenario.keys) <= MOST_KEYS_IN_SETS else 2
+    largest = _largest_set(len(scenario.keys))
     for target in context.attribute:
         found = key_sets(
             context.pair, scenario.keys, target=target, max_size=largest, ngroups_keys=scenario.ngroups_keys,
@@ -210,6 +211,12 @@ def key_sets_part(context: Context) -> Section:
     return Section(
         entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest}, partial=_left_out(context)
     )
+
+
+def _largest_set(n_keys: int) -> int:
+    """Most keys of a set: up to four, fewer where there would be too many sets."""
+    sets = np.cumsum([math.comb(n_keys, size) for size in range(1, LARGEST_SET + 1)])
+    return max(1, int((sets <= MOST_SETS).sum()))
 
 
 def _set(target: str, one: Any) -> dict[str, Any]:

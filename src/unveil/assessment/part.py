@@ -17,7 +17,10 @@ from unveil.tables import attribute, identity
 from unveil.tables.attribute_risk import AttributeRisk
 from unveil.tables.identity import IdentityRisk
 
-__all__ = ["Clock", "Context", "Part", "Section", "Skipped", "run"]
+__all__ = ["MOST_SECONDS", "Clock", "Context", "Part", "Section", "Skipped", "run"]
+
+MOST_SECONDS = 300.0
+"""Seconds that one target may take of what has no end of its own, however large the budget is."""
 
 
 class Skipped(Exception):

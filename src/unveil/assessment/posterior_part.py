@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.assessment.figure import Figure
-from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.assessment.scenario import INTRUDERS
 from unveil.inference.intervals import wilson
 
@@ -41,9 +42,11 @@ def posterior_part(target: str) -> Callable[[Context], Section]:
 def _compute(context: Context, target: str) -> Section:
     from unveil.posterior import posterior
 
-    share = context.clock.left / context.parts_left
+    share = min(context.clock.left / context.parts_left, MOST_SECONDS)
     flags = _flags(context, target)
     runs: dict[str, Any] = {}
+    took: dict[str, float] = {}
+    begin = time.monotonic()
     asked: dict[str, dict[str, Any]] = {
         "all": {"structure": "fixed"},
         "sampled": {"structure": "exact", "sample": min(SAMPLED, context.pair.n_original)},
@@ -52,10 +55,15 @@ def _compute(context: Context, target: str) -> Section:
     for who, options in asked.items():
         if who == "flagged" and not flags.any():
             continue
+        # What an earlier run has left over goes to the later ones.
+        rest = share - (time.monotonic() - begin)
+        part = SHARES[who] / sum(SHARES[other] for other in asked if other not in runs)
+        before = time.monotonic()
         run = posterior(
             context.pair, context.synthesizer, target=target, seed=context.scenario.seed,
-            time_limit=max(1.0, SHARES[who] * share), **options,
+            time_limit=max(1.0, SHARES[who] * share, part * rest), **options,
         )  # fmt: skip
+        took["sampled" if who == "all" and run.structures != ("fixed",) else who] = time.monotonic() - before
         if who == "all" and run.structures != ("fixed",):
             # This synthesizer has no trees that can be held, every record is slow, and those that there was time for
             # are a random sample.
@@ -69,14 +77,31 @@ def _compute(context: Context, target: str) -> Section:
         _mean_figure(runs["sampled"].weighed(), target, how, context.scenario.level),
         _certain_figure(found["sampled"], target, context.scenario.level),
     )
-    unfinished = [f"{_WHO[who]}: {done} of {asked} records" for who, done, asked in _counts(found) if done < asked]
-    budget = context.clock.budget
+    unfinished = [
+        f"{_WHO[who]}: {done} of {asked} records (all of them would take about {_duration(took[who] * asked / done)})"
+        for who, done, asked in _counts(found)
+        if done < asked
+    ]
     return Section(
         figures=figures,
         targets={target: {"posterior": _entry(context, found)}},
         warnings=tuple(dict.fromkeys(text for one in found.values() for text in one["warnings"])),
-        partial=f"{'; '.join(unfinished)} within the budget of {budget:g} seconds" if unfinished else None,
+        partial=f"{'; '.join(unfinished)}. {_limit(context)}" if unfinished else None,
     )
+
+
+def _limit(context: Context) -> str:
+    """What ended the work, and what gets further."""
+    if context.clock.left / context.parts_left < MOST_SECONDS:
+        return f"The budget was {context.clock.budget:g} seconds; a larger one gets further"
+    return f"A target gets {MOST_SECONDS:g} seconds at most, whatever the budget is; unveil posterior has no limit"
+
+
+def _duration(seconds: float) -> str:
+    for size, name in ((86400, "days"), (3600, "hours"), (60, "minutes")):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {name}"
+    return f"{seconds:.0f} seconds"
 
 
 _WHO = {

@@ -19,12 +19,14 @@ from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.source import Kind, Scalar, Source
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
+from unveil.synthesis.choices import choose_methods
 from unveil.synthesis.encode import EncodedVariable, encode
 from unveil.synthesis.methods.sample import Sample
 from unveil.synthesis.plan import Plan
+from unveil.synthesis.protocol import VariableMethod
 from unveil.trees import Column, Settings
 
-__all__ = ["Chain", "Link", "build_chain", "coded_jointly", "plain_chain", "refusal"]
+__all__ = ["Chain", "Link", "Recoding", "build_chain", "check_released", "coded_jointly", "plain_chain", "refusal"]
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -60,6 +62,25 @@ class Link:
 
 
 @dataclass(frozen=True, eq=False)
+class Recoding:
+    """A variable that follows from an earlier one, level by level, in the original.
+
+    Parameters
+    ----------
+    variable
+        Its name.
+    sources
+        The earlier variables that it follows from; the first is the one that the synthesizer uses.
+    links
+        The trees of its parts, which are fitted where one record breaks the recoding.
+    """
+
+    variable: str
+    sources: tuple[str, ...]
+    links: tuple[Link, ...]
+
+
+@dataclass(frozen=True, eq=False)
 class Chain:
     """All trees, the original and the releases.
 
@@ -83,6 +104,8 @@ class Chain:
         Number of original records.
     withheld
         Variables that are not in the releases.
+    recodings
+        Released variables that follow from earlier ones.
     """
 
     links: tuple[Link, ...]
@@ -94,6 +117,7 @@ class Chain:
     positions: Mapping[str, tuple[int, ...]]
     n: int
     withheld: tuple[str, ...]
+    recodings: tuple[Recoding, ...] = ()
 
     def part_codes(self, variable: str, levels: Codes) -> dict[int, Codes]:
         """Codes of a variable's parts by position, for some of its levels."""
@@ -124,8 +148,9 @@ def refusal(synthesizer: CartSynthesizer, targets: Iterable[str]) -> str | None:
         name = plan.variable.name
         if plan.rules:
             return f"column {name!r} has rules"
-        if plan.lookup is not None and plan.lookup.source is not None and {name, plan.lookup.source} & wanted:
-            return f"column {name!r} is a recoding of {plan.lookup.source!r}"
+        sources = _sources(plan, synthesizer.plans)
+        if {name, *sources} & wanted and (reason := _not_walked(plan, sources, synthesizer)):
+            return reason
         for step in plan.steps:
             method = step.method
             if isinstance(method, CartMethod):
@@ -136,14 +161,64 @@ def refusal(synthesizer: CartSynthesizer, targets: Iterable[str]) -> str | None:
     return _nearly_recoded(synthesizer.plans, wanted)
 
 
+def _sources(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Earlier predictors that a variable follows from level by level, the synthesizer's first; none with a tree."""
+    if plan.lookup is None or plan.lookup.source is None:
+        return ()
+    used = {position for step in plan.steps for position in step.predictors}
+    others = [
+        one.variable.name
+        for one in plans
+        if one.variable.name != plan.lookup.source
+        and used & {step.position for step in one.steps}
+        and _match(one.variable, plan.variable)
+    ]
+    return (plan.lookup.source, *others)
+
+
+def _match(one: EncodedVariable, other: EncodedVariable) -> bool:
+    """Whether two variables are recodings of each other."""
+    if one.n_levels != other.n_levels:
+        return False
+    table = np.zeros(one.n_levels, dtype=np.int32)
+    table[one.codes] = other.codes
+    return bool((table[one.codes] == other.codes).all())
+
+
+def _not_walked(plan: Plan, sources: Sequence[str], synthesizer: CartSynthesizer) -> str | None:
+    """Why it cannot be told without a fit what becomes of a recoding; None if it can."""
+    if not sources:
+        return None
+    name, method = plan.variable.name, _method_of(plan, synthesizer)
+    what = f"column {name!r} is a recoding of {sources[0]!r}"
+    # One record more or less must not decide whether levels match by chance; see the plan of a synthesis.
+    if 2 * (plan.variable.n_levels + 1) > plan.variable.codes.size:
+        return f"{what} with hardly two records per value"
+    if not isinstance(method, CartMethod) or method.surrogates or method.smoothing:
+        return f"{what} that would otherwise be modelled in another way than by a tree without surrogates and smoothing"
+    return None
+
+
+def _method_of(plan: Plan, synthesizer: CartSynthesizer) -> VariableMethod:
+    """How a variable is modelled where it does not follow from another."""
+    names = [one.variable.name for one in synthesizer.plans]
+    return choose_methods(names, synthesizer.cart, synthesizer.methods, synthesizer.smoothing)[0][plan.variable.name]
+
+
 def _nearly_recoded(plans: Sequence[Plan], targets: set[str]) -> str | None:
     """Name a pair of variables that one record keeps from being recodings of each other."""
     seen: dict[str, Plan] = {plan.variable.name: plan for plan in plans}
+    settled = {frozenset((name, source)) for name, plan in seen.items() for source in _sources(plan, plans)}
     for name in targets:
         one = seen[name].variable
         for other_name, plan in seen.items():
             other = plan.variable
-            if other_name == name or abs(one.n_levels - other.n_levels) > 1 or min(one.n_levels, other.n_levels) < 2:
+            if (
+                other_name == name
+                or {name, other_name} in settled
+                or abs(one.n_levels - other.n_levels) > 1
+                or min(one.n_levels, other.n_levels) < 2
+            ):
                 continue
             pairs = np.unique(one.codes.astype(np.int64) * other.n_levels + other.codes).size
             # One record makes at most one pair too many.
@@ -293,40 +368,60 @@ def build_chain(
     owner = {step.position: plan.variable.name for plan in plans for step in plan.steps}
     ends = np.cumsum([0, pair.n_original, *pair.n_synthetic])
     links: list[Link] = []
+    recodings: list[Recoding] = []
     for plan in plans:
         variable = chain.variables[plan.variable.name]
-        if variable.name in chain.withheld or plan.lookup is not None:
+        sources = _sources(plan, plans)
+        if variable.name in chain.withheld or (plan.lookup is not None and not sources):
             continue
+        if sources:
+            method = _method_of(plan, synthesizer)
+            settings = _settings_of(method if isinstance(method, CartMethod) else synthesizer.cart)
+        else:
+            settings = _settings(plan, synthesizer.cart)
+        own: list[Link] = []
         earlier = dict.fromkeys(owner[p] for p in plan.steps[0].predictors)
         before = tuple(p for name in earlier for p in chain.positions[name])
         for part, position in zip(variable.parts, chain.positions[variable.name], strict=True):
             drawn = chain.observed(position, variable.name, variable.codes)
             pieces = [drawn[ends[i] : ends[i + 1]] for i in range(len(ends) - 1)]
-            links.append(
+            own.append(
                 Link(
                     part.name,
                     variable.name,
                     position,
                     before,
                     pieces[0],
-                    _settings(plan, synthesizer.cart),
+                    settings,
                     tuple(pieces[1:]),
                 )
             )
-    chain = replace(chain, links=tuple(links))
+        if sources:
+            recodings.append(Recoding(variable.name, sources, tuple(own)))
+        else:
+            links.extend(own)
+    chain = replace(chain, links=tuple(links), recodings=tuple(recodings))
     _check_withheld(chain)
     return chain
 
 
 def _settings(plan: Plan, cart: CartMethod) -> Settings:
-    method = next((step.method for step in plan.steps if isinstance(step.method, CartMethod)), cart)
+    return _settings_of(next((step.method for step in plan.steps if isinstance(step.method, CartMethod)), cart))
+
+
+def _settings_of(method: CartMethod) -> Settings:
     minsplit = 3 * method.minbucket if method.minsplit is None else method.minsplit
     return Settings(method.minbucket, minsplit, method.max_depth, method.cp, method.collapse, 0)
 
 
 def _check_withheld(chain: Chain) -> None:
+    check_released(chain, chain.links)
+
+
+def check_released(chain: Chain, links: Sequence[Link]) -> None:
+    """Refuse trees whose predictors are not in the release."""
     for name in chain.withheld:
-        for link in chain.links:
+        for link in links:
             if set(link.predictors) & set(chain.positions[name]):
                 raise DataError(
                     f"the release has no column {name!r} by which {link.variable!r} was synthesised: the probability "

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unveil.posterior.chain import Chain, Link
 from unveil.posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil.posterior.fixed import FixedTree, fit_fixed, fixed_changes
+from unveil.posterior.recoded import Recoded
 from unveil.posterior.worlds import Worlds
 from unveil.threads import in_threads, n_threads
 
@@ -105,12 +106,15 @@ class CartEvidence:
         The releases that are pooled.
     exact
         Whether trees are fitted anew for every world, or held.
+    recoded
+        Variables that follow from others as long as no world breaks that.
     """
 
     def __init__(
-        self, chain: Chain, worlds: Worlds, trees: Sequence[FixedTree], releases: Sequence[int], *, exact: bool
-    ):
-        self.chain, self.worlds, self.trees = chain, worlds, trees
+        self, chain: Chain, worlds: Worlds, trees: Sequence[FixedTree], releases: Sequence[int], *, exact: bool,
+        recoded: Sequence[Recoded] = (),
+    ):  # fmt: skip
+        self.chain, self.worlds, self.trees, self.recoded = chain, worlds, trees, recoded
         self.exact: list[ExactTree] | None = None
         if exact:
             self.exact = [fit_exact(chain, tree.link, releases, tree.possible) for tree in trees]
@@ -142,6 +146,10 @@ class CartEvidence:
                 score += log + impossible * log_wrong
                 alive &= score > np.where(alive, score, -np.inf).max(axis=1, keepdims=True) - HOPELESS
             found.append(Step(tree.link.name, impossible, log))
+        for one in self.recoded:
+            impossible, log = self._of_recoding(one, members, np.arange(start, stop), alive)
+            alive &= impossible == 0
+            found.append(Step(one.recoding.variable, impossible, log))
         if self.exact is not None and np.isfinite(log_wrong):
             # What was not worked out to the end must not look better than the rest.
             found[-1].impossible[~alive] += int(1e6)
@@ -152,7 +160,25 @@ class CartEvidence:
         result = np.zeros(members.size, dtype=np.bool_)
         for tree in self.trees:
             result |= tree.must_fill(members)
+        for one in self.recoded:
+            result |= one.must_fill(members)
         return result
+
+    def _of_recoding(self, one: Recoded, members: Ints, worlds: Ints, wanted: Flags) -> tuple[Ints, Floats]:
+        levels: dict[str, Codes] = {}
+        prefix = worlds
+        for i in range(len(self._sizes) - 1, -1, -1):
+            prefix, place = np.divmod(prefix, self._sizes[i])
+            levels[self.worlds.unknown[i]] = self.worlds.choices[i][place]
+        codes: dict[int, Codes] = {}
+        for name, own in levels.items():
+            codes |= {p: np.ascontiguousarray(c) for p, c in self.chain.part_codes(name, own).items()}
+        variable = one.recoding.variable
+        included = [
+            self.chain.observed(link.position, variable, levels[variable]) if variable in levels else None
+            for link in one.recoding.links
+        ]
+        return one.likelihood(members, levels, codes, included, wanted)
 
     def _last(self, link: Link) -> int:
         """The last unknown variable that the tree depends on."""

@@ -19,6 +19,7 @@ from unveil.posterior.evidence import CartEvidence, Evidence, fit_fixed_trees, l
 from unveil.posterior.fixed import FixedTree
 from unveil.posterior.plausible import check_truth, checked_chain
 from unveil.posterior.question import make_question
+from unveil.posterior.recoded import Recoded, recodings_concerned
 from unveil.posterior.refit import Altered, DeltaEvidence, RefitEvidence
 from unveil.posterior.risk import DONOR_SHARES
 from unveil.posterior.setting import Setting
@@ -164,7 +165,11 @@ class Study:
         if self.setting.intruder_errors:
             # Such an intruder cannot tell which values to leave out.
             trees = [replace(tree, possible=tree.link.released) for tree in trees]
-        return CartEvidence(chain, self.worlds, trees, releases, exact=structure == "exact")
+        exact = structure == "exact"
+        recoded = [
+            Recoded(chain, one, releases, exact=exact) for one in recodings_concerned(chain, self.worlds.unknown)
+        ]
+        return CartEvidence(chain, self.worlds, trees, releases, exact=exact, recoded=recoded)
 
     def _table(self, releases: Sequence[int]) -> Evidence:
         s, chain = self.setting, self.chain
@@ -214,6 +219,12 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
         reason = refusal(synthesizer, setting.unknown)
         if reason is None:
             chain, trees, check = checked_chain(setting, hidden, largest_impossible, texts, thorough=thorough)
+            if setting.intruder_errors and (broken := recodings_concerned(chain, setting.unknown)):
+                one = broken[0]
+                raise CallError(
+                    f"intruder_errors: column {one.variable!r} is a recoding of {one.sources[0]!r}, which a wrong "
+                    "record would break; name other targets, or leave the one column out of the files"
+                )
             left_out = {tree.link.name: tree.n_impossible for tree in trees if tree.n_impossible}
             return Study(setting, chain, "cart", left_out, texts, trees, check)
         texts.append(f"{reason}: the synthesizer is fitted anew for every record and value, which takes long")

@@ -1,0 +1,130 @@
+"""Targets that follow from another column, level by level: exact without a fit, as full refits have it."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.posterior import posterior, study
+from unveil.posterior.refit import quietly
+from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.cart import CartMethod
+
+SCHOOLS = np.array(["none", "low", "middle", "high"])
+YEARS = np.array([0, 8, 10, 13])
+
+
+def survey(n=70, seed=0, third=False):
+    rng = np.random.default_rng(seed)
+    grade = rng.choice(4, n, p=[0.05, 0.35, 0.35, 0.25])
+    grade[:1] = 0
+    table = {
+        "sex": rng.choice(["f", "m"], n),
+        "school": SCHOOLS[grade],
+        "age": rng.integers(20, 30, n) + 3 * grade,
+        "years": pa.array(YEARS[grade], mask=grade == 0),
+        "ill": np.where(rng.random(n) < 0.2 + 0.15 * grade, "yes", "no"),
+    }
+    if third:
+        table["title"] = np.array(["-", "a", "b", "c"])[grade]
+    return pa.table(table)
+
+
+def alone(n=60):
+    """A survey in which one person has a level of their own."""
+    table = survey(n, seed=4)
+    school = table.column("school").to_pylist()
+    keep = [i for i, s in enumerate(school) if s != "none"]
+    first = next(i for i, s in enumerate(school) if s == "none")
+    return table.take(pa.array([first, *keep]))
+
+
+CASES = [
+    (survey(), {"target": "years"}),
+    (survey(), {"target": "school"}),
+    (survey(), {"target": ["school", "years"]}),
+    (survey(), {"target": "school", "known": ["sex", "age", "ill"]}),
+    (survey(third=True), {"target": "school"}),
+    (survey(third=True), {"target": "years"}),
+    (survey(third=True), {"target": "title"}),
+    (survey(third=True), {"target": ["school", "years"]}),
+    (alone(), {"target": "years"}),
+    (alone(), {"target": ["school", "years"]}),
+]
+
+
+@pytest.mark.parametrize(("original", "options"), CASES)
+@pytest.mark.parametrize("settings", [{"minbucket": 3}, {"minbucket": 2, "collapse": False}])
+def test_equals_full_refits(monkeypatch, original, options, settings):
+    synthesizer = quietly(CartSynthesizer(**settings), original)
+    pair = unveil.Pair(original, [synthesizer.sample(seed=1), synthesizer.sample(seed=2)])
+    records = [0, 1, 2, 17, 33]
+    walked = posterior(pair, synthesizer, structure="exact", records=records, check_settings=False, **options)
+    assert walked.walked
+    monkeypatch.setattr(study, "refusal", lambda *_: "for comparison")
+    with pytest.warns(UnveilWarning, match="fitted anew"):
+        fitted = posterior(pair, synthesizer, structure="exact", records=records, **options)
+    assert not fitted.walked
+    for record in records:
+        one, other = walked.distribution(record), fitted.distribution(record)
+        assert one.keys() == other.keys()
+        for value, share in one.items():
+            assert share == pytest.approx(other[value], abs=1e-9), (record, value)
+    assert walked.weighed().possible_worlds.tolist() == fitted.weighed().possible_worlds.tolist()
+
+
+def test_held_recoding_by_hand():
+    """Donors 4 of a, 2 of b. The release has 3 of a, 3 of b; 'same' follows from 'first' and tells nothing else."""
+    first = ["a"] * 4 + ["b"] * 2
+    twin = {"a": "1", "b": "2"}
+    original = pa.table({"first": first, "same": [twin[v] for v in first]})
+    release = ["a"] * 3 + ["b"] * 3
+    pair = unveil.Pair(original, pa.table({"first": release, "same": [twin[v] for v in release]}))
+    synthesizer = CartSynthesizer().fit(original)
+    risk = posterior(pair, synthesizer, target="same", structure="fixed", records=[0, 5], check_settings=False)
+    # Person 0 with "2": of 4 donors of a three would be left with "1", for the 3 released a's.
+    assert risk.distribution(0) == pytest.approx({"1": 1 / (1 + (3 / 4) ** 3), "2": (3 / 4) ** 3 / (1 + (3 / 4) ** 3)})
+    assert risk.distribution(5) == pytest.approx({"2": 1 / (1 + (1 / 2) ** 3), "1": (1 / 2) ** 3 / (1 + (1 / 2) ** 3)})
+    # As the first: who moves from a to b takes one of 4 donors of a along, and one of 3 of b would have "1".
+    moved = (3 / 4) ** 3 * (3 / 2) ** 3 * (2 / 3) ** 3
+    known = posterior(pair, synthesizer, target="first", structure="fixed", records=[0], check_settings=False)
+    assert known.distribution(0) == pytest.approx({"a": 1 / (1 + moved), "b": moved / (1 + moved)})
+
+
+def test_a_recoding_that_records_would_not_settle_is_fitted_anew():
+    original = pa.table({"sex": ["f", "m"] * 3, "x": list("aabbcc"), "y": list("ppqqrr")})
+    synthesizer = CartSynthesizer(minbucket=1).fit(original)
+    pair = unveil.Pair(original, synthesizer.sample(seed=1))
+    with pytest.warns(UnveilWarning, match="hardly two records per value: the synthesizer is fitted anew"):
+        risk = posterior(pair, synthesizer, target="y", records=[0])
+    assert not risk.walked
+    assert math.isfinite(risk.weighed().posterior[0])
+    other = CartSynthesizer(methods={"years": CartMethod(surrogates=1)}).fit(survey())
+    with pytest.warns(UnveilWarning, match="modelled in another way"):
+        risk = posterior(unveil.Pair(survey(), other.sample(seed=1)), other, target="years", records=[0])
+    assert not risk.walked
+
+
+def test_a_release_that_breaks_the_recoding_is_refused():
+    original = survey()
+    synthesizer = CartSynthesizer(minbucket=3).fit(original)
+    release = synthesizer.sample(seed=1)
+    years = release.column("years").to_pylist()
+    years[3] = 8 if years[3] != 8 else 13
+    place = release.column_names.index("years")
+    broken = release.set_column(place, "years", pa.array(years, release.column("years").type))
+    with pytest.raises(DataError, match=r"'years' follows from 'school' in the original, but not in 1 released record"):
+        posterior(unveil.Pair(original, broken), synthesizer, target="years", records=[0])
+
+
+def test_wrong_records_would_break_it():
+    original = survey()
+    synthesizer = CartSynthesizer(minbucket=3).fit(original)
+    pair = unveil.Pair(original, synthesizer.sample(seed=1))
+    with pytest.raises(CallError, match="a recoding of 'school'"):
+        posterior(pair, synthesizer, target="years", records=[0], intruder_errors=2)
