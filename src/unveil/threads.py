@@ -13,6 +13,8 @@ __all__ = ["in_threads", "n_threads"]
 
 T = TypeVar("T")
 R = TypeVar("R")
+_SHARES = 16
+"""Parts that many tasks are dealt out in, per thread: enough that none waits long for the last."""
 
 
 def n_threads(n_jobs: int | None) -> int:
@@ -63,13 +65,16 @@ def in_threads(
             if done:
                 done(i + 1, task)
         return results
+    # Handing a task over costs as much as growing a small tree: many small ones go together.
+    size = 1 if done else max(1, len(tasks) // (_SHARES * threads))
+    shares = [tasks[start : start + size] for start in range(0, len(tasks), size)]
     with ThreadPoolExecutor(threads) as pool:
-        futures = {pool.submit(work, task): task for task in tasks}
+        futures = {pool.submit(lambda share: [work(task) for task in share], share): share for share in shares}
         for i, future in enumerate(as_completed(futures)):
             error = future.exception()
             if error is not None:
                 pool.shutdown(cancel_futures=True)
                 raise error
             if done:
-                done(i + 1, futures[future])
-    return [future.result() for future in futures]
+                done(i + 1, futures[future][0])
+    return [result for future in futures for result in future.result()]
