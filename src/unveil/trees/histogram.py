@@ -29,6 +29,8 @@ class Histograms(NamedTuple):
         Records by level, one predictor after the other; the last slot is a buffer for a single predictor.
     cells : (slots, l, k) int64
         Sum of the response, or class counts, by level.
+    flat : (slots, l * k) int64
+        The same memory: loops over all cells are faster in one go than level by level.
     offset : (p + 1,) int64
         First level of each predictor; predictors that are read in sorted order take no room.
     free : (slots,) int64
@@ -39,6 +41,7 @@ class Histograms(NamedTuple):
 
     number: NDArray[np.int64]
     cells: NDArray[np.int64]
+    flat: NDArray[np.int64]
     offset: NDArray[np.int64]
     free: NDArray[np.int64]
     smallest: int
@@ -63,12 +66,9 @@ def new_histograms(data: Data, k: int, max_depth: int) -> Histograms:
     for slot in range(slots):
         free[slot + 1] = slots - 1 - slot
     number = np.empty((slots + 1, levels), np.int64)
-    cells = np.empty((slots + 1, levels, k), np.int64)
-    for level in range(levels):
-        number[slots, level] = 0
-        for c in range(k):
-            cells[slots, level, c] = 0
-    return Histograms(number, cells, offset, free, smallest)
+    flat = np.empty((slots + 1, levels * k), np.int64)
+    number[slots], flat[slots] = 0, 0
+    return Histograms(number, flat.reshape(slots + 1, levels, k), flat, offset, free, smallest)
 
 
 @compiled
@@ -118,14 +118,35 @@ def count_predictor(
 def count_node(histograms: Histograms, slot: int, data: Data, start: int, stop: int, counted: int) -> None:
     """Count a node by level of every predictor into a slot."""
     number, cells, offset = histograms.number[slot], histograms.cells[slot], histograms.offset
-    for level in range(number.size):
-        number[level] = 0
-        for c in range(cells.shape[1]):
-            cells[level, c] = 0
+    number[:] = 0
+    histograms.flat[slot, :] = 0
     for f in range(data.n_levels.size):
         first, end = offset[f], offset[f + 1]
         if end > first:
-            count_predictor(number[first:end], cells[first:end], data.codes[f], data.y, data.rows, start, stop, counted)
+            _count_large(number[first:end], cells[first:end], data.codes[f], data.y, data.rows, start, stop, counted)
+
+
+@compiled
+def _count_large(
+    number: NDArray[np.int64],
+    cells: NDArray[np.int64],
+    codes: NDArray[np.int32],
+    y: NDArray[np.int64],
+    rows: NDArray[np.int32],
+    start: int,
+    stop: int,
+    counted: int,
+) -> None:
+    """Count as :func:`count_predictor` does; numbers of records are added up from those by class."""
+    if not counted:
+        count_predictor(number, cells, codes, y, rows, start, stop, counted)
+        return
+    for i in range(np.uint64(start), np.uint64(stop)):
+        row = np.uint32(rows[i])
+        cells[np.uint32(codes[row]), np.uint32(y[row])] += 1
+    for level in range(number.size):
+        for c in range(cells.shape[1]):
+            number[level] += cells[level, c]
 
 
 @compiled
@@ -164,12 +185,16 @@ def pass_on(
         count_node(histograms, other, data, start, middle, counted)
     else:
         count_node(histograms, other, data, middle, stop, counted)
-    number, cells = histograms.number, histograms.cells
-    for level in range(number.shape[1]):
-        number[slot, level] -= number[other, level]
-        for c in range(cells.shape[2]):
-            cells[slot, level, c] -= cells[other, level, c]
+    _subtract(histograms.number[slot], histograms.number[other])
+    _subtract(histograms.flat[slot], histograms.flat[other])
     if smaller < histograms.smallest:
         give_back(histograms.free, other)
         other = -1
     return (other, slot) if left_smaller else (slot, other)
+
+
+@compiled
+def _subtract(counts: NDArray[np.int64], part: NDArray[np.int64]) -> None:
+    """Leave what is not in the part."""
+    for i in range(counts.size):
+        counts[i] -= part[i]

@@ -44,6 +44,9 @@ _SPARSE = 4
 """Classes are sorted by level, not counted, when there are more than this many cells per record."""
 
 
+_WAITING, _NODES, _SIDES = 0, 1, 2
+
+
 class Limits(NamedTuple):
     """When a node is split, and which risk decides.
 
@@ -115,26 +118,67 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
     capacity = 2 * (m // limits.minbucket) + 1
     places = np.empty((capacity, 8), np.int64)
     figures = np.empty((capacity, 3), np.float64)
-    sides = np.empty(1024, np.uint8)
-    n_sides = 0
+    sides = np.empty(max(np.int64(1024), widest), np.uint8)
     stack = np.empty((limits.max_depth + 2, 7), np.int64)
-    # Plain numbers would be types of their own, and everything compiled for them once more.
-    zero, nobody = np.int64(0), np.int64(-1)
-    _push(stack, zero, zero, np.int64(m), zero, nobody, nobody, np.int64(m), zero)
     held = np.zeros((limits.max_depth + 2, max(counted, SUMS)), np.int64)
-    add_up(data, held[0], zero, np.int64(m), counted)
-    waiting = 1
-    n_nodes = 0
-    least = 0.0
-    while waiting:
+    add_up(data, held[0], np.int64(0), np.int64(m), counted)
+    _push(stack, 0, 0, m, 0, -1, -1, m, 0)
+    so_far = np.array([1, 0, 0], np.int64)
+    # Passing arrays on counts references here, but not in functions that create none: all nodes are visited there.
+    _visit(data, copies, limits, scratch, search, histograms, best, places, figures, sides, stack, held, so_far)
+    while so_far[_WAITING]:
+        longer = np.empty(2 * sides.size + widest, np.uint8)
+        longer[: sides.size] = sides
+        sides = longer
+        _visit(data, copies, limits, scratch, search, histograms, best, places, figures, sides, stack, held, so_far)
+    n_nodes = so_far[_NODES]
+    return Grown(places[:n_nodes], figures[:n_nodes], sides[: so_far[_SIDES]], data.rows)
+
+
+@compiled
+def _visit(
+    data: Data,
+    copies: Data,
+    limits: Limits,
+    scratch: Scratch,
+    search: Search,
+    histograms: Histograms,
+    best: Best,
+    places: NDArray[np.int64],
+    figures: NDArray[np.float64],
+    sides: NDArray[np.uint8],
+    stack: NDArray[np.int64],
+    held: NDArray[np.int64],
+    so_far: NDArray[np.int64],
+) -> None:
+    """Visit nodes until none waits, or until ``sides`` is too short for the next one.
+
+    Parameters
+    ----------
+    data, copies : Data
+        Records, and room for copies of them.
+    limits : Limits
+        Limits of the growth.
+    scratch, search, histograms, best
+        Buffers.
+    places, figures, sides
+        See :class:`Grown`; filled.
+    stack : (d, 7) int64
+        Nodes that wait, see :func:`_push`.
+    held : (d, k) int64
+        Their class counts or sums.
+    so_far : (3,) int64
+        Numbers of waiting nodes, of visited nodes and of entries of ``sides``.
+    """
+    m = data.rows.size
+    counted = data.n_classes if data.n_classes > 2 else 0
+    widest = scratch.key.size
+    waiting, n_nodes, n_sides = so_far[_WAITING], so_far[_NODES], so_far[_SIDES]
+    least = limits.cp * figures[0, 0] if n_nodes else 0.0
+    while waiting and n_sides + widest <= sides.size:
         waiting -= 1
         start, stop, depth = stack[waiting, 0], stack[waiting, 1], stack[waiting, 2]
-        parent, slot, gathered, free = (
-            stack[waiting, 3],
-            stack[waiting, 4],
-            stack[waiting, 5],
-            stack[waiting, 6],
-        )
+        parent, slot, gathered, free = stack[waiting, 3], stack[waiting, 4], stack[waiting, 5], stack[waiting, 6]
         at = n_nodes
         n_nodes += 1
         if parent >= 0:
@@ -149,41 +193,63 @@ def grow_nodes(data: Data, limits: Limits) -> Grown:
         for column in range(3, 8):
             places[at, column] = -1
         figures[at, 0], figures[at, 1], figures[at, 2] = risk, 0.0, 0.0
-        feature = nobody
+        feature = np.int64(-1)
+        here = copies if gathered < m else data
         exact = float(n) * float(n) * float(data.span) <= _LARGEST_EXACT
         node = Node(start, stop, exact, total, limits.minbucket, counted)
         if n >= limits.minsplit and n >= 2 * limits.minbucket and depth < limits.max_depth and risk > least:
             if n * SHRUNK <= gathered:
-                _gather(data, copies, gathered < m, scratch.place, start, stop, free)
+                gather(here, copies, scratch.place, start, stop, free)
+                here = copies
                 gathered = n
                 free += n
-            slot = _search(best, scratch, search, node, data, copies, gathered < m, histograms, slot)
+            if slot < 0 and n >= histograms.smallest:
+                slot = take(histograms.free)
+                count_node(histograms, slot, here, start, stop, counted)
+            _find(best, scratch, search, node, here, histograms, slot)
             feature = best.split[0]
         if feature < 0:
             give_back(histograms.free, slot)
-            _list_records(data, copies, gathered < m, start, stop)
+            for i in range(start, stop):
+                here.rows[i] = here.origin[np.uint32(here.rows[i])]
             continue
-        places[at, 4] = feature
-        if data.unordered[feature]:
-            levels = data.n_levels[feature]
-            sides = _reserve(sides, n_sides + levels)
-            for level in range(levels):
-                sides[n_sides + level] = scratch.levels[2, level]
-            places[at, 7] = n_sides
-            n_sides += levels
-        else:
-            places[at, 5], places[at, 6] = best.split[1], best.split[2]
-        base = total / n if counted else 0.0
-        unit = 1.0 if counted else (2.0 / n if data.n_classes else 1.0 / n)
-        figures[at, 1] = (best.score[0] - base) * unit
-        figures[at, 2] = (best.score[1] - base) * unit
-        middle, left_slot, right_slot = _divide(
-            data, copies, gathered < m, best, scratch, histograms, slot, held, waiting, node, limits.minsplit
-        )
+        side, cut = scratch.levels[2], best.split[1]
+        n_sides = _note_split(places[at], figures[at], sides, n_sides, best, node, side, data)
+        middle = divide(here, side, scratch.spare, scratch.goes_right, start, stop, feature, cut, limits.minsplit)
+        _share(here, held[waiting + 1], held[waiting], start, middle, stop, counted)
+        left_slot, right_slot = pass_on(histograms, slot, here, start, middle, stop, counted)
         _push(stack, waiting, middle, stop, depth + 1, at, right_slot, gathered, free)
-        _push(stack, waiting + 1, start, middle, depth + 1, nobody, left_slot, gathered, free)
+        _push(stack, waiting + 1, start, middle, depth + 1, -1, left_slot, gathered, free)
         waiting += 2
-    return Grown(places[:n_nodes], figures[:n_nodes], sides[:n_sides], data.rows)
+    so_far[_WAITING], so_far[_NODES], so_far[_SIDES] = waiting, n_nodes, n_sides
+
+
+@compiled
+def _note_split(
+    place: NDArray[np.int64],
+    figure: NDArray[np.float64],
+    sides: NDArray[np.uint8],
+    n_sides: int,
+    best: Best,
+    node: Node,
+    side: NDArray[np.int64],
+    data: Data,
+) -> int:
+    """Write down the best split of a node; returns the new number of entries of ``sides``."""
+    n, feature = node.stop - node.start, best.split[0]
+    place[4] = feature
+    if data.unordered[feature]:
+        place[7] = n_sides
+        for level in range(data.n_levels[feature]):
+            sides[n_sides + level] = side[level]
+        n_sides += data.n_levels[feature]
+    else:
+        place[5], place[6] = best.split[1], best.split[2]
+    base = node.total / n if node.n_classes else 0.0
+    unit = 1.0 if node.n_classes else (2.0 / n if data.n_classes else 1.0 / n)
+    figure[1] = (best.score[0] - base) * unit
+    figure[2] = (best.score[1] - base) * unit
+    return n_sides
 
 
 @compiled
@@ -202,69 +268,6 @@ def _push(
     stack[at, 0], stack[at, 1], stack[at, 2] = start, stop, depth
     stack[at, 3], stack[at, 4], stack[at, 5] = parent, slot, gathered
     stack[at, 6] = free
-
-
-# The functions below choose between records and their copies, because a choice in a function that creates arrays
-# counts references, at every node.
-
-
-@compiled
-def _gather(data: Data, copies: Data, copied: bool, place: NDArray[np.int32], start: int, stop: int, free: int) -> None:
-    """Copy the records of a node together."""
-    gather(copies if copied else data, copies, place, start, stop, free)
-
-
-@compiled
-def _search(
-    best: Best,
-    scratch: Scratch,
-    search: Search,
-    node: Node,
-    data: Data,
-    copies: Data,
-    copied: bool,
-    histograms: Histograms,
-    slot: int,
-) -> int:
-    """Find the best split of a node; returns the slot of its counts, -1: none."""
-    here = copies if copied else data
-    if slot < 0 and node.stop - node.start >= histograms.smallest:
-        slot = take(histograms.free)
-        count_node(histograms, slot, here, node.start, node.stop, node.n_classes)
-    _find(best, scratch, search, node, here, histograms, slot)
-    return slot
-
-
-@compiled
-def _list_records(data: Data, copies: Data, copied: bool, start: int, stop: int) -> None:
-    """Turn the columns of a node that is not split into records of the call."""
-    here = copies if copied else data
-    for i in range(start, stop):
-        here.rows[i] = here.origin[np.uint32(here.rows[i])]
-
-
-@compiled
-def _divide(
-    data: Data,
-    copies: Data,
-    copied: bool,
-    best: Best,
-    scratch: Scratch,
-    histograms: Histograms,
-    slot: int,
-    held: NDArray[np.int64],
-    waiting: int,
-    node: Node,
-    minsplit: int,
-) -> tuple[int, int, int]:
-    """Move a node's records and what is known of them to its children; returns the middle and the slots."""
-    here = copies if copied else data
-    start, stop, counted, feature, cut = node.start, node.stop, node.n_classes, best.split[0], best.split[1]
-    side = scratch.levels[2]
-    middle = divide(here, side, scratch.spare, scratch.goes_right, start, stop, feature, cut, minsplit)
-    _share(here, held[waiting + 1], held[waiting], start, middle, stop, counted)
-    left_slot, right_slot = pass_on(histograms, slot, here, start, middle, stop, counted)
-    return middle, left_slot, right_slot
 
 
 @compiled
@@ -291,17 +294,6 @@ def _share(
         smaller = left[c]
         left[c] = right[c] - smaller
         right[c] = smaller
-
-
-@allocating
-def _reserve(sides: NDArray[np.uint8], size: int) -> NDArray[np.uint8]:
-    """The same array, or a longer one with the same beginning."""
-    if size <= sides.size:
-        return sides
-    longer = np.empty(2 * size, np.uint8)
-    for i in range(sides.size):
-        longer[i] = sides[i]
-    return longer
 
 
 @compiled
@@ -351,7 +343,5 @@ def _find(
         else:
             thresholds_of_levels(best, node, f, number, cells, scratch.classes)
         if slot < 0:
-            for level in range(levels):
-                number[level] = 0
-                for c in range(k):
-                    cells[level, c] = 0
+            number[:] = 0
+            histograms.flat[at, first * k : (first + levels) * k] = 0

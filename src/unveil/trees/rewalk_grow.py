@@ -102,6 +102,7 @@ def new_workspace(tree: KnownTree) -> Workspace:
         widest = max(widest, records.n_levels[f])
     depth = min(np.int64(tree.limits.max_depth), np.int64(m))
     capacity = 2 * (m // tree.limits.minbucket) + 1
+    cells = np.zeros((1, widest, k), np.int64)
     return Workspace(
         np.empty((p, m), np.int32),
         np.empty(m, np.int64),
@@ -116,7 +117,7 @@ def new_workspace(tree: KnownTree) -> Workspace:
         new_search(k),
         new_best(),
         Histograms(
-            np.zeros((1, widest), np.int64), np.zeros((1, widest, k), np.int64), np.zeros(p + 1, np.int64),
+            np.zeros((1, widest), np.int64), cells, cells.reshape(1, widest * k), np.zeros(p + 1, np.int64),
             np.zeros(1, np.int64), m + 1,
         ),
         np.empty(z, np.int32),
