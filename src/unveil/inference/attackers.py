@@ -172,10 +172,10 @@ def _cart(table: KeyTable, target: Target, seed: np.random.SeedSequence, threads
     leaf = np.repeat(np.arange(tree.n_leaves), np.diff(tree.leaf_start))
     size = np.bincount(leaf, minlength=tree.n_leaves)
     if target.n_classes is None:
-        means = np.bincount(leaf, weights=target.y[tree.donors], minlength=tree.n_leaves) / size
+        means = np.bincount(leaf, weights=tree.by_leaf(target.y), minlength=tree.n_leaves) / size
         return lambda other: means[tree.apply(other.columns())]
     n_classes = target.n_classes
-    counts = np.bincount(leaf * n_classes + target.y[tree.donors], minlength=tree.n_leaves * n_classes)
+    counts = np.bincount(leaf * n_classes + tree.by_leaf(target.y), minlength=tree.n_leaves * n_classes)
     shares = counts.reshape(tree.n_leaves, n_classes) / size[:, None]
     return lambda other: shares[tree.apply(other.columns())]
 

@@ -100,14 +100,14 @@ class FittedCart:
     def pool(self) -> NDArray[np.unsignedinteger]:
         """Codes of the donors by leaf, in the smallest type that holds them."""
         like = self.tree.response
-        return like.codes.astype(np.min_scalar_type(max(like.n_levels - 1, 0)))[self.tree.donors]
+        return self.tree.by_leaf(like.codes.astype(np.min_scalar_type(max(like.n_levels - 1, 0))))
 
     @cached_property
     def donors(self) -> Donors:
         """The donors, gathered to be counted."""
         pool = np.repeat(np.arange(self.tree.n_leaves), np.diff(self.tree.leaf_start))
         like = self.tree.response
-        return Donors.gather(like.with_codes(like.codes[self.tree.donors]), pool, self.tree.n_leaves)
+        return Donors.gather(like.with_codes(self.tree.by_leaf(like.codes)), pool, self.tree.n_leaves)
 
     def leaf(self, predictors: Sequence[Column]) -> NDArray[np.int32]:
         """Leaf of every record: by codes where they are those of the fit, else by values."""
@@ -123,11 +123,11 @@ class FittedCart:
         """A donor's value for every record; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         leaf = self.leaf(predictors)
         like = self.tree.response
-        codes, place = np.empty(leaf.size, dtype=np.int32), np.empty(min(leaf.size, BLOCK), dtype=np.int64)
+        codes = np.empty(leaf.size, dtype=np.int32)
         for start in range(0, leaf.size, BLOCK):
             part = leaf[start : start + BLOCK]
-            _draw_places(part, self.tree.leaf_start, rng.random(part.size), place)
-            codes[start : start + BLOCK] = self.pool[place[: part.size]]
+            share = rng.random(part.size)
+            _draw_donors(part, self.tree.leaf_start, self.pool, share, codes[start : start + BLOCK])
         if self.noise is not None and like.values is not None:
             return Column.from_values(self.noise.add(like.values[codes], rng), name=like.name)
         return like.with_codes(codes)
@@ -138,10 +138,14 @@ class FittedCart:
 
 
 @compiled
-def _draw_places(
-    leaf: NDArray[np.int32], start: NDArray[np.int64], share: NDArray[np.float64], place: NDArray[np.int64]
+def _draw_donors(
+    leaf: NDArray[np.int32],
+    start: NDArray[np.int64],
+    pool: NDArray[np.unsignedinteger],
+    share: NDArray[np.float64],
+    codes: NDArray[np.int32],
 ) -> None:
-    """Place of a donor for every record.
+    """Code of a donor for every record.
 
     Parameters
     ----------
@@ -149,12 +153,14 @@ def _draw_places(
         Leaf of every record.
     start : (l + 1,) int64
         The donors of leaf ``i`` are at the places from ``start[i]`` to before ``start[i + 1]``.
+    pool : (m,) unsigned
+        Codes of the donors.
     share : (n,) float64
         Where in its leaf the donor is found, from 0 to below 1.
-    place : (at least n,) int64
-        Receives the places.
+    codes : (n,) int32
+        Receives the codes.
     """
     for i in range(leaf.size):
         first = start[leaf[i]]
         # A number below 1 times a size below 2^31 rounds to less than the size.
-        place[i] = first + np.int64(share[i] * (start[leaf[i] + 1] - first))
+        codes[i] = pool[first + np.int64(share[i] * (start[leaf[i] + 1] - first))]

@@ -85,7 +85,7 @@ def lost_share(tree: Tree) -> float:
     lost = lost_bits(tree)
     if lost == 0:
         return 0.0
-    share = np.bincount(tree.response.codes[tree.order]) / tree.n_records
+    share = np.bincount(tree.by_node(tree.response.codes)) / tree.n_records
     return lost / -float((share[share > 0] * np.log2(share[share > 0])).sum())
 
 
@@ -117,7 +117,7 @@ def lost_bits(tree: Tree) -> float:
         return 0.0
     n_levels = np.array([predictor.n_levels for predictor in tree.predictors], dtype=np.float64)
     unordered = np.array([predictor.kind == "categorical" for predictor in tree.predictors], dtype=np.bool_)
-    codes, counts = tree.response.codes[tree.order], np.zeros((2, tree.response.n_levels), dtype=np.int64)
+    codes, counts = tree.by_node(tree.response.codes), np.zeros((2, tree.response.n_levels), dtype=np.int64)
     lost = _outstanding_bits(codes, tree.start, tree.stop, tree.right, tree.leaf, n_levels, unordered, counts)
     return lost / tree.n_records
 

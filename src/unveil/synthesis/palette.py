@@ -113,7 +113,7 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
             declared |= {name} if levels is not None else set()
             plain = values if source.native or not pa.types.is_dictionary(values.type) else _plain(values)
             values = plain if levels is None else levels
-        columns[name] = values if name in declared else _only_drawn(values)
+        columns[name] = values if name in declared else _one_each(values, variable)
     schema = table.schema if table is not None else _schema(source, columns)
     return Palette(
         "arrow", schema, columns, source.flavour if isinstance(data, Source) else "arrow", frozenset(declared)
@@ -165,6 +165,19 @@ def _declared(values: pa.Array, variable: Variable) -> pa.Array | None:
         levels.cast(values.type.value_type),
         ordered=values.type.ordered,
     )
+
+
+def _one_each(values: pa.Array, variable: EncodedVariable) -> pa.Array:
+    """The values of the levels with a dictionary of just these, in ascending order; see :func:`_only_drawn`."""
+    if not pa.types.is_dictionary(values.type) or values.type.ordered:
+        return values
+    plain = _plain(values)
+    if variable.kind == "ordered" or plain.type != variable.values.type:
+        return _only_drawn(values)
+    known = len(variable.values)  # levels of this type ascend already, and a gap is the last of them
+    places = pa.concat_arrays([from_numpy(np.arange(known, dtype=np.int32)), pa.nulls(len(plain) - known, pa.int32())])
+    levels = plain[:known].cast(values.type.value_type)
+    return pa.DictionaryArray.from_arrays(places.cast(values.type.index_type), levels)
 
 
 def _only_drawn(values: pa.Array) -> pa.Array:

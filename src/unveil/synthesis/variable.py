@@ -17,6 +17,7 @@ from unveil.microdata.harmonise import as_kind, harmonise
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Kind, Source
 from unveil.trees import Column
+from unveil.trees._compiled import allocating
 
 __all__ = ["EncodedVariable", "Levels", "Part"]
 
@@ -115,9 +116,7 @@ class EncodedVariable:
     @cached_property
     def examples(self) -> NDArray[np.int64]:
         """(l,) first record of each level."""
-        first = np.zeros(self.n_levels, dtype=np.int64)
-        first[self.codes[::-1]] = np.arange(self.codes.size - 1, -1, -1)
-        return first
+        return _first_records(self.codes, self.n_levels)
 
     @cached_property
     def python_values(self) -> list[object]:
@@ -222,6 +221,15 @@ class EncodedVariable:
         new = np.where(unknown & np.isfinite(numbers), numbers, np.nan)
         codes = np.where(np.isnan(new), codes, np.int32(self.numeric.level_of.max()))
         return Levels(codes, new), unknown & np.isnan(new)
+
+
+@allocating
+def _first_records(codes: Codes, n_levels: int) -> NDArray[np.int64]:
+    """First record of each level."""
+    first = np.zeros(n_levels, np.int64)
+    for i in range(codes.size - 1, -1, -1):
+        first[codes[i]] = i
+    return first
 
 
 def _nearest(known: Floats, wanted: Floats, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:

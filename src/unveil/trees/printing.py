@@ -32,7 +32,7 @@ def tree_text(tree: Tree, levels: Mapping[str, Sequence[object]]) -> str:
         Text.
     """
     lines = [f"tree of {tree.response.name or 'response'}: {tree.n_leaves} leaves, {tree.n_records} records"]
-    codes = tree.response.codes[tree.order]
+    codes = tree.by_node(tree.response.codes)
     waiting = [(0, "all")]
     while waiting:
         node, condition = waiting.pop()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating, compiled
 
-__all__ = ["SHRUNK", "Data", "divide", "gather", "room_for_copies", "sort_by_code"]
+__all__ = ["SHRUNK", "Data", "arranged", "divide", "gather", "room_for_copies", "sort_by_code"]
 
 
 class Data(NamedTuple):
@@ -106,6 +106,36 @@ def sort_by_code(codes: NDArray[np.int32], n_levels: int) -> NDArray[np.int32]:
         order[np.uint64(following[code])] = i
         following[code] += 1
     return order
+
+
+@allocating
+def arranged(
+    values: NDArray[Any], group: NDArray[np.unsignedinteger], stretch: NDArray[np.int64], start: NDArray[np.int64]
+) -> NDArray[Any]:
+    """Values by stretch, within a stretch in their order.
+
+    Parameters
+    ----------
+    values : (m,) array
+        Values.
+    group : (m,) unsigned
+        Groups of the values.
+    stretch : (g,) int64
+        Stretch of each group.
+    start : (at least s,) int64
+        Where each stretch starts.
+
+    Returns
+    -------
+    (m,) array
+        The same values.
+    """
+    result, following = np.empty_like(values), start.copy()
+    for i in range(values.size):
+        here = stretch[group[i]]
+        result[following[here]] = values[i]
+        following[here] += 1
+    return result
 
 
 @compiled

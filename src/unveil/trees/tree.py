@@ -15,7 +15,7 @@ from unveil.trees.collapse import complexities
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
 from unveil.trees.printing import tree_text
-from unveil.trees.records import sort_by_code
+from unveil.trees.records import arranged
 from unveil.trees.route import route
 from unveil.trees.surrogates import Surrogates
 
@@ -153,19 +153,27 @@ class Tree:
     @property
     def order(self) -> NDArray[np.int32]:
         """(m,) fitted records by node, within a node in the order of the call; listed anew each time."""
-        return self._listed(self.end.astype(np.int32), self.n_leaves_full)
+        return self.by_node(np.arange(self.response.codes.size, dtype=np.int32))
 
     @property
     def donors(self) -> NDArray[np.int32]:
         """(m,) fitted records by leaf, within a leaf in the order of the call; listed anew each time."""
-        starts = self.start[self.right < 0]
-        leaf_of_end = np.searchsorted(self.leaf_start, starts, side="right").astype(np.int32) - np.int32(1)
-        return self._listed(leaf_of_end[self.end], self.n_leaves)
+        return self.by_leaf(np.arange(self.response.codes.size, dtype=np.int32))
 
-    def _listed(self, number: NDArray[np.int32], most: int) -> NDArray[np.int32]:
-        """Fitted records sorted by a number below ``most``."""
-        position = sort_by_code(number, most)
-        return position if self.rows is None else self.rows[position]
+    def by_node(self, values: NDArray[Any]) -> NDArray[Any]:
+        """``values[order]``, without a list of the records."""
+        starts = self.start[self.right < 0]
+        return arranged(self._fitted(values), self.end, np.arange(starts.size), starts)
+
+    def by_leaf(self, values: NDArray[Any]) -> NDArray[Any]:
+        """``values[donors]``, without a list of the records."""
+        starts = self.start[self.right < 0]
+        leaf_of_end = np.searchsorted(self.leaf_start, starts, side="right") - 1
+        return arranged(self._fitted(values), self.end, leaf_of_end, self.leaf_start)
+
+    def _fitted(self, values: NDArray[Any]) -> NDArray[Any]:
+        """Values of the fitted records."""
+        return values if self.rows is None else values[self.rows]
 
     @property
     def n_leaves_full(self) -> int:
@@ -261,7 +269,7 @@ class Tree:
         >>> lost.leaves_full, lost.leaves, round(lost.bits_lost, 3)
         (2, 1, 0.236)
         """
-        y = self.response.codes[self.order]
+        y = self.by_node(self.response.codes)
         after = np.repeat(np.arange(self.n_leaves), np.diff(self.leaf_start))
         levels = self.response.n_levels
         bits = mutual_information(after, y, levels)
