@@ -98,14 +98,15 @@ def grow(
     """
     settings = Settings(minbucket, 3 * minbucket if minsplit is None else minsplit, max_depth, cp, collapse, surrogates)
     _check(response, predictors, settings)
-    fitted = np.arange(response.codes.size, dtype=np.int32) if rows is None else _rows(rows, response.codes.size)
-    if fitted.size == 0:
+    fitted = None if rows is None else _rows(rows, response.codes.size)
+    m = response.codes.size if fitted is None else fitted.size
+    if m == 0:
         raise DataError(f"{response.name or 'response'}: no records to fit a tree to")
-    target = integer_target(response, None if rows is None else fitted)
-    data = _data(predictors, target, fitted, all_records=rows is None)
+    target = integer_target(response, fitted)
+    data = _data(predictors, target, fitted)
     risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
-    grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, fitted.size), cp, risk))
-    return _tree(response, predictors, settings, target, None if rows is None else fitted, grown, risk)
+    grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, m), cp, risk))
+    return _tree(response, predictors, settings, target, fitted, grown, risk)
 
 
 def _check(response: Column, predictors: Sequence[Column], settings: Settings) -> None:
@@ -132,17 +133,17 @@ def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     return fitted
 
 
-def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32], *, all_records: bool = False) -> Data:
-    """Arrange the records as the fit wants them; ``all_records`` if ``rows`` are all in their order."""
-    m = rows.size
-    held = shared_block(predictors) if all_records else None
+def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32] | None) -> Data:
+    """Arrange the records as the fit wants them; all of them where no ``rows`` are given."""
+    m = target.y.size if rows is None else rows.size
+    held = shared_block(predictors) if rows is None else None
     codes = np.empty((len(predictors), m), dtype=np.int32) if held is None else held
     wide = np.full(len(predictors), -1, dtype=np.int64)
     are_wide = [p.kind != "categorical" and p.n_levels > WIDE for p in predictors]
     ordered = np.empty((sum(are_wide), m), dtype=np.int32)
     for f, predictor in enumerate(predictors):
         if held is None:
-            codes[f] = predictor.codes if all_records else predictor.codes[rows]
+            codes[f] = predictor.codes if rows is None else predictor.codes[rows]
         if are_wide[f]:
             wide[f] = sum(are_wide[:f])
             ordered[wide[f]] = sort_by_code(codes[f], predictor.n_levels)
@@ -152,11 +153,11 @@ def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32],
         np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_),
         wide,
         ordered,
-        target.y if all_records else target.y[rows],
+        target.y if rows is None else target.y[rows],
         target.n_classes,
         target.span,
         np.arange(m, dtype=np.int32),
-        rows,
+        np.zeros(0, dtype=np.int32) if rows is None else rows,
     )
 
 

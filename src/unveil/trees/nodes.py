@@ -210,8 +210,9 @@ def _visit(
             feature = best.split[0]
         if feature < 0:
             give_back(histograms.free, slot)
-            for i in range(start, stop):
-                here.rows[i] = here.origin[np.uint32(here.rows[i])]
+            if here.origin.size:
+                for i in range(start, stop):
+                    here.rows[i] = here.origin[np.uint32(here.rows[i])]
             continue
         side, cut = scratch.levels[2], best.split[1]
         n_sides = _note_split(places[at], figures[at], sides, n_sides, best, node, side, data)

@@ -39,7 +39,7 @@ class Data(NamedTuple):
     rows : (m,) int32
         Columns by node.
     origin : (c,) int32
-        Which record of the call each column is.
+        Which record of the call each column is; empty where it is the record of the same number.
     """
 
     codes: NDArray[np.int32]
@@ -232,7 +232,7 @@ def gather(data: Data, copies: Data, place: NDArray[np.int32], start: int, stop:
             close[i + shift] = codes[np.uint32(rows[i])]
     for i in range(first, end):
         row = np.uint32(rows[i])
-        copies.origin[i + shift] = data.origin[row]
+        copies.origin[i + shift] = data.origin[row] if data.origin.size else row
         copies.y[i + shift] = data.y[row]
         place[row] = i + shift
         rows[i] = i + shift
