@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 import time
 import warnings
 
@@ -285,6 +286,29 @@ def test_text_with_gaps_and_empty_text(make_frame):
     assert support(syn["t"]) == {"", "Missing", "a|b"}
     assert None in syn["t"]
     assert support(syn["u"]) == {"0", "00"}
+
+
+@pytest.mark.parametrize("methods", ["cart", "sample", "rf", "normrank", "pmm"])
+def test_a_synthesizer_that_was_stored_draws_the_same(methods):
+    sizes = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1] * 20, pa.int8()), pa.array([5, 3, 9]), ordered=True)
+    d = pa.table({"size": sizes, "age": [i % 17 for i in range(80)], "copy": sizes})
+    kinds = {"size": "numeric", "copy": "numeric"}
+    fitted = CartSynthesizer(methods=methods, predictors={"copy": ["age"]}, kinds=kinds).fit(d)
+    copy, again = fitted.sample(seed=1), pickle.loads(pickle.dumps(fitted)).sample(seed=1)
+    assert again.equals(copy)
+    for name in ("size", "copy"):
+        assert again[name].chunk(0).dictionary.to_pylist() == [5, 3, 9]
+
+
+def test_what_follows_from_a_number_follows_from_one_with_noise_too(make_frame):
+    ages = [5, 10, 11, 25, 40, 41, 55, 90] * 20
+    d = make_frame(pa.table({"age": ages, "name": [f"A{v}" for v in ages], "months": [12 * v for v in ages]}))
+    for smoothing in ("density", {"age": "density"}):
+        syn = columns(CartSynthesizer(smoothing=smoothing).fit(d).sample(300, seed=1))
+        assert set(syn["age"]) - set(ages)
+        for age, name, months in zip(syn["age"], syn["name"], syn["months"], strict=True):
+            assert abs(int(name[1:]) - age) == min(abs(v - age) for v in ages)
+            assert months == 12 * int(name[1:])
 
 
 CELLS = {
