@@ -83,3 +83,50 @@ def test_text_of_many_values_does_not_predict_text_of_many_values():
     with pytest.warns(UnveilWarning, match="'surname' by 'street'; drop such columns, or merge"):
         release = unveil.synthesize(many, m=1, seed=1)
     assert release.num_rows == n
+
+
+LONG = [f"{name} of a name that no view holds itself" for name in NAMES]
+
+
+def held(table: pa.Table) -> set[str]:
+    """The names that stand anywhere in the memory of a table."""
+
+    def memory(array: pa.Array) -> bytes:
+        own = b"".join(part.to_pybytes() for part in array.buffers() if part is not None)
+        return own + (memory(array.dictionary) if pa.types.is_dictionary(array.type) else b"")
+
+    content = b"".join(memory(chunk) for column in table.columns for chunk in column.chunks)
+    return {name for name in LONG if name.encode() in content}
+
+
+def test_the_memory_of_a_polars_frame_holds_drawn_values_only():
+    pl = pytest.importorskip("polars")
+    for values in (LONG, pl.Series(LONG, dtype=pl.Categorical)):
+        release = synthesised(pl.DataFrame({"name": values, "age": AGES}))
+        assert held(pa.table(release)) == set(release["name"].to_list())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())],
+    ids=str,
+)
+def test_the_memory_of_arrow_columns_holds_drawn_values_only(kind: pa.DataType):
+    values = pa.array(LONG)
+    values = values.dictionary_encode() if pa.types.is_dictionary(kind) else values.cast(kind)
+    table = pa.table({"name": values, "age": AGES})
+    release = synthesised(table)
+    assert release.schema == table.schema
+    assert held(release) == set(release.column("name").to_pylist())
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"name": pd.arrays.ArrowExtensionArray(values), "age": AGES})
+    drawn = synthesised(frame)
+    assert drawn.dtypes.equals(frame.dtypes)
+    assert held(pa.Table.from_pandas(drawn)) == set(drawn["name"].tolist())
+
+
+def test_categories_that_somebody_ordered_stay_as_declared():
+    pd = pytest.importorskip("pandas")
+    for categories, ordered in ((["low", "mid", "high", "never"], False), (["a", "b", "c"], True)):
+        frame = pd.DataFrame({"x": pd.Categorical([categories[0]] * 20, categories=categories, ordered=ordered)})
+        assert synthesised(frame)["x"].dtype == frame["x"].dtype
