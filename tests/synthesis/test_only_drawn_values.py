@@ -14,6 +14,7 @@ import unveil
 from unveil.errors import DataError, UnveilWarning
 from unveil.microdata.write import write_table
 from unveil.synthesis import sdc
+from unveil.synthesis.files import synthesize_files
 
 N, K = 120, 4
 NAMES = [f"PERSON-{i:04d}" for i in np.random.default_rng(1).permutation(N)]
@@ -123,6 +124,25 @@ def test_the_memory_of_arrow_columns_holds_drawn_values_only(kind: pa.DataType):
     drawn = synthesised(frame)
     assert drawn.dtypes.equals(frame.dtypes)
     assert held(pa.Table.from_pandas(drawn)) == set(drawn["name"].tolist())
+
+
+def test_categories_that_pandas_makes_of_text_are_those_that_were_drawn(tmp_path: Path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"name": pd.Categorical(LONG), "age": AGES})
+    for data in (frame, unveil.read(frame)):
+        release = synthesised(data)
+        assert release["name"].cat.categories.tolist() == sorted(set(release["name"]))
+    for ending in ("parquet", "feather"):
+        path = tmp_path / f"original.{ending}"
+        getattr(frame, f"to_{ending}")(path)
+        made = tmp_path / f"release.{ending}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnveilWarning)
+            synthesize_files(path, made, m=1, k=K, overwrite=True)
+        release = getattr(pd, f"read_{ending}")(made)
+        drawn = set(release["name"])
+        assert release["name"].cat.categories.tolist() == sorted(drawn)
+        assert not {name for name in set(LONG) - drawn if name.encode() in made.read_bytes()}
 
 
 def test_categories_that_somebody_ordered_stay_as_declared():

@@ -23,6 +23,7 @@ __all__ = [
     "TEXT",
     "buffer_view",
     "check_names",
+    "declare_an_order",
     "dictionary_levels",
     "flags",
     "from_numpy",
@@ -111,6 +112,14 @@ def _counts(names: Sequence[str]) -> dict[str, int]:
 def dictionary_levels(column: pa.ChunkedArray) -> tuple[Any, ...]:
     """The dictionary's values in their order, as Python values."""
     return tuple(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else ()
+
+
+def declare_an_order(levels: Sequence[Any]) -> bool:
+    """Whether a list of levels says more than their values do: pandas makes one in ascending order of any text."""
+    try:
+        return list(levels) != sorted(levels)
+    except TypeError:
+        return True
 
 
 def normalise(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:

@@ -10,7 +10,7 @@ from typing import Any
 import pyarrow as pa
 
 from unveil.errors import FileError
-from unveil.microdata.arrays import check_names, dictionary_levels, normalise
+from unveil.microdata.arrays import check_names, declare_an_order, dictionary_levels, normalise
 from unveil.microdata.form import ArrowForm
 from unveil.microdata.source import Kind, Source, Variable
 
@@ -168,6 +168,8 @@ def declared_by_arrow(
         kind: Kind = "ordered" if field.type.ordered and not polars else "categorical"
         has_order = enumerations or field.type.ordered or field.name in by_pandas or b"_PL_ENUM_" in polars
         declared = tuple(levels(field.name)) if has_order else ()
+        if field.name in by_pandas and not field.type.ordered and not declare_an_order(declared):
+            declared = ()
         if declared or polars or field.name in by_pandas or _is_text(field.type.value_type):
             # An order whose levels cannot be known is none.
             found[field.name] = Variable(field.name, kind=kind if declared else "categorical", levels=declared or None)
