@@ -515,6 +515,37 @@ def test_a_termination_leaves_nothing(run: Run, original: Path, tmp_path: Path, 
     assert signal.getsignal(signal.SIGTERM) == handler
 
 
+@pytest.mark.parametrize("nth", range(1, 7))
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 130)])
+def test_a_termination_while_moving_leaves_all_or_none(
+    run: Run, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int, number: int, status: int
+):
+    out = tmp_path / "out"
+    run(original, "-o", out, "-m", 2, "--seed", 7)
+    old = everything(out)
+    moved = 0
+
+    def interrupted(action: Callable[..., Any]) -> Callable[..., Any]:
+        def act(*given: Any, **options: Any) -> Any:
+            nonlocal moved
+            moved += 1
+            if moved == nth:
+                os.kill(os.getpid(), number)
+                os.kill(os.getpid(), number)
+            return action(*given, **options)
+
+        return act
+
+    monkeypatch.setattr(os, "rename", interrupted(os.rename))
+    monkeypatch.setattr(os, "rmdir", interrupted(os.rmdir))
+    handler = signal.getsignal(number)
+    assert run(original, "-o", out, "-m", 2, "--overwrite").status == status
+    assert signal.getsignal(number) is handler
+    new = everything(out)
+    assert set(new) == set(old)
+    assert new == old or not set(new.items()) & set(old.items())
+
+
 def test_a_file_that_appears_meanwhile_is_kept(
     run: Run, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
