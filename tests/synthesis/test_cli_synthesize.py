@@ -515,7 +515,7 @@ def test_a_termination_leaves_nothing(run: Run, original: Path, tmp_path: Path, 
     assert signal.getsignal(signal.SIGTERM) == handler
 
 
-@pytest.mark.parametrize("nth", range(1, 7))
+@pytest.mark.parametrize("nth", range(1, 10))
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 130)])
 def test_a_termination_while_moving_leaves_all_or_none(
     run: Run, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int, number: int, status: int
