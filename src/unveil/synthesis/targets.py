@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from unveil.errors import CallError, FileError
-from unveil.microdata.arrays import quoted_list
+from unveil.microdata.arrays import is_broken, quoted_list
 from unveil.microdata.statistical import FORMATS, load_pyreadstat
 
 __all__ = ["Targets", "check_free", "choose_targets", "leftovers", "write_all"]
@@ -91,6 +91,8 @@ def choose_targets(original: Path, output: Path, m: int, *, format: str | None =
     >>> [path.name for path in targets.all]
     ['survey_syn1.csv', 'survey_syn2.csv', 'survey_syn.provenance.json']
     """
+    if is_broken(str(output)):
+        raise CallError(f"{str(output)!r} is no text, it holds half a character; choose another name")
     stem, ending = _split(output)
     if ending in _endings() and not output.is_dir():
         if m > 1:
