@@ -150,3 +150,27 @@ def test_categories_that_somebody_ordered_stay_as_declared():
     for categories, ordered in ((["low", "mid", "high", "never"], False), (["a", "b", "c"], True)):
         frame = pd.DataFrame({"x": pd.Categorical([categories[0]] * 20, categories=categories, ordered=ordered)})
         assert synthesised(frame)["x"].dtype == frame["x"].dtype
+
+
+@pytest.mark.parametrize(
+    "kind", ["text", "view", "dictionary", "polars", "polars categories", "pandas", "pandas arrow"]
+)
+def test_dropped_records_take_their_text_with_them(kind: str):
+    names = [LONG[0]] * 5 + LONG[1:20]
+    values = pa.array(names)
+    if kind.startswith("pandas"):
+        pd = pytest.importorskip("pandas")
+        made = pd.Categorical(names) if kind == "pandas" else pd.arrays.ArrowExtensionArray(values.dictionary_encode())
+        release = pd.DataFrame({"name": made})
+    elif kind.startswith("polars"):
+        pl = pytest.importorskip("polars")
+        release = pl.DataFrame({"name": pl.Series(names, dtype=pl.String if kind == "polars" else pl.Categorical)})
+    else:
+        values = values.cast(pa.string_view()) if kind == "view" else values
+        release = pa.table({"name": values.dictionary_encode() if kind == "dictionary" else values})
+    kept, _ = sdc.drop_replicated_uniques(unveil.Pair(release, release), ["name"], data=release)
+    table = pa.Table.from_pandas(kept) if kind.startswith("pandas") else pa.table(kept)
+    assert table.column("name").to_pylist() == [LONG[0]] * 5
+    assert held(table) == {LONG[0]}
+    if kind in ("text", "view", "dictionary"):
+        assert kept.schema == release.schema

@@ -21,6 +21,7 @@ from unveil.synthesis.arrow_values import declared, of_kind, only_drawn, plain, 
 from unveil.synthesis.encode import EncodedVariable, Levels
 from unveil.synthesis.memory import give_back
 from unveil.synthesis.new_numbers import arrow_with, pandas_with, polars_with
+from unveil.synthesis.own_values import own_pandas, own_polars
 
 __all__ = ["Palette", "make_palette"]
 
@@ -98,7 +99,7 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
         ordered = frozenset(name for name in columns if source.variable(name).levels)
         return Palette("pandas", native.iloc[:0], columns, declared=ordered)
     if root == "polars" and hasattr(native, "get_column"):
-        columns = {v.name: _own_text(native.get_column(v.name).gather(v.examples)) for v in variables}
+        columns = {v.name: own_polars(native.get_column(v.name).gather(v.examples)) for v in variables}
         return Palette("polars", native.clear(), columns)
     table = native if isinstance(native, pa.Table) else None
     if isinstance(native, pa.RecordBatch):
@@ -167,9 +168,7 @@ def _pandas_column(palette: Palette, name: str, chosen: Levels) -> Any:
     drawn = values.take(chosen.codes)
     if chosen.new is not None:
         drawn = pandas_with(drawn, *_written(chosen), name)
-    if hasattr(values.dtype, "categories") and not values.dtype.ordered and name not in palette.declared:
-        drawn = drawn.remove_unused_categories()
-    return drawn
+    return own_pandas(drawn, declared=name in palette.declared)
 
 
 def _pandas_frame(frame: Any, arrays: Sequence[Any]) -> Any:
@@ -185,22 +184,13 @@ def _pandas_frame(frame: Any, arrays: Sequence[Any]) -> Any:
     return made
 
 
-def _own_text(values: Any) -> Any:
-    """A polars column whose text has memory of its own: else all text that it was taken from would go along."""
-    if str(values.dtype) not in ("String", "Utf8"):
-        return values
-    return type(values)(values.name, values.to_arrow().cast(pa.large_string()))
-
-
 def _polars_column(palette: Palette, name: str, chosen: Levels) -> Any:
     values = palette.columns[name]
     drawn = values.gather(chosen.codes)
     if chosen.new is not None:
         drawn = polars_with(drawn, *_written(chosen))
-    if str(values.dtype).startswith("Categorical"):
-        # Through text, because the values that were not drawn would go along.
-        return drawn.cast(type(drawn)(["text"]).dtype).cast(values.dtype)
-    return drawn if _all_drawn(len(values), chosen) else _own_text(drawn)
+    is_whole = str(values.dtype) in ("String", "Utf8") and _all_drawn(len(values), chosen)
+    return drawn if is_whole else own_polars(drawn)
 
 
 def _arrow_column(palette: Palette, name: str, chosen: Levels) -> pa.Array:
