@@ -325,7 +325,7 @@ def test_categories_in_ascending_order_declare_nothing(pd, tmp_path):
     frame = pd.DataFrame(
         {
             "text": pd.Categorical(["b", "a", "b"]),
-            "order": pd.Categorical(["b", "a", "b"], categories=["b", "a"]),
+            "order": pd.Categorical(["a", "b", "a"], categories=["b", "a"]),
             "ordered": pd.Categorical(["b", "a", "b"], ordered=True),
         }
     )

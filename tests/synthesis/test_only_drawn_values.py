@@ -145,6 +145,15 @@ def test_categories_that_pandas_makes_of_text_are_those_that_were_drawn(tmp_path
         assert not {name for name in set(LONG) - drawn if name.encode() in made.read_bytes()}
 
 
+def test_categories_in_the_order_of_the_records_are_those_that_were_drawn():
+    pd = pytest.importorskip("pandas")
+    # So pandas gets them from dictionaries of Arrow and from categories of polars.
+    frame = pa.table({"name": pa.array(LONG).dictionary_encode(), "age": AGES}).to_pandas()
+    assert isinstance(frame["name"].dtype, pd.CategoricalDtype)
+    release = synthesised(frame)
+    assert set(release["name"].cat.categories) == set(release["name"])
+
+
 def test_categories_that_somebody_ordered_stay_as_declared():
     pd = pytest.importorskip("pandas")
     for categories, ordered in ((["low", "mid", "high", "never"], False), (["a", "b", "c"], True)):
