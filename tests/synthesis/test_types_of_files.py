@@ -159,6 +159,9 @@ def test_polars_finds_its_types_again(tmp_path: Path):
     for ending, read in (("parquet", pl.read_parquet), ("feather", pl.read_ipc)):
         release = made(tmp_path / f"original.{ending}", tmp_path / f"{ending}.{ending}")
         assert read(release).schema == frame.schema
+    for start, ending, read in (("parquet", "feather", pl.read_ipc), ("feather", "parquet", pl.read_parquet)):
+        release = made(tmp_path / f"original.{start}", tmp_path / f"from-{start}.{ending}")
+        assert read(release).schema == frame.schema
 
 
 # ---------------------------------------------------------------------------------------------------------- frames
