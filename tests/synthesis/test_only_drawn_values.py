@@ -145,13 +145,19 @@ def test_categories_that_pandas_makes_of_text_are_those_that_were_drawn(tmp_path
         assert not {name for name in set(LONG) - drawn if name.encode() in made.read_bytes()}
 
 
-def test_categories_in_the_order_of_the_records_are_those_that_were_drawn():
+def test_categories_in_the_order_of_the_records_are_those_that_were_drawn(tmp_path: Path):
     pd = pytest.importorskip("pandas")
     # So pandas gets them from dictionaries of Arrow and from categories of polars.
     frame = pa.table({"name": pa.array(LONG).dictionary_encode(), "age": AGES}).to_pandas()
     assert isinstance(frame["name"].dtype, pd.CategoricalDtype)
     release = synthesised(frame)
     assert set(release["name"].cat.categories) == set(release["name"])
+    frame.to_parquet(tmp_path / "original.parquet", row_group_size=50)
+    frame.to_feather(tmp_path / "original.feather")
+    for data in (tmp_path / "original.parquet", tmp_path / "original.feather"):
+        assert unveil.read(data).variable("name").levels is None
+        release = synthesised(data)
+        assert held(release) == set(release.column("name").to_pylist())
 
 
 def test_categories_that_somebody_ordered_stay_as_declared():

@@ -8,10 +8,8 @@ import warnings
 from collections.abc import Iterable
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
-from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.arrays import check_names, declare_an_order, dictionary_levels, is_broken, normalise, text_array
@@ -48,7 +46,7 @@ def open_frame(data: Any, label: str) -> Source:
         return normalise(table.column(name), name, label)
 
     variables = declared_by_arrow(
-        table.schema, lambda name: dictionary_levels(fetch(name)), enumerations="duckdb" in root
+        table.schema, lambda name: dictionary_levels(fetch(name)), fetch, enumerations="duckdb" in root
     )
     flavour: Flavour = "polars" if root == "polars" else "arrow"
     return Source(label, tuple(table.column_names), table.num_rows, fetch, variables, flavour)
@@ -93,16 +91,10 @@ def open_pandas(frame: Any, label: str, *, flavour: Flavour = "pandas") -> Sourc
         if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
             levels = dictionary_levels(_categories(dtype.categories, name, label))
             codes = frame.iloc[:, position[name]].array.codes
-            is_declared = dtype.ordered or (declare_an_order(levels) and not _follow_records(codes, len(levels)))
+            is_declared = dtype.ordered or declare_an_order(levels, codes)
             kind: Kind = "ordered" if dtype.ordered else "categorical"
             variables[name] = Variable(name, kind=kind, levels=levels if is_declared else None)
     return Source(label, names, len(frame), fetch, variables, flavour)
-
-
-def _follow_records(codes: NDArray[np.integer[Any]], n_levels: int) -> bool:
-    """Whether the levels are those of the records in the order of the records, as pandas gets them from Arrow."""
-    levels, first = np.unique(codes[codes >= 0], return_index=True)
-    return levels.size == n_levels and bool((np.diff(first) > 0).all())
 
 
 def _pandas_column(series: Any, name: str, label: str) -> pa.ChunkedArray:
