@@ -25,10 +25,9 @@ def taken(column: pa.Array | pa.ChunkedArray, rows: NDArray[np.integer[Any]]) ->
     if pa.types.is_dictionary(kind) and isinstance(column, pa.ChunkedArray) and column.num_chunks > 1:
         column = _one_dictionary(column)
     found = column.take(from_numpy(rows))
-    found = found.combine_chunks() if isinstance(found, pa.ChunkedArray) else found
     if isinstance(found, pa.ChunkedArray):
-        return found.chunk(0) if found.num_chunks else pa.array([], kind)
-    return found
+        found = found.combine_chunks() if found.num_chunks else pa.nulls(0, kind)
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
 
 
 def of_kind(values: pa.Array, kind: pa.DataType) -> pa.Array:
