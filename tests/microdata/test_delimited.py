@@ -8,6 +8,7 @@ import datetime
 import gzip
 import io
 import os
+import sys
 import warnings
 
 import pyarrow as pa
@@ -344,3 +345,13 @@ def test_shared_survey_data(shared):
     survey = open_source(shared / "data" / "sd2011.csv")
     assert survey.column("income").null_count == 683
     assert survey.column("bmi").type == pa.float64()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux has names that are no text")
+@pytest.mark.parametrize("ending", ["csv", "parquet", "feather"])
+def test_names_that_are_no_text(tmp_path, ending):
+    path = os.fsencode(tmp_path) + b"/caf\xe9." + ending.encode()
+    with open(path, "wb") as file:
+        file.write(b"a,b\n1,2\n")
+    with pytest.raises(FileError, match=r"'caf\\udce9\.\w+': the path is no text, it holds half a character; rename"):
+        open_source(os.fsdecode(path))

@@ -319,3 +319,21 @@ print(sorted({{"pandas", "polars", "pyreadstat"}} & set(sys.modules)))
 """
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_categories_in_ascending_order_declare_nothing(pd, tmp_path):
+    frame = pd.DataFrame(
+        {
+            "text": pd.Categorical(["b", "a", "b"]),
+            "order": pd.Categorical(["a", "b", "a"], categories=["b", "a"]),
+            "ordered": pd.Categorical(["b", "a", "b"], ordered=True),
+        }
+    )
+    frame.to_parquet(tmp_path / "frame.parquet")
+    frame.to_feather(tmp_path / "frame.feather")
+    for data in (frame, tmp_path / "frame.parquet", tmp_path / "frame.feather"):
+        source = open_source(data)
+        found = {name: (source.variable(name).kind, source.variable(name).levels) for name in source.names}
+        assert found["text"] == ("categorical", None)
+        assert found["order"] == ("categorical", ("b", "a"))
+        assert found["ordered"] == ("ordered", ("a", "b"))

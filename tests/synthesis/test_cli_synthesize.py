@@ -301,7 +301,10 @@ def test_without_collapse_no_leaf_is_removed_from_a_category(run: Run, original:
         (["-o", "out", "--format", "rds"], 2, "unknown format 'rds'; choose a format from csv, "),
         (["-o", "out", "-m", "0"], 2, "m must be at least 1, not 0"),
         (["-o", "out", "--k", "0"], 2, "k must be at least 1, not 0"),
-        (["-o", "out", "-m", "two"], 2, "two"),
+        (["-o", "caf\udce9"], 2, "'caf\\udce9' is no text, it holds half a character; choose another name"),
+        (["-o", "out", "-m", "two"], 2, "Invalid value for -m: 'two' is not a whole number"),
+        (["-o", "out", "--seed", "1.5"], 2, "Invalid value for --seed: '1.5' is not a whole number"),
+        (["-o", "out", "-m", "1" + "0" * 15], 2, "more than this machine has memory for"),
         (["-o", "out", "--seed", "-1"], 2, "seed must be at least 0, not -1"),
         (["-o", "out", "--minbucket", "0"], 2, "minbucket"),
         (["-o", "out", "--method", "magic"], 2, "unknown method 'magic'; choose from cart, "),
@@ -511,6 +514,37 @@ def test_a_termination_leaves_nothing(run: Run, original: Path, tmp_path: Path, 
     assert run(original, "-o", tmp_path / "out").status == 128 + signal.SIGTERM
     assert everything(tmp_path) == before
     assert signal.getsignal(signal.SIGTERM) == handler
+
+
+@pytest.mark.parametrize("nth", range(1, 10))
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 128 + signal.SIGTERM), (signal.SIGINT, 130)])
+def test_a_termination_while_moving_leaves_all_or_none(
+    run: Run, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nth: int, number: int, status: int
+):
+    out = tmp_path / "out"
+    run(original, "-o", out, "-m", 2, "--seed", 7)
+    old = everything(out)
+    moved = 0
+
+    def interrupted(action: Callable[..., Any]) -> Callable[..., Any]:
+        def act(*given: Any, **options: Any) -> Any:
+            nonlocal moved
+            moved += 1
+            if moved == nth:
+                os.kill(os.getpid(), number)
+                os.kill(os.getpid(), number)
+            return action(*given, **options)
+
+        return act
+
+    monkeypatch.setattr(os, "rename", interrupted(os.rename))
+    monkeypatch.setattr(os, "rmdir", interrupted(os.rmdir))
+    handler = signal.getsignal(number)
+    assert run(original, "-o", out, "-m", 2, "--overwrite").status == status
+    assert signal.getsignal(number) is handler
+    new = everything(out)
+    assert set(new) == set(old)
+    assert new == old or not set(new.items()) & set(old.items())
 
 
 def test_a_file_that_appears_meanwhile_is_kept(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import datetime
+import pickle
 import time
 import warnings
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -285,6 +287,63 @@ def test_text_with_gaps_and_empty_text(make_frame):
     assert support(syn["t"]) == {"", "Missing", "a|b"}
     assert None in syn["t"]
     assert support(syn["u"]) == {"0", "00"}
+
+
+@pytest.mark.parametrize("methods", ["cart", "sample", "rf", "normrank", "pmm"])
+def test_a_synthesizer_that_was_stored_draws_the_same(methods):
+    sizes = pa.DictionaryArray.from_arrays(pa.array([0, 1, None, 1] * 20, pa.int8()), pa.array([5, 3, 9]), ordered=True)
+    d = pa.table({"size": sizes, "age": [i % 17 for i in range(80)], "copy": sizes})
+    kinds = {"size": "numeric", "copy": "numeric"}
+    fitted = CartSynthesizer(methods=methods, predictors={"copy": ["age"]}, kinds=kinds).fit(d)
+    copy, again = fitted.sample(seed=1), pickle.loads(pickle.dumps(fitted)).sample(seed=1)
+    assert again.equals(copy)
+    for name in ("size", "copy"):
+        assert again[name].chunk(0).dictionary.to_pylist() == [5, 3, 9]
+
+
+def test_what_follows_from_a_number_follows_from_one_with_noise_too(make_frame):
+    ages = [5, 10, 11, 25, 40, 41, 55, 90] * 20
+    d = make_frame(pa.table({"age": ages, "name": [f"A{v}" for v in ages], "months": [12 * v for v in ages]}))
+    for smoothing in ("density", {"age": "density"}):
+        syn = columns(CartSynthesizer(smoothing=smoothing).fit(d).sample(300, seed=1))
+        assert set(syn["age"]) - set(ages)
+        for age, name, months in zip(syn["age"], syn["name"], syn["months"], strict=True):
+            assert abs(int(name[1:]) - age) == min(abs(v - age) for v in ages)
+            assert months == 12 * int(name[1:])
+
+
+@pytest.mark.parametrize("order", [None, ["y", "x"]])
+def test_columns_that_repeat_by_runs_are_synthesised(order):
+    x = pc.run_end_encode(pa.array([1, 1, 2, None, 5] * 20, pa.int16()), run_end_type=pa.int16())
+    d = pa.table({"x": x, "y": [i % 7 for i in range(100)]})
+    for smoothing in (None, "density"):
+        syn = CartSynthesizer(visit_order=order, smoothing=smoothing).fit(d).sample(30, seed=1)
+        assert syn.schema == d.schema
+        assert support(syn["x"].to_pylist()) <= set(range(1, 6))
+
+
+@pytest.mark.parametrize("kind", [pa.float64(), pa.string()])
+def test_dictionaries_that_differ_by_chunk_and_list_gaps(kind):
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array([0, 1, 2, None] * 5, pa.int8()), pa.array([3, None, first]).cast(kind))
+        for first in (1, 2)
+    ]
+    d = pa.table({"x": pa.chunked_array(chunks), "y": [i % 7 for i in range(40)]})
+    syn = CartSynthesizer().fit(d).sample(200, seed=1)
+    assert syn.schema == d.schema
+    assert set(syn["x"].to_pylist()) == set(d["x"].to_pylist())
+
+
+def test_chunks_whose_values_no_single_dictionary_holds():
+    chunks = [
+        pa.DictionaryArray.from_arrays(pa.array(range(100), pa.int8()), pa.array([f"{name}{i}" for i in range(100)]))
+        for name in "ab"
+    ]
+    with (
+        pytest.warns(UnveilWarning, match="different value in every record"),
+        pytest.raises(DataError, match=r"column 'x' has more values than one dictionary of type .*int8.*int32 indices"),
+    ):
+        CartSynthesizer().fit(pa.table({"x": pa.chunked_array(chunks)}))
 
 
 CELLS = {

@@ -146,3 +146,14 @@ def test_what_has_no_probability_says_so():
         CartSynthesizer().fit(original).log_prob(original.drop_columns(["flag"]))
     with pytest.raises(CallError, match="call fit"):
         CartSynthesizer().log_prob(original)
+
+
+@pytest.mark.parametrize(
+    "kind", [pa.date32(), pa.timestamp("us"), pa.time32("s"), pa.duration("s"), pa.int16()], ids=str
+)
+def test_a_release_without_records_is_certain(kind):
+    d = pa.table({"a": [i % 5 for i in range(50)], "x": pa.array([i % 7 for i in range(50)], kind)})
+    fitted = CartSynthesizer().fit(d)
+    for release in (fitted.sample(0), d.slice(0, 0), d.schema.empty_table()):
+        found = fitted.log_prob(release)
+        assert (found.total, found.n_impossible, found.records.size) == (0.0, 0, 0)

@@ -14,6 +14,7 @@ import unveil
 from unveil.errors import DataError, UnveilWarning
 from unveil.microdata.write import write_table
 from unveil.synthesis import sdc
+from unveil.synthesis.files import synthesize_files
 
 N, K = 120, 4
 NAMES = [f"PERSON-{i:04d}" for i in np.random.default_rng(1).permutation(N)]
@@ -83,3 +84,108 @@ def test_text_of_many_values_does_not_predict_text_of_many_values():
     with pytest.warns(UnveilWarning, match="'surname' by 'street'; drop such columns, or merge"):
         release = unveil.synthesize(many, m=1, seed=1)
     assert release.num_rows == n
+
+
+LONG = [f"{name} of a name that no view holds itself" for name in NAMES]
+
+
+def held(table: pa.Table) -> set[str]:
+    """The names that stand anywhere in the memory of a table."""
+
+    def memory(array: pa.Array) -> bytes:
+        own = b"".join(part.to_pybytes() for part in array.buffers() if part is not None)
+        return own + (memory(array.dictionary) if pa.types.is_dictionary(array.type) else b"")
+
+    content = b"".join(memory(chunk) for column in table.columns for chunk in column.chunks)
+    return {name for name in LONG if name.encode() in content}
+
+
+def test_the_memory_of_a_polars_frame_holds_drawn_values_only():
+    pl = pytest.importorskip("polars")
+    for values in (LONG, pl.Series(LONG, dtype=pl.Categorical)):
+        release = synthesised(pl.DataFrame({"name": values, "age": AGES}))
+        assert held(pa.table(release)) == set(release["name"].to_list())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    [pa.string(), pa.large_string(), pa.string_view(), pa.dictionary(pa.int32(), pa.string())],
+    ids=str,
+)
+def test_the_memory_of_arrow_columns_holds_drawn_values_only(kind: pa.DataType):
+    values = pa.array(LONG)
+    values = values.dictionary_encode() if pa.types.is_dictionary(kind) else values.cast(kind)
+    table = pa.table({"name": values, "age": AGES})
+    release = synthesised(table)
+    assert release.schema == table.schema
+    assert held(release) == set(release.column("name").to_pylist())
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"name": pd.arrays.ArrowExtensionArray(values), "age": AGES})
+    drawn = synthesised(frame)
+    assert drawn.dtypes.equals(frame.dtypes)
+    assert held(pa.Table.from_pandas(drawn)) == set(drawn["name"].tolist())
+
+
+def test_categories_that_pandas_makes_of_text_are_those_that_were_drawn(tmp_path: Path):
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"name": pd.Categorical(LONG), "age": AGES})
+    for data in (frame, unveil.read(frame)):
+        release = synthesised(data)
+        assert release["name"].cat.categories.tolist() == sorted(set(release["name"]))
+    for ending in ("parquet", "feather"):
+        path = tmp_path / f"original.{ending}"
+        getattr(frame, f"to_{ending}")(path)
+        made = tmp_path / f"release.{ending}"
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnveilWarning)
+            synthesize_files(path, made, m=1, k=K, overwrite=True)
+        release = getattr(pd, f"read_{ending}")(made)
+        drawn = set(release["name"])
+        assert release["name"].cat.categories.tolist() == sorted(drawn)
+        assert not {name for name in set(LONG) - drawn if name.encode() in made.read_bytes()}
+
+
+def test_categories_in_the_order_of_the_records_are_those_that_were_drawn(tmp_path: Path):
+    pd = pytest.importorskip("pandas")
+    # So pandas gets them from dictionaries of Arrow and from categories of polars.
+    frame = pa.table({"name": pa.array(LONG).dictionary_encode(), "age": AGES}).to_pandas()
+    assert isinstance(frame["name"].dtype, pd.CategoricalDtype)
+    release = synthesised(frame)
+    assert set(release["name"].cat.categories) == set(release["name"])
+    frame.to_parquet(tmp_path / "original.parquet", row_group_size=50)
+    frame.to_feather(tmp_path / "original.feather")
+    for data in (tmp_path / "original.parquet", tmp_path / "original.feather"):
+        assert unveil.read(data).variable("name").levels is None
+        release = synthesised(data)
+        assert held(release) == set(release.column("name").to_pylist())
+
+
+def test_categories_that_somebody_ordered_stay_as_declared():
+    pd = pytest.importorskip("pandas")
+    for categories, ordered in ((["low", "mid", "high", "never"], False), (["a", "b", "c"], True)):
+        frame = pd.DataFrame({"x": pd.Categorical([categories[0]] * 20, categories=categories, ordered=ordered)})
+        assert synthesised(frame)["x"].dtype == frame["x"].dtype
+
+
+@pytest.mark.parametrize(
+    "kind", ["text", "view", "dictionary", "polars", "polars categories", "pandas", "pandas arrow"]
+)
+def test_dropped_records_take_their_text_with_them(kind: str):
+    names = [LONG[0]] * 5 + LONG[1:20]
+    values = pa.array(names)
+    if kind.startswith("pandas"):
+        pd = pytest.importorskip("pandas")
+        made = pd.Categorical(names) if kind == "pandas" else pd.arrays.ArrowExtensionArray(values.dictionary_encode())
+        release = pd.DataFrame({"name": made})
+    elif kind.startswith("polars"):
+        pl = pytest.importorskip("polars")
+        release = pl.DataFrame({"name": pl.Series(names, dtype=pl.String if kind == "polars" else pl.Categorical)})
+    else:
+        values = values.cast(pa.string_view()) if kind == "view" else values
+        release = pa.table({"name": values.dictionary_encode() if kind == "dictionary" else values})
+    kept, _ = sdc.drop_replicated_uniques(unveil.Pair(release, release), ["name"], data=release)
+    table = pa.Table.from_pandas(kept) if kind.startswith("pandas") else pa.table(kept)
+    assert table.column("name").to_pylist() == [LONG[0]] * 5
+    assert held(table) == {LONG[0]}
+    if kind in ("text", "view", "dictionary"):
+        assert kept.schema == release.schema

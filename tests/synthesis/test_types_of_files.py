@@ -159,6 +159,9 @@ def test_polars_finds_its_types_again(tmp_path: Path):
     for ending, read in (("parquet", pl.read_parquet), ("feather", pl.read_ipc)):
         release = made(tmp_path / f"original.{ending}", tmp_path / f"{ending}.{ending}")
         assert read(release).schema == frame.schema
+    for start, ending, read in (("parquet", "feather", pl.read_ipc), ("feather", "parquet", pl.read_parquet)):
+        release = made(tmp_path / f"original.{start}", tmp_path / f"from-{start}.{ending}")
+        assert read(release).schema == frame.schema
 
 
 # ---------------------------------------------------------------------------------------------------------- frames
@@ -460,6 +463,57 @@ def test_new_durations_of_pandas_and_polars():
     drawn = unveil.synthesize(other, m=1, smoothing="density")
     assert drawn.schema == other.schema
     assert 5 <= min(seconds_of(drawn["d"].to_list())) < max(seconds_of(drawn["d"].to_list())) <= 90
+
+
+def test_new_numbers_of_pandas_are_of_the_type_of_their_column():
+    pd = pytest.importorskip("pandas")
+    numbers = [DURATIONS[i % 8] for i in range(N)]
+    columns = {
+        "single": np.array(numbers, np.float32) / 8,
+        "half": np.array(numbers, np.float16) / 8,
+        "gaps": pd.arrays.SparseArray(np.where(np.arange(N) % 4, np.array(numbers) / 8, np.nan)),
+        "text": pd.Series([str(v) for v in numbers], dtype="str"),
+        "object": pd.Series([str(v) for v in numbers], dtype=object),
+        "exact": pd.Series([Decimal(v) / 4 for v in numbers], dtype=object),
+        "lengths": pd.Series([datetime.timedelta(seconds=v) for v in numbers], dtype=object),
+        "whole": pd.Series([None, *numbers[1:]], dtype=object),
+        "dictionary": pd.Series(
+            pd.arrays.ArrowExtensionArray(pa.array(np.array(numbers) / 8).cast(pa.decimal128(8, 3)).dictionary_encode())
+        ),
+    }
+    frame = pd.DataFrame(columns)
+    release = unveil.synthesize(
+        frame, m=1, smoothing="density", kinds={"text": "numeric", "object": "numeric"},
+        predictors={name: [] for name in columns},
+    )  # fmt: skip
+    assert release.dtypes.equals(frame.dtypes)
+    assert set(release["single"]) - set(frame["single"])
+    for name in frame:
+        assert set(map(type, release[name].dropna())) == set(map(type, frame[name].dropna()))
+    assert set(map(float, release["text"])) - set(map(float, frame["text"]))
+    assert not any("." in text for text in [*release["text"], *release["object"]])
+
+
+def test_new_numbers_in_text_are_spelled_as_others(make_frame: Any):
+    frame = make_frame(pa.table({"x": [str(v) for v in DURATIONS] * 9}))
+    release = unveil.synthesize(frame, m=1, smoothing="density", kinds={"x": "numeric"})
+    drawn = set(release["x"].to_pylist() if isinstance(release, pa.Table) else release["x"])
+    assert {str(int(text)) for text in drawn} == drawn
+    assert drawn - {str(v) for v in DURATIONS}
+
+
+def test_categories_take_no_new_numbers():
+    values = [str(v) for v in DURATIONS] * 9
+    pd, pl = pytest.importorskip("pandas"), pytest.importorskip("polars")
+    levels = pa.array(range(0, 1200, 10))
+    for frame in (
+        pd.DataFrame({"x": pd.Categorical(values)}),
+        pl.DataFrame({"x": pl.Series(values, dtype=pl.Categorical)}),
+        pl.DataFrame({"x": pl.Series(values, dtype=pl.Enum([str(v) for v in DURATIONS]))}),
+        pa.table({"x": pa.DictionaryArray.from_arrays(pa.array([*range(120)] * 2, pa.int8()), levels)}),
+    ):
+        with pytest.raises(DataError, match="column 'x' consists of categories, which cannot take new numbers"):
+            unveil.synthesize(frame, m=1, k=2000, smoothing="density", kinds={"x": "numeric"})
 
 
 def test_ordered_dictionaries_of_dates_and_numbers_stay_in_order(tmp_path: Path):

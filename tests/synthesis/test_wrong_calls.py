@@ -57,6 +57,23 @@ def test_options_of_the_wrong_type(options: dict[str, Any], message: str):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("minbucket", 0), ("minbucket", "5"), ("minsplit", 0), ("cp", -1), ("cp", "x"), ("max_depth", -1),
+     ("surrogates", 2.5), ("collapse", "no")],
+)  # fmt: skip
+def test_settings_of_trees_are_checked_where_no_variable_needs_one(name: str, value: object):
+    one = pa.table({"sex": ["f", "m"] * 20})
+    with pytest.raises(CallError, match=rf"{name} must be .* not {value!r}"):
+        unveil.synthesize(one, m=1, **{name: value})
+
+
+@pytest.mark.parametrize("method", [None, ["cart"], {"sex": "cart"}])
+def test_a_method_that_is_no_name(method: Any):
+    with pytest.raises(CallError, match="method must be a name, such as 'cart'"):
+        unveil.synthesize(TABLE, method=method)
+
+
 def test_a_special_code_of_a_column_that_is_read_as_numbers_is_taken():
     text = pa.table({"income": ["100", "-8", "20", "30"] * 10, "sex": ["f", "m"] * 20})
     synthesizer = unveil.CartSynthesizer(kinds={"income": "numeric"}, special_codes={"income": -8}).fit(text)

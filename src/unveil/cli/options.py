@@ -56,7 +56,11 @@ PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 def whole(_: type, tokens: Sequence[Token]) -> int:
     """A whole number as it is written; Python's own conversion of a fraction would cut it."""
-    return int(tokens[0].value)
+    text = tokens[0].value
+    try:
+        return int(text)
+    except ValueError:
+        raise ValueError(f"{text!r} is not a whole number") from None
 
 
 def named_path(_: type, tokens: Sequence[Token]) -> Path:

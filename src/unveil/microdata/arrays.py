@@ -23,6 +23,7 @@ __all__ = [
     "TEXT",
     "buffer_view",
     "check_names",
+    "declare_an_order",
     "dictionary_levels",
     "flags",
     "from_numpy",
@@ -111,6 +112,27 @@ def _counts(names: Sequence[str]) -> dict[str, int]:
 def dictionary_levels(column: pa.ChunkedArray) -> tuple[Any, ...]:
     """The dictionary's values in their order, as Python values."""
     return tuple(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else ()
+
+
+def declare_an_order(levels: Sequence[Any], codes: NDArray[np.integer[Any]]) -> bool:
+    """Whether a list of levels says more than the records do.
+
+    pandas makes one of any text, in ascending order, and takes over one in the order of the records from Arrow.
+
+    Parameters
+    ----------
+    levels
+        The levels in their order.
+    codes : (n,) integer
+        Level of every record, -1 for a gap.
+    """
+    present, first = np.unique(codes[codes >= 0], return_index=True)
+    if present.size == len(levels) and (np.diff(first) > 0).all():
+        return False
+    try:
+        return list(levels) != sorted(levels)
+    except TypeError:
+        return True
 
 
 def normalise(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:

@@ -186,10 +186,10 @@ def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:
+    if not column.num_chunks:  # Arrow combines no chunks of some dictionaries
+        return pa.nulls(0, column.type)
     combined = column.combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):
-        return pa.concat_arrays(combined.chunks) if combined.num_chunks else pa.nulls(0, column.type)
-    return combined
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
 
 def _without_nan(found: Distinct) -> Distinct:

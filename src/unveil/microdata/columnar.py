@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from unveil.errors import FileError
-from unveil.microdata.arrays import check_names, dictionary_levels, normalise
+from unveil.microdata.arrays import buffer_view, check_names, declare_an_order, dictionary_levels, normalise
 from unveil.microdata.form import ArrowForm
 from unveil.microdata.source import Kind, Source, Variable
 
@@ -52,7 +54,7 @@ def open_parquet(path: Path, label: str) -> Source:
     def native(name: str) -> pa.ChunkedArray:
         return raw(pq.ParquetFile(path, memory_map=True), name)
 
-    variables = declared_by_arrow(schema, lambda name: dictionary_levels(fetch(name)))
+    variables = declared_by_arrow(schema, lambda name: dictionary_levels(fetch(name)), fetch)
     form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
     return Source(label, names, file.metadata.num_rows, fetch, variables, path=str(path), form=form, native=native)
 
@@ -99,7 +101,7 @@ def open_arrow(path: Path, label: str) -> Source:
         return values
 
     form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
-    variables = declared_by_arrow(schema, levels)
+    variables = declared_by_arrow(schema, levels, fetch)
     return Source(label, names, num_rows, fetch, variables, path=str(path), form=form, native=raw)
 
 
@@ -107,12 +109,16 @@ def _open_stream(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
     table = pa.ipc.open_stream(mapped).read_all()
     names = _without_index(table.schema)
     check_names(names, label)
-    variables = declared_by_arrow(table.schema, lambda _: ())
+
+    def fetch(name: str) -> pa.ChunkedArray:
+        return normalise(table.column(name), name, label)
+
+    variables = declared_by_arrow(table.schema, lambda _: (), fetch)
     return Source(
         label,
         names,
         table.num_rows,
-        lambda name: normalise(table.column(name), name, label),
+        fetch,
         variables,
         path=str(path),
         form=ArrowForm(pa.schema([table.schema.field(name) for name in names], table.schema.metadata)),
@@ -140,7 +146,11 @@ def _without_index(schema: pa.Schema) -> tuple[str, ...]:
 
 
 def declared_by_arrow(
-    schema: pa.Schema, levels: Callable[[str], Sequence[Any]], *, enumerations: bool = False
+    schema: pa.Schema,
+    levels: Callable[[str], Sequence[Any]],
+    column: Callable[[str], pa.ChunkedArray],
+    *,
+    enumerations: bool = False,
 ) -> dict[str, Variable]:
     """Declarations found in an Arrow schema: our own, then those of pandas, polars and Arrow itself.
 
@@ -150,6 +160,8 @@ def declared_by_arrow(
         The schema with its metadata.
     levels
         Function from a dictionary column's name to its dictionary; asked only where the order is declared.
+    column
+        Function from its name to the column; asked only where pandas has listed the levels.
     enumerations
         Whether dictionaries come from a program (DuckDB) that uses them for declared enumerations only.
     """
@@ -168,10 +180,19 @@ def declared_by_arrow(
         kind: Kind = "ordered" if field.type.ordered and not polars else "categorical"
         has_order = enumerations or field.type.ordered or field.name in by_pandas or b"_PL_ENUM_" in polars
         declared = tuple(levels(field.name)) if has_order else ()
+        if declared and field.name in by_pandas and not field.type.ordered:
+            declared = declared if declare_an_order(declared, _codes(column(field.name))) else ()
         if declared or polars or field.name in by_pandas or _is_text(field.type.value_type):
             # An order whose levels cannot be known is none.
             found[field.name] = Variable(field.name, kind=kind if declared else "categorical", levels=declared or None)
     return found | own
+
+
+def _codes(column: pa.ChunkedArray) -> NDArray[np.int32]:
+    """Codes of a dictionary in one chunk, -1 for a gap."""
+    if not column.num_chunks:
+        return np.zeros(0, dtype=np.int32)
+    return buffer_view(column.chunk(0).indices.fill_null(-1), np.int32)
 
 
 def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from unveil.errors import CallError, FileError
 from unveil.microdata import columnar, delimited, frames, rdata, statistical
+from unveil.microdata.arrays import is_broken
 from unveil.microdata.schema import Schema, as_schema
 from unveil.microdata.source import Kind, Source
 
@@ -119,6 +120,8 @@ def _open_file(path: Path, label: str, options: _Options) -> Source:
         raise FileError(f"{label}: a folder, not a file; name the file itself")
     if not path.exists():
         raise FileError(f"{label}: no such file in {path.parent.resolve()}")
+    if is_broken(str(path)):
+        raise FileError(f"{label!r}: the path is no text, it holds half a character; rename the file or folder")
     ending = _ending(path)
     if ending == ".parquet":
         return columnar.open_parquet(path, label)

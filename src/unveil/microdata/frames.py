@@ -12,9 +12,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata.arrays import check_names, dictionary_levels, is_broken, normalise, text_array
+from unveil.microdata.arrays import check_names, declare_an_order, dictionary_levels, is_broken, normalise, text_array
 from unveil.microdata.columnar import declared_by_arrow
-from unveil.microdata.source import Flavour, Source, Variable
+from unveil.microdata.source import Flavour, Kind, Source, Variable
 
 __all__ = ["is_frame", "open_frame", "open_pandas"]
 
@@ -46,7 +46,7 @@ def open_frame(data: Any, label: str) -> Source:
         return normalise(table.column(name), name, label)
 
     variables = declared_by_arrow(
-        table.schema, lambda name: dictionary_levels(fetch(name)), enumerations="duckdb" in root
+        table.schema, lambda name: dictionary_levels(fetch(name)), fetch, enumerations="duckdb" in root
     )
     flavour: Flavour = "polars" if root == "polars" else "arrow"
     return Source(label, tuple(table.column_names), table.num_rows, fetch, variables, flavour)
@@ -90,7 +90,10 @@ def open_pandas(frame: Any, label: str, *, flavour: Flavour = "pandas") -> Sourc
     for name, dtype in zip(names, frame.dtypes, strict=True):
         if hasattr(dtype, "categories") and hasattr(dtype, "ordered"):
             levels = dictionary_levels(_categories(dtype.categories, name, label))
-            variables[name] = Variable(name, kind="ordered" if dtype.ordered else "categorical", levels=levels)
+            codes = frame.iloc[:, position[name]].array.codes
+            is_declared = dtype.ordered or declare_an_order(levels, codes)
+            kind: Kind = "ordered" if dtype.ordered else "categorical"
+            variables[name] = Variable(name, kind=kind, levels=levels if is_declared else None)
     return Source(label, names, len(frame), fetch, variables, flavour)
 
 

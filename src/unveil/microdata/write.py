@@ -144,7 +144,16 @@ def _write_text(table: pa.Table, path: Path, about: _About, label: str) -> None:
 def _write_parquet(table: pa.Table, path: Path, about: _About, label: str) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(_for_polars(_described(table, about)), path)
+    pq.write_table(_without_views(_for_polars(_described(table, about))), path)
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Dictionaries of views, which polars writes to Feather files, as those of text: Parquet takes no others."""
+    for i, field in enumerate(table.schema):
+        if pa.types.is_dictionary(field.type) and str(field.type.value_type) == "string_view":
+            kind = pa.dictionary(field.type.index_type, pa.large_string(), field.type.ordered)
+            table = table.set_column(i, field.with_type(kind), table.column(i).cast(kind))
+    return table
 
 
 def _for_polars(table: pa.Table) -> pa.Table:

@@ -63,12 +63,10 @@ def _free(plan: Plan, columns: Mapping[int, Column], n: int, seed: int, key: Seq
     numbers = _draw(second, columns, rows.size, rows, seed, key) if rows.size else None
     template = plan.variable.parts[1].column
     if numbers is None:
-        return plan.variable.levels(
-            (drawn, Column(np.zeros(n, np.int32), "numeric", template.n_levels, template.values))
-        )
+        return plan.variable.levels((drawn, template.with_codes(np.zeros(n, dtype=np.int32))))
     codes = np.zeros(n, dtype=np.int32)
     codes[rows] = numbers.codes
-    return plan.variable.levels((drawn, Column(codes, "numeric", numbers.n_levels, numbers.values)))
+    return plan.variable.levels((drawn, numbers.with_codes(codes)))
 
 
 def _draw(

@@ -19,6 +19,7 @@ from unveil.microdata.write import check_writable, write_table
 from unveil.result import paragraph, text_table
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
+from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.plan import Plan
@@ -152,14 +153,15 @@ def synthesize_files(
         source = read(original, **reading)
         if source.num_rows == 0:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
-        targets = choose_targets(original, output, m, format=format)
+        k = source.num_rows if k is None else k
+        with enough_memory(k, m, len(source.names)):  # the names of too many copies would need too much by themselves
+            targets = choose_targets(original, output, m, format=format)
         inputs = [original, *([Path(reading["schema"])] if "schema" in reading else [])]
         check_free(targets, inputs, overwrite)
         check_writable(source, targets.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
         synthesizer = _fitted(method, settings, source, seed, {"n_jobs": n_jobs, "progress": progress})
-        k = facts.records if k is None else k
         sampled = synthesizer.sample(k, m=m, seed=seed)
     releases = sampled if m > 1 else [sampled]
     caught += leftovers(targets)

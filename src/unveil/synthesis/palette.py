@@ -12,18 +12,18 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from unveil.microdata.arrays import from_numpy
+from unveil.errors import DataError
 from unveil.microdata.form import ArrowForm
-from unveil.microdata.source import Flavour, Source, Variable
+from unveil.microdata.source import Flavour, Source
+from unveil.synthesis.arrow_values import declared, of_kind, one_each, only_drawn, plain, taken
 from unveil.synthesis.encode import EncodedVariable, Levels
 from unveil.synthesis.memory import give_back
+from unveil.synthesis.new_numbers import arrow_with, pandas_with, polars_with
+from unveil.synthesis.own_values import own_pandas, own_polars
 
 __all__ = ["Palette", "make_palette"]
-
-Rows = NDArray[np.integer[Any]]
 
 
 @dataclass(frozen=True, eq=False)
@@ -41,7 +41,7 @@ class Palette:
     flavour
         Kind of frame to give back where it is not the library's own: of a frame that was opened before.
     declared
-        Arrow columns whose dictionaries hold declared levels only.
+        Columns whose dictionaries or categories hold declared levels only.
     """
 
     library: Literal["pandas", "polars", "arrow"]
@@ -92,32 +92,49 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
     native = data.to_native() if type(data).__module__.startswith("narwhals") else data
     root = type(native).__module__.split(".")[0]
     if root == "pandas" and hasattr(native, "iloc"):
-        taken = {
-            v.name: native[title].array.take(v.examples) for title, v in zip(native.columns, variables, strict=True)
+        columns = {
+            v.name: _pandas_values(native[title].array, v.examples)
+            for title, v in zip(native.columns, variables, strict=True)
         }
-        return Palette("pandas", native.iloc[:0], taken)
+        ordered = frozenset(name for name in columns if source.variable(name).levels)
+        return Palette("pandas", native.iloc[:0], columns, declared=ordered)
     if root == "polars" and hasattr(native, "get_column"):
-        return Palette(
-            "polars", native.clear(), {v.name: native.get_column(v.name).gather(v.examples) for v in variables}
-        )
+        columns = {v.name: own_polars(native.get_column(v.name).gather(v.examples)) for v in variables}
+        return Palette("polars", native.clear(), columns)
     table = native if isinstance(native, pa.Table) else None
     if isinstance(native, pa.RecordBatch):
         table = pa.Table.from_batches([native])
-    columns, declared = {}, set()
+    columns, with_levels = {}, set()
     for variable in variables:
         name = variable.name
         column = table.column(name) if table is not None else (source.native or source.column)(name)
-        values = _one_chunk(_taken(column, variable.examples))
+        values = _taken_of(column, variable.examples, name)
         if table is None:
-            levels = _declared(values, source.variable(name))
-            declared |= {name} if levels is not None else set()
-            plain = values if source.native or not pa.types.is_dictionary(values.type) else _plain(values)
-            values = plain if levels is None else levels
-        columns[name] = values if name in declared else _one_each(values, variable)
+            levels = declared(values, source.variable(name))
+            with_levels |= {name} if levels is not None else set()
+            values = _as_in(source, name, values) if levels is None else levels
+        if name not in with_levels:
+            values = only_drawn(values) if variable.kind == "ordered" else one_each(values, variable.values)
+        columns[name] = values
     schema = table.schema if table is not None else _schema(source, columns)
-    return Palette(
-        "arrow", schema, columns, source.flavour if isinstance(data, Source) else "arrow", frozenset(declared)
-    )
+    flavour = source.flavour if isinstance(data, Source) else "arrow"
+    return Palette("arrow", schema, columns, flavour, frozenset(with_levels))
+
+
+def _taken_of(column: pa.ChunkedArray, rows: NDArray[np.int64], name: str) -> pa.Array:
+    try:
+        return taken(column, rows)
+    except pa.ArrowInvalid:  # an index type that holds the dictionary of every chunk, but not one of all
+        raise DataError(
+            f"column {name!r} has more values than one dictionary of type {column.type} can hold; cast it to text, or "
+            "to int32 indices"
+        ) from None
+
+
+def _as_in(source: Source, name: str, values: pa.Array) -> pa.Array:
+    """Values without declared levels: in a dictionary only where the file or frame itself has one."""
+    has_own = source.native is not None or (source.flavour != "arrow" and source.variable(name).kind == "categorical")
+    return values if has_own or not pa.types.is_dictionary(values.type) else plain(values)
 
 
 def _schema(source: Source, columns: Mapping[str, pa.Array]) -> pa.Schema:
@@ -127,84 +144,9 @@ def _schema(source: Source, columns: Mapping[str, pa.Array]) -> pa.Schema:
     return pa.schema([(name, column.type) for name, column in columns.items()])
 
 
-def _taken(column: pa.Array | pa.ChunkedArray, rows: Rows) -> pa.Array | pa.ChunkedArray:
-    """Some records of a column; Arrow takes none of its newest text type."""
-    if str(column.type) == "string_view":
-        return column.cast(pa.string()).take(from_numpy(rows)).cast(column.type)
-    return column.take(from_numpy(rows))
-
-
-def _plain(values: pa.Array) -> pa.Array:
-    """The values of a dictionary one by one."""
-    return _plain_dictionary(values).take(values.indices)
-
-
-def _plain_dictionary(values: pa.Array) -> pa.Array:
-    """The dictionary, of a type that Arrow can look values up in."""
-    text = pa.string() if str(values.type.value_type) == "string_view" else values.type.value_type
-    return values.dictionary.cast(text)
-
-
-def _declared(values: pa.Array, variable: Variable) -> pa.Array | None:
-    """Declared levels as a dictionary of just these; None where none are declared, or a value is not among them.
-
-    The dictionary that a file is read into lists all its values in the order of the records. It must not reach a
-    release: it would hold values that no synthetic record has.
-    """
-    if not pa.types.is_dictionary(values.type) or not variable.levels:
-        return None
-    plain = _plain(values)
-    try:
-        levels = pa.array(variable.levels, plain.type)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        return None
-    if not pc.all(pc.is_in(plain.drop_null(), levels)).as_py():
-        return None
-    return pa.DictionaryArray.from_arrays(
-        pc.index_in(plain, levels).cast(values.type.index_type),
-        levels.cast(values.type.value_type),
-        ordered=values.type.ordered,
-    )
-
-
-def _one_each(values: pa.Array, variable: EncodedVariable) -> pa.Array:
-    """The values of the levels with a dictionary of just these, in ascending order; see :func:`_only_drawn`."""
-    if not pa.types.is_dictionary(values.type) or values.type.ordered:
-        return values
-    plain = _plain(values)
-    if variable.kind == "ordered" or plain.type != variable.values.type:
-        return _only_drawn(values)
-    known = len(variable.values)  # levels of this type ascend already, and a gap is the last of them
-    places = pa.concat_arrays([from_numpy(np.arange(known, dtype=np.int32)), pa.nulls(len(plain) - known, pa.int32())])
-    levels = plain[:known].cast(values.type.value_type)
-    return pa.DictionaryArray.from_arrays(places.cast(values.type.index_type), levels)
-
-
-def _only_drawn(values: pa.Array) -> pa.Array:
-    """A dictionary of the values that were drawn, in ascending order; one whose order is declared stays whole."""
-    if not pa.types.is_dictionary(values.type) or values.type.ordered:
-        return values
-    dictionary = _plain_dictionary(values)
-    drawn = dictionary.take(values.indices.unique().drop_null()).drop_null().unique()
-    drawn = drawn.take(pc.sort_indices(drawn))
-    place = pc.index_in(dictionary, drawn).cast(values.type.index_type)
-    return pa.DictionaryArray.from_arrays(place.take(values.indices), drawn.cast(values.type.value_type))
-
-
-def _all_drawn(values: pa.Array, chosen: Levels) -> bool:
-    """Whether a dictionary need not be shortened, which is known without a look at the records' values."""
-    if not pa.types.is_dictionary(values.type):
-        return True
-    return chosen.new is None and bool(np.bincount(chosen.codes, minlength=len(values)).all())
-
-
-def _one_chunk(column: pa.ChunkedArray) -> pa.Array:
-    if pa.types.is_dictionary(column.type):
-        column = column.unify_dictionaries()
-    combined = column.combine_chunks()
-    if isinstance(combined, pa.ChunkedArray):
-        return combined.chunk(0) if combined.num_chunks else pa.array([], column.type)
-    return combined
+def _all_drawn(n_levels: int, chosen: Levels) -> bool:
+    """Whether there is nothing to leave out, which is known without a look at the records' values."""
+    return chosen.new is None and bool(np.bincount(chosen.codes, minlength=n_levels).all())
 
 
 def _written(levels: Levels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
@@ -214,14 +156,21 @@ def _written(levels: Levels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
     return rows, levels.new[rows]
 
 
+def _pandas_values(array: Any, rows: NDArray[np.int64]) -> Any:
+    """One value per level; what pandas keeps in Arrow is handled as such."""
+    if type(array.dtype).__name__ == "ArrowDtype":
+        return only_drawn(taken(array.__arrow_array__(), rows))
+    return array.take(rows)
+
+
 def _pandas_column(palette: Palette, name: str, chosen: Levels) -> Any:
     values = palette.columns[name]
-    taken = values.take(chosen.codes)
+    if isinstance(values, pa.Array):
+        return _arrow_column(palette, name, chosen)
+    drawn = values.take(chosen.codes)
     if chosen.new is not None:
-        rows, numbers = _written(chosen)
-        taken = taken.copy()
-        taken[rows] = _fitting(numbers, values.dtype)
-    return taken
+        drawn = pandas_with(drawn, *_written(chosen), name)
+    return own_pandas(drawn, declared=name in palette.declared)
 
 
 def _pandas_frame(frame: Any, arrays: Sequence[Any]) -> Any:
@@ -229,67 +178,31 @@ def _pandas_frame(frame: Any, arrays: Sequence[Any]) -> Any:
     series = type(frame.iloc[:, 0])
     columns, index = {}, None
     for i, values in enumerate(arrays):
-        columns[i] = series(values, index=index, dtype=values.dtype, copy=False)
+        array = type(frame.iloc[:, i].array)(values) if isinstance(values, pa.Array) else values
+        columns[i] = series(array, index=index, dtype=array.dtype, copy=False)
         index = columns[i].index
     made = type(frame)(columns, copy=False)
     made.columns = frame.columns
     return made
 
 
-PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""Durations are modelled in seconds; by unit, how many make one."""
-
-
-def _in_unit(seconds: NDArray[np.float64], unit: str) -> NDArray[np.int64]:
-    whole: NDArray[np.int64] = np.rint(seconds * PER_SECOND[unit]).astype(np.int64)
-    return whole
-
-
-def _fitting(numbers: NDArray[np.float64], dtype: Any) -> Any:
-    """Numbers as a dtype holds them; whole ones are kept within its range."""
-    kind = getattr(dtype, "numpy_dtype", dtype)
-    if getattr(kind, "kind", "") == "m":
-        unit = np.datetime_data(kind)[0]
-        return _in_unit(numbers, unit).astype(f"timedelta64[{unit}]")
-    if getattr(kind, "kind", "") in "iu":
-        ends = np.iinfo(kind)
-        return np.rint(numbers).clip(float(ends.min), float(ends.max)).astype(kind)
-    return numbers
-
-
 def _polars_column(palette: Palette, name: str, chosen: Levels) -> Any:
     values = palette.columns[name]
-    taken = values.gather(chosen.codes)
+    drawn = values.gather(chosen.codes)
     if chosen.new is not None:
-        rows, numbers = _written(chosen)
-        whole = values.dtype.is_integer()
-        is_duration = str(values.dtype).startswith("Duration")
-        amounts = _in_unit(numbers, values.dtype.time_unit) if is_duration else numbers
-        new = type(values)(name, np.rint(amounts) if whole else amounts).cast(values.dtype, strict=False)
-        taken = taken.scatter(rows, new)
-    if str(values.dtype).startswith("Categorical"):
-        # Through text, because the values that were not drawn would go along.
-        taken = taken.cast(type(taken)(["text"]).dtype).cast(values.dtype)
-    return taken
-
-
-def _with_new(values: pa.Array, numbers: NDArray[np.float64]) -> pa.Array:
-    """The values with new numbers of their type behind them."""
-    if pa.types.is_dictionary(values.type):
-        longer = _with_new(_plain(values), numbers).dictionary_encode()
-        return pa.DictionaryArray.from_arrays(longer.indices.cast(values.type.index_type), longer.dictionary)
-    if pa.types.is_duration(values.type):
-        new = pa.array(_in_unit(numbers, values.type.unit))
-    else:
-        new = pa.array(np.rint(numbers) if pa.types.is_integer(values.type) else numbers)
-    return pa.concat_arrays([values, new.cast(values.type, safe=False)])
+        drawn = polars_with(drawn, *_written(chosen))
+    is_whole = str(values.dtype) in ("String", "Utf8") and _all_drawn(len(values), chosen)
+    return drawn if is_whole else own_polars(drawn)
 
 
 def _arrow_column(palette: Palette, name: str, chosen: Levels) -> pa.Array:
     values, codes = palette.columns[name], chosen.codes
+    kind = values.type
     if chosen.new is not None:
         rows, numbers = _written(chosen)
-        values, codes = _with_new(values, numbers), codes.astype(np.int64)
+        values, codes = arrow_with(values, numbers, name), codes.astype(np.int64)
         codes[rows] = len(values) - rows.size + np.arange(rows.size)
-    taken = _taken(values, codes)
-    return taken if name in palette.declared or _all_drawn(values, chosen) else _only_drawn(taken)
+    drawn = taken(values, codes)
+    if name in palette.declared or not pa.types.is_dictionary(kind) or _all_drawn(len(values), chosen):
+        return drawn
+    return of_kind(only_drawn(drawn), kind)

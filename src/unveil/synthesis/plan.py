@@ -262,7 +262,7 @@ def _lookup(variable: EncodedVariable, earlier: Sequence[EncodedVariable]) -> Lo
         table = np.zeros(other.n_levels, dtype=np.int32)
         table[other.codes] = variable.codes
         if (table[other.codes] == variable.codes).all():
-            return Lookup(other.name, table, same)
+            return Lookup(other.name, table, same and variable.plain)
     return None
 
 

@@ -56,6 +56,8 @@ def synthesize(
     >>> [release.num_rows for release in releases]
     [100, 100]
     """
+    if not isinstance(method, str):
+        raise CallError(f"method must be a name, such as 'cart', not {method!r}; methods goes by column")
     if method in WHOLE_FILE:
         whole = _made(WHOLE_FILE[method], options)
         return whole.fit(original).sample(k, m=m, seed=seed)

@@ -5,15 +5,18 @@ from __future__ import annotations
 import os
 import re
 import shlex
+import shutil
+import signal
 import tempfile
-from collections.abc import Callable, Iterable
-from contextlib import suppress
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from unveil.errors import CallError, FileError
-from unveil.microdata.arrays import quoted_list
+from unveil.microdata.arrays import is_broken, quoted_list
 from unveil.microdata.statistical import FORMATS, load_pyreadstat
 
 __all__ = ["Targets", "check_free", "choose_targets", "leftovers", "write_all"]
@@ -88,6 +91,8 @@ def choose_targets(original: Path, output: Path, m: int, *, format: str | None =
     >>> [path.name for path in targets.all]
     ['survey_syn1.csv', 'survey_syn2.csv', 'survey_syn.provenance.json']
     """
+    if is_broken(str(output)):
+        raise CallError(f"{str(output)!r} is no text, it holds half a character; choose another name")
     stem, ending = _split(output)
     if ending in _endings() and not output.is_dir():
         if m > 1:
@@ -204,19 +209,43 @@ def write_all(targets: Targets, write: Callable[[Path], T], *, overwrite: bool) 
     """
     folder = targets.folder
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    staged = None
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".unveil-", dir=folder) as name:
-            made = write(Path(name))
-            _move(targets, Path(name), overwrite)
-            return made
+        staged = Path(tempfile.mkdtemp(prefix=".unveil-", dir=folder))
+        made = write(staged)
+        with _undisturbed():
+            _move(targets, staged, overwrite)
+            shutil.rmtree(staged, ignore_errors=True)
+        return made
     except BaseException as error:
-        for parent in missing:
-            with suppress(OSError):
-                parent.rmdir()
+        with _undisturbed():
+            if staged is not None:
+                shutil.rmtree(staged, ignore_errors=True)
+            for parent in missing:
+                with suppress(OSError):
+                    parent.rmdir()
         if isinstance(error, OSError):
             raise FileError(f"{folder}: cannot be written to ({error.strerror or error}); nothing was") from None
         raise
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put an interruption off until the block is done: it would leave some of the files, or the folder beside them."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
+        yield
+        return
+    received: list[int] = []
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda number, _: received.append(number)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if received:
+        signal.raise_signal(received[0])
 
 
 def _move(targets: Targets, staged: Path, overwrite: bool) -> None:

@@ -58,7 +58,7 @@ class Levels:
     Parameters
     ----------
     codes : (n,) int32
-        Level of every record; where ``new`` has a number, that of some observed number.
+        Level of every record; where ``new`` has a number, that of the nearest observed one.
     new : (n,) float64 or None
         Numbers that were not observed, nan elsewhere; None where there are none.
     """
@@ -183,16 +183,11 @@ class EncodedVariable:
         own, values = part.column.values, column.values
         if own is None or values is None or values is own:
             return Levels(column.codes if part.of_level is part.level_of else part.level_of[column.codes])
-        fallback = int(part.level_of.max())
-        level_of = np.where(part.level_of < 0, fallback, part.level_of)
-        if not self.plain:
-            return Levels(level_of[_nearest(own, values, part.level_of >= 0)][column.codes].astype(np.int32))
-        numbers = values if self.decimals is None else np.round(values, self.decimals)
-        position = np.searchsorted(own, numbers).clip(max=own.size - 1)
-        known = (own[position] == numbers) & (part.level_of[position] >= 0)
-        codes = np.where(known, level_of[position], fallback).astype(np.int32)[column.codes]
-        new = np.where(known, np.nan, numbers)[column.codes]
-        return Levels(codes, None if known[column.codes].all() else new)
+        numbers = values if not self.plain or self.decimals is None else np.round(values, self.decimals)
+        position = _nearest(own, numbers, part.level_of >= 0)
+        codes = part.level_of[position][column.codes]
+        new = np.where(own[position] == numbers, np.nan, numbers)[column.codes]
+        return Levels(codes, new if self.plain and not np.isnan(new).all() else None)
 
     def read(self, source: Source) -> tuple[Levels, NDArray[np.bool_]]:
         """Levels of the records of a release, and which records hold something no tree can draw.
@@ -215,11 +210,13 @@ class EncodedVariable:
         if not unknown.any():
             return Levels(codes), unknown
         codes = np.where(unknown, np.int32(self.counts.argmax()), codes)
-        if not (self.plain and self.numeric):
+        own = self.numeric.column.values if self.numeric and self.plain else None
+        if self.numeric is None or own is None:
             return Levels(codes), unknown
         numbers = np.append(buffer_view(found.values.cast(pa.float64()), np.float64), np.nan)[found.codes]
         new = np.where(unknown & np.isfinite(numbers), numbers, np.nan)
-        codes = np.where(np.isnan(new), codes, np.int32(self.numeric.level_of.max()))
+        rows = np.flatnonzero(~np.isnan(new))
+        codes[rows] = self.numeric.level_of[_nearest(own, new[rows], self.numeric.level_of >= 0)]
         return Levels(codes, new), unknown & np.isnan(new)
 
 

@@ -90,8 +90,7 @@ class Donors:
 
     def draw(self, pool: NDArray[np.integer], rng: np.random.Generator) -> Column:
         """As :meth:`draw_codes`, as a column."""
-        like = self.response
-        return Column(self.draw_codes(pool, rng), like.kind, like.n_levels, like.values, like.name)
+        return self.response.with_codes(self.draw_codes(pool, rng))
 
     def log_share(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.float64]:
         """Logarithm of the share of the record's pool that has the record's value.

@@ -138,8 +138,7 @@ class FittedForest:
         for t, tree in enumerate(self.trees):
             rows = np.flatnonzero(chosen == t)
             codes[rows] = tree.donors.draw_codes(leaves[t, rows], rng)
-        like = self.response
-        return Column(codes, like.kind, like.n_levels, like.values, like.name)
+        return self.response.with_codes(codes)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
         """Not available.

@@ -174,7 +174,7 @@ class FittedNormrank:
         scores = self.scale.values(self.model.predict(predictors, n) + self.sigma * rng.standard_normal(n))
         rank = np.floor((self.ordered.size + 1) * special.ndtr(scores) + 0.5).astype(np.int64)
         codes = self.ordered[np.clip(rank, 1, self.ordered.size) - 1]
-        return Column(codes, "numeric", self.response.n_levels, self.response.values, self.response.name)
+        return self.response.with_codes(codes)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
         """Logarithm of the normal probability of the value's ranks.

@@ -120,7 +120,7 @@ class FittedPmm:
         """Observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         low, high = self._pool(predictors, predictors[0].codes.size)
         codes = self.codes[low + rng.integers(high - low)]
-        return Column(codes, "numeric", self.response.n_levels, self.response.values, self.response.name)
+        return self.response.with_codes(codes)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
         """Logarithm of the share of donors; see :class:`unveil.synthesis.protocol.FittedVariable`.

@@ -22,6 +22,8 @@ from unveil.microdata.files import open_source
 from unveil.microdata.frames import is_frame
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Scalar, Source
+from unveil.synthesis.arrow_values import only_drawn, taken
+from unveil.synthesis.own_values import own_pandas, own_polars
 
 __all__ = ["Records", "table_of"]
 
@@ -70,10 +72,23 @@ class Records:
             raise CallError(f"{self.source.label} has no column {column!r}{hint}")
 
     def kept(self, keep: NDArray[np.bool_]) -> Any:
-        """The frame with only the records (n,) that are to be kept."""
+        """The frame with only the records (n,) that are to be kept, and with only their text in its memory."""
+        if self.source.flavour == "polars":
+            frame = self.native.filter(_polars().Series(keep))
+            return frame.with_columns([own_polars(column) for column in frame.get_columns()])
+        is_declared = [bool(self.source.variable(name).levels) for name in self.source.names]
         if self.source.flavour == "pandas":
-            return self.native.loc[keep]
-        return self.native.filter(pa.array(keep) if self.source.flavour == "arrow" else _polars().Series(keep))
+            frame = self.native.loc[keep].copy()
+            for i, declared in enumerate(is_declared):
+                array = frame.iloc[:, i].array
+                own = own_pandas(array, declared=declared)
+                if own is not array:
+                    frame.isetitem(i, own)
+            return frame
+        rows = np.flatnonzero(keep)
+        columns = [taken(column, rows) for column in self.native.columns]
+        columns = [c if declared else only_drawn(c) for c, declared in zip(columns, is_declared, strict=True)]
+        return pa.Table.from_arrays(columns, schema=self.native.schema)
 
     def with_values(self, column: str, change: NDArray[np.bool_], values: Any) -> Any:
         """The frame with new values of one column in the records that change.
