@@ -369,3 +369,34 @@ def test_wrong_columns():
         tree.apply([np.array([2]), np.array([0])])
     with pytest.raises(CallError, match="predictor 0: codes of a categorical predictor must be integers"):
         tree.apply([np.array([0.0]), np.array([0])])
+
+
+def test_the_sides_of_many_levels_at_many_nodes_are_those_of_the_records():
+    rng = np.random.default_rng(3)
+    places = [Column(rng.integers(0, 200, 900).astype(np.int32), "categorical", 200) for _ in range(2)]
+    tree = grow(Column.from_values(rng.integers(0, 50, 900)), places, minbucket=2)
+    split = np.flatnonzero(tree.right >= 0)
+    assert tree.sides.size == 200 * split.size > 10_000
+    order = tree.order
+    for node in split:
+        codes = places[tree.feature[node]].codes
+        side = tree.sides[tree.side_start[node] : tree.side_start[node] + 200]
+        left, right = (codes[order[tree.start[child] : tree.stop[child]]] for child in (node + 1, tree.right[node]))
+        assert set(np.flatnonzero(side == 0)) == set(left.tolist())
+        assert set(np.flatnonzero(side == 1)) == set(right.tolist())
+
+
+@pytest.mark.parametrize("repeated", [False, True])
+def test_values_by_node_and_by_leaf(repeated):
+    rng = np.random.default_rng(4)
+    x, y = (Column(rng.integers(0, levels, 300).astype(np.int32), "categorical", levels) for levels in (40, 3))
+    rows = rng.integers(0, 300, 200).astype(np.int32) if repeated else None
+    tree = grow(y, [x], rows=rows, minbucket=1)
+    assert tree.n_leaves < tree.n_leaves_full
+    fitted = np.arange(300) if rows is None else rows
+    assert sorted(tree.donors.tolist()) == sorted(tree.order.tolist()) == sorted(fitted.tolist())
+    values = rng.random(300)
+    np.testing.assert_array_equal(tree.by_node(values), values[tree.order])
+    np.testing.assert_array_equal(tree.by_leaf(values), values[tree.donors])
+    leaf = np.repeat(np.arange(tree.n_leaves), np.diff(tree.leaf_start))
+    np.testing.assert_array_equal(tree.apply([x.codes])[tree.donors], leaf)
