@@ -114,7 +114,7 @@ def _check(response: Column, predictors: Sequence[Column], settings: Settings) -
     for name, least in (("minbucket", 1), ("minsplit", 1), ("max_depth", 0), ("surrogates", 0)):
         value = getattr(settings, name)
         if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+            raise CallError(f"{name} must be a whole number from {least} and below 2^31, not {value!r}")
     if isinstance(settings.cp, bool) or not isinstance(settings.cp, Real) or not 0 <= settings.cp < np.inf:
         raise CallError(f"cp must be a number from 0, not {settings.cp!r}")
     if not isinstance(settings.collapse, bool | np.bool_):
