@@ -445,6 +445,20 @@ def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):
     assert all(i["applies"] or i["reason"] for i in content["intruders"])
 
 
+def test_membership_says_nothing_of_a_release_that_the_synthesizer_did_not_make(pair, people):
+    columns = [
+        people.column(name).take(np.random.default_rng(i).permutation(400))
+        for i, name in enumerate(people.schema.names)
+    ]
+    other = unveil.Pair(people, pa.table(columns, people.schema.names), special_codes={"income": [-8]})
+    maker = unveil.CartSynthesizer(special_codes={"income": [-8]})
+    for files, status in ((pair, "done"), (other, "failed")):
+        found = unveil.assess(files, KEYS, targets=["depress"], synthesizer=maker, measures=["membership"], budget=3600)
+        (part,) = found.to_dict()["parts"]
+        assert part["status"] == status, part
+    assert "did not make" in part["reason"]
+
+
 def test_a_holdout_cut_from_the_original_takes_nothing_else_with_it(pair, people):
     options = {"targets": ["depress"], "measures": ["attribute", "membership"]}
     cut = unveil.assess(pair, KEYS, holdout=people.slice(0, 80), holdout_unseen=True, **options)
