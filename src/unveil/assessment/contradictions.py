@@ -80,8 +80,9 @@ def _against_guess(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     if _known(top) and value > top:
         yield _warning(
             figure["measure"],
-            f"{_name(figure)} is {_amount(value, figure)}, above chance ({_amount(top, figure)}), but no higher than a "
-            f"guess without release and keys ({_amount(margin, figure)}): {_GUESS[figure['measure']]}.",
+            f"{_name(figure)} is {_amount(value, figure)}, above chance ({_amount(figure['null_mean'], figure)}; 95th "
+            f"percentile {_amount(top, figure)}), but no higher than a guess without release and keys "
+            f"({_amount(margin, figure)}): {_GUESS[figure['measure']]}.",
         )
 
 
