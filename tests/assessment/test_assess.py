@@ -434,6 +434,13 @@ def test_forests_take_five_minutes_per_target_at_most():
     assert inference_part.chosen_attacker(context)[1].endswith("choose attacker 'rf' for them or a larger budget")
 
 
+def test_the_curve_gives_the_figure_no_second_interval(whole):
+    for target in whole.to_dict()["targets"]:
+        curve, figure = target["curve"], whole.figure("RAPID", target["target"])
+        (chosen,) = [p for p in curve["points"] if p["threshold"] == curve["chosen"]]
+        assert (chosen["low"], chosen["high"]) == (figure.low, figure.high)
+
+
 def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):
     content = unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "posterior", "membership"]).to_dict()
     assert {p["name"]: p["status"] for p in content["parts"]} == {
