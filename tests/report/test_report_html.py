@@ -16,7 +16,7 @@ import html5lib
 import pytest
 
 from unveil.errors import DataError
-from unveil.report import html, markdown
+from unveil.report import html, markdown, strips
 
 Assessment = dict[str, Any]
 XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
@@ -131,6 +131,19 @@ def test_marks_stand_where_the_figures_are(example: Assessment) -> None:
     assert 'href="#mark-null" x="47.05%"' in article
     assert 'href="#mark-beyond" x="100%"' in article
     assert "mark-margin" not in article
+
+
+def test_an_interval_that_is_cut_has_no_end_mark() -> None:
+    whole, cut, both = (str(strips.forest(0.4, low, high, 0.9)) for low, high in ((-0.1, 0.9), (-0.1, 1.1), (-2, 2)))
+    assert [one.count('class="value-range"') for one in (whole, cut, both)] == [3, 2, 1]
+
+
+def test_every_share_of_false_alarms_is_named_in_full(example: Assessment) -> None:
+    for attack in example["membership"]["attacks"]:
+        attack |= {name: attack.pop(name) for name in ("tpr_0.001", "tpr_0.01", "tpr_0.1")}
+    page = html(example)
+    for share in ("0.1 %", "1 %", "10 %"):
+        assert f">Found at {share} false alarms</th>" in page
 
 
 def test_the_membership_attacks_are_a_table(example: Assessment) -> None:

@@ -105,8 +105,9 @@ STATISTICS = {
     "excess_low": "Lower end of excess", "excess_high": "Upper end of excess",
 }  # fmt: skip
 ATTACK_NAMES = {
-    "auc": "AUC", "auc_low": "From", "auc_high": "To", "tpr_0.1": "Members found at 10 % false alarms",
-    "tpr_0.01": "at 1 %", "tpr_0.001": "at 0.1 %",
+    "auc": "AUC", "auc_low": "From", "auc_high": "To",
+    "tpr_0.1": "Found at 10 % false alarms", "tpr_0.01": "Found at 1 % false alarms",
+    "tpr_0.001": "Found at 0.1 % false alarms",
 }  # fmt: skip
 CROSS_NAMES = {
     "name": "Measure", "threshold": "At risk above", "both": "At risk and flagged", "only_posterior": "At risk only",
