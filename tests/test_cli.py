@@ -351,7 +351,7 @@ WRONG = {
     "unknown verb": ("identify o.csv s.csv --keys sex", 2, ["identify", "identity"]),
     "no keys": ("identity o.csv s.csv", 2, ["--keys"]),
     "no release": ("identity o.csv --keys sex", 2, ["no release given"]),
-    "no file": ("identity --keys sex", 2, ["--original"]),
+    "no file": ("identity --keys sex", 2, ["identity needs ORIGINAL"]),
     "bad ngroups_target": (f"{ATTRIBUTE} income --ngroups-target few", 2, ["few", "--ngroups-target"]),
     "one group": (f"{ATTRIBUTE} income --ngroups-target 1", 2, ["'income'", "at least 2"]),
     "fewer groups than none": (f"{ATTRIBUTE} income --ngroups-target -3", 2, ["'income'", "-3"]),
@@ -430,6 +430,9 @@ def test_help_names_every_verb_and_every_option_of_a_verb(run: Run):
     ("words", "parts"),
     [
         ("demo 20 --seed -1", ["seed"]),
+        ("identity o.csv s.csv", ["unveil: identity needs --keys"]),
+        ("report o_2.csv", ["unveil: report needs --output"]),
+        ("synthesize o.csv -o o_2.csv -m 1", ["o_2.csv exists", "--overwrite"]),
         ("identity o.csv s.csv --keys sex --plot out.xyz", ["xyz"]),
         ("identity o.csv s.csv --keys sex --json out.json --by agge", ["'agge'"]),
         ("identity o.csv s.csv --keys sex --json out.json --records out.xyz", ["out.xyz"]),
