@@ -432,6 +432,7 @@ def test_help_names_every_verb_and_every_option_of_a_verb(run: Run):
         ("demo 20 --seed -1", ["seed"]),
         ("identity o.csv s.csv", ["unveil: identity needs --keys"]),
         ("report o_2.csv", ["unveil: report needs --output"]),
+        ("membership o.csv s.csv --holdout s2.csv", ["--holdout-unseen"]),
         ("synthesize o.csv -o o_2.csv -m 1", ["o_2.csv exists", "--overwrite"]),
         ("identity o.csv s.csv --keys sex --plot out.xyz", ["xyz"]),
         ("identity o.csv s.csv --keys sex --json out.json --by agge", ["'agge'"]),
