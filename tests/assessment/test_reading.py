@@ -47,6 +47,16 @@ def test_match_measures_near_zero_beside_certainty():
     assert texts(figure("DiSCO", 2.0, "pay"), figure("posterior certain", 0.6, "ill")) == []
 
 
+def test_what_is_chance_is_not_called_more_than_the_original_tells():
+    above = {"low": 0.08, "ceiling": 0.078}
+    (chance,) = texts(figure("RAPID", 0.086, "depress", 0.0985, **above))
+    assert "it is chance" in chance
+    (beyond,) = texts(figure("RAPID", 0.086, "depress", 0.079, **above))
+    assert "depress (8.6 % over 7.8 %)" in beyond
+    (unknown,) = texts(figure("RAPID", 0.086, "depress", None, **above))
+    assert unknown == beyond
+
+
 def test_a_figure_above_its_null_that_a_guess_reaches_too():
     rapid = figure("RAPID", 0.165, "income", 0.133, margin=0.171, null_mean=0.129)
     dcap = figure("DCAP", 22.0, "ls", 19.9, margin=29.8, null_mean=19.0)
