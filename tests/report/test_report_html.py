@@ -155,6 +155,14 @@ def test_it_is_said_which_measure_the_bars_of_sets_of_keys_show(example: Assessm
     assert "The bars show repU." in " ".join(words(parsed(html(example))).split())
 
 
+@pytest.mark.parametrize("draw", [html, markdown])
+def test_it_is_said_how_the_synthesizer_comes_back(
+    example: Assessment, minimal: Assessment, draw: Callable[[Assessment], str]
+) -> None:
+    assert "--provenance" in draw(example)
+    assert "--provenance" not in draw(minimal)
+
+
 def test_every_share_of_false_alarms_is_named_in_full(example: Assessment) -> None:
     for attack in example["membership"]["attacks"]:
         attack |= {name: attack.pop(name) for name in ("tpr_0.001", "tpr_0.01", "tpr_0.1")}

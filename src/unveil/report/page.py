@@ -57,7 +57,7 @@ assess --json makes one
             input_digest=partial(arrange.input_digest, page.a),
             unit_of=partial(arrange.unit_of, page.a),
             why_missing=partial(arrange.why_missing, page.a),
-            command=arrange.command(page.a),
+            command=arrange.command(page.a), command_note=arrange.command_note(page.a),
         )  # fmt: skip
     except UndefinedError as error:
         raise DataError(f"the assessment lacks something the report draws: {error.message}") from None
