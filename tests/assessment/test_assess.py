@@ -434,6 +434,13 @@ def test_forests_take_five_minutes_per_target_at_most():
     assert inference_part.chosen_attacker(context)[1].endswith("choose attacker 'rf' for them or a larger budget")
 
 
+def test_the_curve_gives_the_figure_no_second_interval(whole):
+    for target in whole.to_dict()["targets"]:
+        curve, figure = target["curve"], whole.figure("RAPID", target["target"])
+        (chosen,) = [p for p in curve["points"] if p["threshold"] == curve["chosen"]]
+        assert (chosen["low"], chosen["high"]) == (figure.low, figure.high)
+
+
 def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):
     content = unveil.assess(pair, KEYS, targets=["depress"], measures=["identity", "posterior", "membership"]).to_dict()
     assert {p["name"]: p["status"] for p in content["parts"]} == {
@@ -443,6 +450,20 @@ def test_without_a_synthesizer_the_strong_intruders_are_said_not_to_apply(pair):
     }
     assert [i["applies"] for i in content["intruders"]] == [True, False, False]
     assert all(i["applies"] or i["reason"] for i in content["intruders"])
+
+
+def test_membership_says_nothing_of_a_release_that_the_synthesizer_did_not_make(pair, people):
+    columns = [
+        people.column(name).take(np.random.default_rng(i).permutation(400))
+        for i, name in enumerate(people.schema.names)
+    ]
+    other = unveil.Pair(people, pa.table(columns, people.schema.names), special_codes={"income": [-8]})
+    maker = unveil.CartSynthesizer(special_codes={"income": [-8]})
+    for files, status in ((pair, "done"), (other, "failed")):
+        found = unveil.assess(files, KEYS, targets=["depress"], synthesizer=maker, measures=["membership"], budget=3600)
+        (part,) = found.to_dict()["parts"]
+        assert part["status"] == status, part
+    assert "did not make" in part["reason"]
 
 
 def test_a_holdout_cut_from_the_original_takes_nothing_else_with_it(pair, people):

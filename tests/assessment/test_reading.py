@@ -47,13 +47,23 @@ def test_match_measures_near_zero_beside_certainty():
     assert texts(figure("DiSCO", 2.0, "pay"), figure("posterior certain", 0.6, "ill")) == []
 
 
+def test_what_is_chance_is_not_called_more_than_the_original_tells():
+    above = {"low": 0.08, "ceiling": 0.078}
+    (chance,) = texts(figure("RAPID", 0.086, "depress", 0.0985, **above))
+    assert "it is chance" in chance
+    (beyond,) = texts(figure("RAPID", 0.086, "depress", 0.079, **above))
+    assert "depress (8.6 % over 7.8 %)" in beyond
+    (unknown,) = texts(figure("RAPID", 0.086, "depress", None, **above))
+    assert unknown == beyond
+
+
 def test_a_figure_above_its_null_that_a_guess_reaches_too():
     rapid = figure("RAPID", 0.165, "income", 0.133, margin=0.171, null_mean=0.129)
     dcap = figure("DCAP", 22.0, "ls", 19.9, margin=29.8, null_mean=19.0)
     share, percent = texts(rapid, dcap)
-    assert "RAPID of income is 16.5 %, above chance" in share
+    assert "RAPID of income is 16.5 %, above chance (12.9 %; 95th percentile 13.3 %)" in share
     assert "17.1 %" in share
-    assert "DCAP of ls is 22 %, above chance" in percent
+    assert "DCAP of ls is 22 %, above chance (19 %; 95th percentile 19.9 %)" in percent
     assert "29.8 %" in percent
     # The share of the most frequent level is no guess of DiSCO's kind; and chance is said once.
     assert texts(figure("DiSCO", 9.8, "ls", 3.0, margin=21.9), rapid | {"margin": 0.1}, rapid | {"margin": None}) == []

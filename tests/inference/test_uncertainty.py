@@ -144,3 +144,16 @@ def test_several_targets_carry_the_same() -> None:
     document: dict[str, Any] = results.to_dict(by=["education"])
     assert [d["target"] for d in document["targets"]] == ["income", "gender"]
     assert all(len(d["attacks"][0]["by"]["education"]) == 3 for d in document["targets"])
+
+
+@pytest.mark.parametrize(("told", "rate"), [(True, 1.0), (False, 0.0)])
+def test_nobody_or_everybody_at_risk_is_not_known_for_certain(told: bool, rate: float) -> None:
+    # Resampling persons of whom none is at risk gives none; Clopper & Pearson: 0.025 = (1 - p) ** 40.
+    original = pa.table({"key": ["a", "b"] * 20, "target": ["x", "y"] * 20})
+    release = original if told else pa.table({"key": ["a", "b"] * 20, "target": ["y", "x"] * 20})
+    result = rapid(
+        unveil.Pair(original, release), ["key"], target="target", attacker="cart", permutations=0, ceiling=False
+    )
+    assert result.rate == rate
+    far = 0.025 ** (1 / 40)
+    assert result.intervals()[0]["bootstrap"] == pytest.approx((far, 1.0) if told else (0.0, 1 - far))

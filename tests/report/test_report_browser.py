@@ -204,6 +204,16 @@ def test_a_phone_needs_no_scrolling_to_the_side(show: Open, name: str, request: 
     assert page.evaluate(wide) == 0
 
 
+def test_no_name_of_an_axis_is_cut_off_on_a_phone(show: Open, example: Assessment) -> None:
+    example["map"]["utility"] = "1 - mean total variation distance of all pairs of variables"
+    example["map"]["risk"] = "DiSCO, mean of 12 targets, percent of persons in the original"
+    page = show(example, width=360)
+    ends = page.evaluate("""() => [...document.querySelectorAll('.axis-title')].filter((e) => e.checkVisibility())
+        .map((e) => e.getBoundingClientRect()).map((box) => [box.left, box.right])""")
+    assert len(ends) >= 4
+    assert all(left >= 0 and right <= 360 for left, right in ends)
+
+
 def test_the_skip_link_is_first_and_works(show: Open, example: Assessment) -> None:
     page = show(example)
     page.keyboard.press("Tab")

@@ -16,7 +16,7 @@ import html5lib
 import pytest
 
 from unveil.errors import DataError
-from unveil.report import html, markdown
+from unveil.report import charts, html, markdown, strips
 
 Assessment = dict[str, Any]
 XHTML, SVG = "{http://www.w3.org/1999/xhtml}", "{http://www.w3.org/2000/svg}"
@@ -131,6 +131,44 @@ def test_marks_stand_where_the_figures_are(example: Assessment) -> None:
     assert 'href="#mark-null" x="47.05%"' in article
     assert 'href="#mark-beyond" x="100%"' in article
     assert "mark-margin" not in article
+
+
+def test_an_interval_that_is_cut_has_no_end_mark() -> None:
+    whole, cut, both = (str(strips.forest(0.4, low, high, 0.9)) for low, high in ((-0.1, 0.9), (-0.1, 1.1), (-2, 2)))
+    assert [one.count('class="value-range"') for one in (whole, cut, both)] == [3, 2, 1]
+
+
+def test_the_map_leaves_no_room_for_what_cannot_be() -> None:
+    risk, utility = (charts._reach([{name: v, f"{name}_low": None, f"{name}_high": None}], name)
+                     for name, v in (("risk", 0.02), ("utility", 0.97)))  # fmt: skip
+    assert risk[0] == 0
+    assert utility[1] == 1
+    (low, high) = charts._reach(
+        [{"risk": 0, "risk_low": 0, "risk_high": 0}, {"risk": 1.2, "risk_low": None, "risk_high": None}], "risk"
+    )
+    assert (low, high > 1.2) == (0, True)
+    (low, _) = charts._reach([{"risk": -0.1, "risk_low": None, "risk_high": None}], "risk")
+    assert low < -0.1
+
+
+def test_it_is_said_which_measure_the_bars_of_sets_of_keys_show(example: Assessment) -> None:
+    assert "The bars show repU." in " ".join(words(parsed(html(example))).split())
+
+
+@pytest.mark.parametrize("draw", [html, markdown])
+def test_it_is_said_how_the_synthesizer_comes_back(
+    example: Assessment, minimal: Assessment, draw: Callable[[Assessment], str]
+) -> None:
+    assert "--provenance" in draw(example)
+    assert "--provenance" not in draw(minimal)
+
+
+def test_every_share_of_false_alarms_is_named_in_full(example: Assessment) -> None:
+    for attack in example["membership"]["attacks"]:
+        attack |= {name: attack.pop(name) for name in ("tpr_0.001", "tpr_0.01", "tpr_0.1")}
+    page = html(example)
+    for share in ("0.1 %", "1 %", "10 %"):
+        assert f">Found at {share} false alarms</th>" in page
 
 
 def test_the_membership_attacks_are_a_table(example: Assessment) -> None:

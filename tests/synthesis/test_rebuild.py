@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from unveil.errors import CallError, DataError
+from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.digest import sha256
 from unveil.synthesis.provenance import FileFacts, Provenance, write_provenance
-from unveil.synthesis.rebuild import reading_of, synthesizer_of
+from unveil.synthesis.rebuild import reading_of, rebuilt, synthesizer_of
 from unveil.synthesis.settings import settings_of
 
 
@@ -36,6 +36,19 @@ def test_a_file_of_counts_keeps_its_noise():
 def test_a_network_has_no_likelihood():
     with pytest.raises(DataError, match="'dp_bayesnet', whose likelihood is not computed"):
         synthesizer_of(provenance("dp_bayesnet", {"epsilon": 1.0}))
+
+
+def test_a_release_that_was_not_made_with_it_is_named(tmp_path):
+    for name in ("o.csv", "made.csv", "other.csv"):
+        (tmp_path / name).write_text(f"a\n{len(name)}\n")
+    original, made, other = (tmp_path / name for name in ("o.csv", "made.csv", "other.csv"))
+    path = tmp_path / "made.provenance.json"
+    facts = FileFacts.of(original, 1)
+    write_provenance(Provenance("cart", {}, 1, 1, 1, facts, (FileFacts.of(made, 1),), (), 0.1), path)
+    renamed = made.rename(tmp_path / "renamed.csv")
+    assert settings_of(rebuilt(path, original, [renamed]))["minbucket"] == 5
+    with pytest.warns(UnveilWarning, match=r"made\.provenance\.json tells of other files than other\.csv"):
+        rebuilt(path, original, [renamed, other])
 
 
 @pytest.fixture

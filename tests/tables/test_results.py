@@ -21,6 +21,7 @@ from reference import assert_same, columns_of
 from unveil import result
 from unveil.errors import CallError, DataError, MissingPackageError
 from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.tables.wording import grouping_in_words
 
 KEYS = ("sex", "age")
 TYPES = {"sex": pa.string(), "age": pa.int64(), "job": pa.string(), "ill": pa.string()}
@@ -515,3 +516,11 @@ def test_key_sets_say_how_far_they_are():
     # 3 single keys, 3 pairs; all three, and all but each.
     assert [call[:2] for call in calls] == [(i, 10) for i in range(1, 11)]
     assert [call[2] for call in calls][3:7] == ["a, b", "a, c", "b, c", "a, b, c"]
+
+
+def test_groups_that_are_not_named_are_counted():
+    levels = [f"[{k},{k + 1})" for k in range(8)]
+    (many,) = grouping_in_words({"age": {"levels": levels}})
+    assert many.endswith("[5,6) and 2 more.")
+    (few,) = grouping_in_words({"age": {"levels": levels[:6]}})
+    assert few.endswith("[5,6).")

@@ -25,7 +25,7 @@ def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str,
     - repU and DiSCO can be near 0 while an intruder who knows all other records is certain (the same, 2025).
     - A figure no higher than its null says nothing about this release.
     - One above its null may still be no higher than what a guess without the release reaches.
-    - RAPID above its ceiling is more than the original tells of persons who are left out of it.
+    - RAPID above its ceiling, and above its null, is more than the original tells of persons who are left out of it.
 
     Parameters
     ----------
@@ -57,13 +57,18 @@ def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str,
 
 def _against_null(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     value, top = figure["value"], figure["null_95"]
-    if _known(value, top) and value <= top:
+    if _is_chance(figure):
         yield _warning(
             figure["measure"],
             f"{_name(figure)} is {_amount(value, figure)} and no higher than what a release without any relation "
             f"between keys and target reaches (95th percentile {_amount(top, figure)}): it is chance. Do not "
             "read it as safety: a stronger attack may find more.",
         )
+
+
+def _is_chance(figure: Mapping[str, Any]) -> bool:
+    value, top = figure["value"], figure["null_95"]
+    return _known(value, top) and bool(value <= top)
 
 
 _GUESS = {
@@ -80,8 +85,9 @@ def _against_guess(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
     if _known(top) and value > top:
         yield _warning(
             figure["measure"],
-            f"{_name(figure)} is {_amount(value, figure)}, above chance ({_amount(top, figure)}), but no higher than a "
-            f"guess without release and keys ({_amount(margin, figure)}): {_GUESS[figure['measure']]}.",
+            f"{_name(figure)} is {_amount(value, figure)}, above chance ({_amount(figure['null_mean'], figure)}; 95th "
+            f"percentile {_amount(top, figure)}), but no higher than a guess without release and keys "
+            f"({_amount(margin, figure)}): {_GUESS[figure['measure']]}.",
         )
 
 
@@ -97,6 +103,7 @@ def _against_ceiling(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[str,
         if figure["measure"] == "RAPID"
         and _known(figure["value"], figure["low"], figure["ceiling"])
         and figure["low"] > figure["ceiling"]
+        and not _is_chance(figure)
     ]
     if above:
         yield _warning(

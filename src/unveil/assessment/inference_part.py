@@ -46,13 +46,13 @@ def inference_part(target: str) -> Callable[[Context], Section]:
             metric=_metric(context, target),
         )  # fmt: skip
         terms, unknown = _attribution(risk, scenario.minimum_count, scenario.level)
+        figure = _figure(risk, context, _held_out(context, target, attacker))
         entry = {
-            "curve": _curve(risk, scenario.level, scenario.seed),
+            "curve": _curve(risk, figure, scenario.level, scenario.seed),
             "attribution": terms,
             "groups": _groups(context, risk),
             "notes": [*risk.notes, *(text for text in (reason, unknown) if text)],
         }
-        figure = _figure(risk, context, _held_out(context, target, attacker))
         return Section(figures=(figure,), targets={target: entry})
 
     return compute
@@ -139,8 +139,11 @@ def _sentence(risk: Rapid) -> str:
     )
 
 
-def _curve(risk: Rapid, level: float, seed: int) -> dict[str, Any]:
-    """The rate over thresholds, averaged over releases and attackers."""
+def _curve(risk: Rapid, figure: Figure, level: float, seed: int) -> dict[str, Any]:
+    """The rate over thresholds, averaged over releases and attackers.
+
+    Resamples of the curve are others than those of the figure; one rate is not to have two intervals.
+    """
     curve = risk.curve(level=level, seed=seed)
     names = ("rate", "low", "high", "null_mean", "null_95", "ceiling")
     lines = {
@@ -149,11 +152,14 @@ def _curve(risk: Rapid, level: float, seed: int) -> dict[str, Any]:
         else [math.nan] * len(curve.thresholds)
         for name in names
     }
+    own = {"low": figure.low, "high": figure.high}
     return {
         "threshold": curve.symbol,
         "chosen": risk.threshold,
         "points": [
-            {"threshold": threshold} | {name: lines[name][i] for name in names}
+            {"threshold": threshold}
+            | {name: lines[name][i] for name in names}
+            | (own if threshold == risk.threshold else {})
             for i, threshold in enumerate(curve.thresholds)
         ],
     }

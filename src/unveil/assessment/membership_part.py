@@ -46,6 +46,10 @@ def membership_part(context: Context) -> Section:
         copied = (found.copies_together.members, found.copies_together.held_out)
         counts, how = (found.n_members, found.n_held_out), "holdout"
     else:
+        from unveil.posterior.study import check_maker
+
+        # What follows is about the synthesizer alone: of releases that it did not make it says nothing.
+        check_maker(context.pair, context.synthesizer, scenario.targets[0])
         # A copy: it is fitted to halves, and other parts go on with the synthesizer as it was given.
         again = membership_synthesizer(
             context.pair.original, copy.deepcopy(context.synthesizer), repeats=REPEATS, max_records=MOST_RECORDS,

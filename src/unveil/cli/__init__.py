@@ -8,7 +8,7 @@ import sys
 import warnings
 from typing import Any
 
-from cyclopts import App, CycloptsError
+from cyclopts import App, CycloptsError, MissingArgumentError
 
 from unveil.cli.assess import assess, compare
 from unveil.cli.files import demo, schema
@@ -60,6 +60,8 @@ def main() -> None:
     try:
         app(exit_on_error=False, print_error=False)
         sys.stdout.flush()
+    except MissingArgumentError as error:
+        _complain(_missing(error), WRONG_CALL)
     except CycloptsError as error:
         _complain(" ".join(str(error).split()), WRONG_CALL)
     except CallError as error:
@@ -74,6 +76,15 @@ def main() -> None:
         _complain(f"{error.filename or 'output'}: {error.strerror}", CANNOT_BE_MEASURED)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+
+
+def _missing(error: MissingArgumentError) -> str:
+    """What the call lacks: a file by its name in the help, an option as it is written."""
+    verb, argument = " ".join(error.command_chain or ()), error.argument
+    if argument is None:
+        return " ".join(str(error).split())
+    name = argument.name if argument.index is None else argument.name.lstrip("-").upper()
+    return f"{verb} needs {name}; see unveil {verb} --help"
 
 
 def _complain(message: str, status: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated, Any
@@ -122,7 +123,7 @@ class Synthesis:
 
         return reading_of(self.provenance, schema)
 
-    def made(self, original: Path, special_codes: Any, kinds: Any) -> Any:
+    def made(self, original: Path, releases: Sequence[Path], special_codes: Any, kinds: Any) -> Any:
         """The synthesizer, or None where nothing is said of it."""
         settings: dict[str, Any] = {
             name: v for name, v in (("minbucket", self.minbucket), ("cp", self.cp)) if v is not None
@@ -134,7 +135,7 @@ class Synthesis:
                 )
             from unveil.synthesis.rebuild import rebuilt
 
-            return rebuilt(self.provenance, original)
+            return rebuilt(self.provenance, original, releases)
         if self.synthesizer is None:
             if settings:
                 raise CallError("settings of a synthesizer need --synthesizer cart")
@@ -213,7 +214,7 @@ def assess(
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
     pair = reading.pair(original, tuple(releases))
-    maker = synthesis.made(original, reading.codes, reading.stated)
+    maker = synthesis.made(original, releases, reading.codes, reading.stated)
     announce_compiling()
     with progress_bar("reading") as progress:
         result = compute(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -97,7 +98,7 @@ def posterior(
         reading = reading.or_else(reading_of(provenance, reading.schema))
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
-        provenance, original, reading, method, epsilon,
+        provenance, original, synthetic, reading, method, epsilon,
         {"minbucket": minbucket, "cp": cp, "collapse": collapse, "max_depth": max_depth,
          "visit_order": None if visit_order is None else names_of(visit_order, pair.original.names)},
     )  # fmt: skip
@@ -136,6 +137,7 @@ def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
 def _synthesizer(
     provenance: Path | None,
     original: Path,
+    synthetic: Sequence[Path],
     reading: Reading,
     method: str,
     epsilon: float | None,
@@ -148,7 +150,7 @@ def _synthesizer(
     if provenance is not None:
         from unveil.synthesis.rebuild import rebuilt
 
-        return rebuilt(provenance, original)
+        return rebuilt(provenance, original, synthetic)
     if method == "catall":
         return CatallSynthesizer(epsilon=epsilon, kinds=reading.stated or None)
     if method != "cart":

@@ -102,15 +102,17 @@ def attack_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Intervals of the rate and of its excess over the null.
 
-    ``bootstrap`` resamples persons and holds the model; ``wilson`` and ``clopper_pearson`` are those of a share.
+    ``bootstrap`` resamples persons and holds the model; where nobody or everybody is at risk that shows nothing else,
+    and the interval is that of Clopper & Pearson. ``wilson`` and ``clopper_pearson`` are those of a share.
     ``excess`` covers 0 exactly where the permutation test at this level does not reject; see :func:`excess_interval`.
     Without a null it is the bootstrap interval, less the margin.
     """
     at_risk = int(attack.at_risk.sum())
     total = len(attack.at_risk)
+    exact = clopper_pearson(at_risk, total, level)
     drawn = bootstrap_rates(np.array([total - at_risk, at_risk]), n=n, seed=seed)[:, 1] / total
     low, high = percentile_band(drawn[:, None], level)
-    bootstrap = (float(low[0]), float(high[0]))
+    bootstrap = (float(low[0]), float(high[0])) if 0 < at_risk < total else exact
     if attack.null:
         gain = excess_interval(attack.rate, _null_rates(attack, runner), bootstrap, level)
     else:
@@ -119,7 +121,7 @@ def attack_intervals(
     return {
         "bootstrap": bootstrap,
         "wilson": wilson(at_risk, total, level),
-        "clopper_pearson": clopper_pearson(at_risk, total, level),
+        "clopper_pearson": exact,
         "excess": gain,
     }
 

@@ -22,8 +22,9 @@ def require_statement(holdout_unseen: bool) -> None:
     """
     if holdout_unseen is not True:
         raise CallError(
-            "say holdout_unseen=True if the synthesizer never saw the held-out records, nor anybody who tuned it; "
-            f"{WHY}. Without such records, membership_synthesizer fits the synthesizer anew with and without them"
+            "say holdout_unseen=True (--holdout-unseen) if the synthesizer never saw the held-out records, nor "
+            f"anybody who tuned it; {WHY}. Without such records, membership_synthesizer (--refit cart) fits the "
+            "synthesizer anew with and without them"
         )
 
 

@@ -24,7 +24,7 @@ def replacing(path: str | Path, *, overwrite: bool = False) -> Iterator[Path]:
     """
     target = Path(path)
     if target.exists() and not overwrite:
-        raise FileError(f"{target.name}: the file exists; choose another name or overwrite it on purpose")
+        raise FileError(f"{target.name}: the file exists; name another, or replace it: overwrite=True, --overwrite")
     try:
         handle, name = tempfile.mkstemp(prefix=".", suffix="".join(target.suffixes[-2:]), dir=target.parent)
     except OSError as error:

@@ -10,6 +10,7 @@ from typing import Any, Literal
 from unveil.errors import UnveilWarning
 from unveil.microdata import Pair
 from unveil.posterior.checkpoint import Checkpoint
+from unveil.posterior.plausible import LARGEST_IMPOSSIBLE
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.run import Progress, work_out
@@ -36,7 +37,7 @@ def posterior(
     releases: Literal["pooled", "each", "both"] = "pooled",
     intruder_errors: int = 0,
     withheld: Iterable[str] = (),
-    largest_impossible: float = 0.001,
+    largest_impossible: float = LARGEST_IMPOSSIBLE,
     check_settings: bool = True,
     replicates: int = 100,
     seed: int = 0,

@@ -14,7 +14,10 @@ from unveil.posterior.selection import pooled_label
 from unveil.posterior.setting import Setting
 from unveil.posterior.settings_check import SettingsCheck, check_settings
 
-__all__ = ["check_truth", "checked_chain"]
+__all__ = ["LARGEST_IMPOSSIBLE", "check_truth", "checked_chain"]
+
+LARGEST_IMPOSSIBLE = 0.001
+"""Share of released values that may be impossible where nothing else is said."""
 
 
 def checked_chain(

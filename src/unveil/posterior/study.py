@@ -11,25 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
+from unveil.microdata import Pair
 from unveil.microdata.nearest import near_matches
 from unveil.posterior.chain import Chain, plain_chain, refusal
 from unveil.posterior.closed import CatallEvidence, HistogramEvidence, Table
 from unveil.posterior.errors_of_intruder import with_errors
 from unveil.posterior.evidence import CartEvidence, Evidence, fit_fixed_trees, links_concerned
 from unveil.posterior.fixed import FixedTree
-from unveil.posterior.plausible import check_truth, checked_chain
+from unveil.posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_chain
 from unveil.posterior.question import make_question
 from unveil.posterior.recoded import Recoded, recodings_concerned
 from unveil.posterior.refit import Altered, DeltaEvidence, RefitEvidence
 from unveil.posterior.risk import DONOR_SHARES
-from unveil.posterior.setting import Setting
+from unveil.posterior.setting import Setting, make_setting
 from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.simulated import SimulatedEvidence
 from unveil.posterior.worlds import make_worlds
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 
-__all__ = ["Study", "make_study"]
+__all__ = ["Study", "check_maker", "make_study"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -247,6 +248,25 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
     if kind in ("refit", "catall"):
         check_truth(setting)
     return study
+
+
+def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
+    """Check that a synthesizer can have made the releases, as far as its likelihood tells.
+
+    Raises
+    ------
+    DataError
+        If it cannot.
+    """
+    setting = make_setting(
+        pair, synthesizer, target=target, known="all", candidates=None, prior="uniform", structure="fixed",
+        records="all", sample=None, releases="pooled", intruder_errors=0, time_limit=None, seed=0, replicates=2,
+    )  # fmt: skip
+    maker = setting.synthesizer
+    if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, setting.unknown) is None:
+        checked_chain(setting, [], LARGEST_IMPOSSIBLE, [], thorough=True)
+    elif _kind(maker) in ("refit", "catall"):
+        check_truth(setting)
 
 
 def _is_proper(synthesizer: Any) -> bool:

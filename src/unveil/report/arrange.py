@@ -189,6 +189,14 @@ def command(assessment: dict[str, Any]) -> str:
     return shlex.join(words)
 
 
+def command_note(assessment: dict[str, Any]) -> str:
+    """What the command leaves out."""
+    note = "Labels stand for paths. The settings below complete the command where it leaves something out."
+    if assessment["scenario"].get("synthesizer"):
+        note += " The synthesizer comes back by --provenance with the file that was written beside the releases."
+    return note
+
+
 def heat_map(pairs: Sequence[dict[str, Any]], measure: str) -> tuple[list[str], dict[tuple[str, str], float | None]]:
     """Names along both sides of the map, and the values both ways; at most so many names as can be read."""
     names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))[: MOST_ROWS["heat"]]

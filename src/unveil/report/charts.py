@@ -104,11 +104,11 @@ def risk_utility_map(found: dict[str, Any]) -> Markup:
 
 
 def _reach(points: Sequence[dict[str, Any]], name: str) -> tuple[float, float]:
-    """Ends of an axis that leave room beyond the outermost interval."""
+    """Ends of an axis that leave room beyond the outermost interval, but not for less than nothing or more than all."""
     values = [p[end] for p in points for end in (name, f"{name}_low", f"{name}_high") if p[end] is not None]
     low, high = min(values), max(values)
     room = 0.08 * (high - low) or max(abs(high) * 0.1, 0.05)
-    return low - room, high + room
+    return max(low - room, 0.0) if low >= 0 else low - room, min(high + room, 1.0) if high <= 1 else high + room
 
 
 def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:

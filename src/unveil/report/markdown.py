@@ -331,6 +331,7 @@ def _provenance(page: arrange.Page) -> list[str]:
     software = {"unveil": p["unveil"], "Python": p["python"], **p["packages"]}
     return [
         _fence(arrange.command(a)),
+        text(arrange.command_note(a)),
         table(["File", "Role", "SHA-256", "Bytes"], files, 3),
         table(["Setting", "Value"], settings, 2),
         table(["Part", "Status", "Reason", "Time"], parts, 3),

@@ -57,7 +57,7 @@ assess --json makes one
             input_digest=partial(arrange.input_digest, page.a),
             unit_of=partial(arrange.unit_of, page.a),
             why_missing=partial(arrange.why_missing, page.a),
-            command=arrange.command(page.a),
+            command=arrange.command(page.a), command_note=arrange.command_note(page.a),
         )  # fmt: skip
     except UndefinedError as error:
         raise DataError(f"the assessment lacks something the report draws: {error.message}") from None
@@ -105,8 +105,9 @@ STATISTICS = {
     "excess_low": "Lower end of excess", "excess_high": "Upper end of excess",
 }  # fmt: skip
 ATTACK_NAMES = {
-    "auc": "AUC", "auc_low": "From", "auc_high": "To", "tpr_0.1": "Members found at 10 % false alarms",
-    "tpr_0.01": "at 1 %", "tpr_0.001": "at 0.1 %",
+    "auc": "AUC", "auc_low": "From", "auc_high": "To",
+    "tpr_0.1": "Found at 10 % false alarms", "tpr_0.01": "Found at 1 % false alarms",
+    "tpr_0.001": "Found at 0.1 % false alarms",
 }  # fmt: skip
 CROSS_NAMES = {
     "name": "Measure", "threshold": "At risk above", "both": "At risk and flagged", "only_posterior": "At risk only",

@@ -83,9 +83,10 @@ def _box(low: float, high: float, class_: str) -> list[Markup]:
 
 
 def whisker(low: float, high: float, class_: str) -> list[Markup]:
-    """An interval with its ends, at half the height of a strip."""
-    left, right = percent(low), percent(high)
-    ends = [tag("line", class_=class_, x1=end, x2=end, y1=6, y2=18) for end in (left, right)]
+    """An interval with its ends, at half the height of a strip; where it goes on beyond the strip it has none."""
+    shown = [end for end in (low, high) if 0 <= end <= 100]
+    left, right = percent(max(0.0, low)), percent(min(100.0, high))
+    ends = [tag("line", class_=class_, x1=percent(end), x2=percent(end), y1=6, y2=18) for end in shown]
     return [tag("line", class_=class_, x1=left, x2=right, y1=12, y2=12), *ends]
 
 
@@ -100,10 +101,10 @@ def bar(value: float | None, low: float | None, high: float | None, unit: str, t
 
 
 def forest(value: float | None, low: float | None, high: float | None, reach: float) -> Markup:
-    """A coefficient with its interval around 0; what reaches beyond the axis is cut at its ends."""
+    """A coefficient, which lies on the axis, with its interval around 0, which may reach beyond it."""
 
     def place(one: float) -> float:
-        return min(100.0, max(0.0, 50 + 50 * one / reach))
+        return 50 + 50 * one / reach
 
     if value is None:
         return _strip(middle=True)

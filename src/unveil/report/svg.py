@@ -98,8 +98,6 @@ class Frame:
                   for v, text in y_ticks]  # fmt: skip
         parts += [tag("text", text, x=percent(self.across(v)), y="100%", dy="1.6em", class_="tick middle")
                   for v, text in x_ticks]  # fmt: skip
-        parts.append(tag("text", self.x_title, x="50%", y="100%", dy="3.1em", class_="axis-title middle"))
-        parts.append(tag("text", self.y_title, x="0", y="0", dy="-0.9em", dx=-44, class_="axis-title"))
         return Markup("").join(parts)
 
     def curves(self, *paths: Markup) -> Markup:
@@ -109,8 +107,9 @@ class Frame:
                       'class="curves">{}</svg>').format(inside)  # fmt: skip
 
     def drawing(self, name: str, title: str, description: str, *content: Markup, height: int = 300) -> Markup:
-        """The plot with its name and its description in words."""
+        """The plot with its name and its description in words; names of axes stand outside, where long ones wrap."""
         inside = tag("title", title, id=f"{name}-title") + tag("desc", description, id=f"{name}-desc")
         svg = tag("svg", inside, *content, width="100%", height=height, role="img", class_="plot",
                   aria_labelledby=f"{name}-title", aria_describedby=f"{name}-desc")  # fmt: skip
-        return tag("div", svg, class_="frame")
+        return tag("div", tag("div", self.y_title, class_="axis-title y"), svg,
+                   tag("div", self.x_title, class_="axis-title x"), class_="frame")  # fmt: skip

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import warnings
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import CallError, DataError
+from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.digest import sha256
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
@@ -67,7 +68,7 @@ def _schema(provenance: Path, facts: Mapping[str, str], given: str | Path | None
     return path
 
 
-def rebuilt(path: str | Path, original: str | Path) -> Any:
+def rebuilt(path: str | Path, original: str | Path, releases: Sequence[str | Path] = ()) -> Any:
     """The synthesizer of the releases that a provenance file stands beside, not yet fitted.
 
     Parameters
@@ -76,6 +77,9 @@ def rebuilt(path: str | Path, original: str | Path) -> Any:
         The provenance file.
     original
         The file that the synthesizer is to be fitted to.
+    releases
+        The files that it is taken to have made. A warning names those that the provenance file does not know: they
+        may have been changed afterwards, or made otherwise.
 
     Raises
     ------
@@ -86,6 +90,14 @@ def rebuilt(path: str | Path, original: str | Path) -> Any:
     """
     found = read_provenance(path)
     found.check_original(original)
+    known = {one.sha256 for one in found.releases}
+    if others := [Path(release).name for release in releases if sha256(release) not in known]:
+        warnings.warn(
+            f"{Path(path).name} tells of other files than {', '.join(others)} (by SHA-256); figures for the intruder "
+            "who has the synthesizer hold only if it made them",
+            UnveilWarning,
+            stacklevel=2,
+        )
     return synthesizer_of(found)
 
 

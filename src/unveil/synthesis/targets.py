@@ -163,7 +163,7 @@ def check_free(targets: Targets, inputs: Iterable[Path], overwrite: bool) -> Non
         if target.is_dir():
             raise FileError(f"{target} is a folder; choose another name")
         if os.path.lexists(target) and not overwrite:
-            raise FileError(f"{target} exists; choose another name or overwrite it on purpose")
+            raise FileError(f"{target} exists; name another, or replace it: overwrite=True, --overwrite")
     if _split(targets.releases[0])[1] in FORMATS:
         load_pyreadstat(targets.releases[0].name)
 

@@ -27,7 +27,8 @@ def grouping_in_words(grouping: Mapping[str, Mapping[str, object]]) -> list[str]
     for column, cut in grouping.items():
         levels = cut["levels"]
         assert isinstance(levels, list)
-        shown = ", ".join(levels[:_LEVELS_SHOWN]) + (", ..." if len(levels) > _LEVELS_SHOWN else "")
+        more = len(levels) - _LEVELS_SHOWN
+        shown = ", ".join(levels[:_LEVELS_SHOWN]) + (f" and {more} more" if more > 0 else "")
         lines.append(paragraph(f"Measured with {column} in {len(levels)} groups: {shown}."))
     return lines
 
