@@ -23,6 +23,9 @@ MINBUCKETS = (20, 50)
 MOST_RECORDS = 100
 """Records at risk whose posterior is worked out anew for each setting."""
 
+_RISE = 0.1
+"""Percentage points: what is less is not seen in the figures."""
+
 
 def key_advice_part(context: Context) -> Section:
     """Coarser keys and keys left out, each with its effect."""
@@ -78,6 +81,9 @@ def _row(
         {"measure": m, "target": t, "unit": "percent", "before": value, "after": after[m, t], "how": how}
         for (m, t), value in before.items()
     ]
+    risen = [m if t is None else f"{m} of {t}" for (m, t), value in before.items() if after[m, t] >= value + _RISE]
+    if risen:
+        because += f" But {' and '.join(risen)} {'rises' if len(risen) == 1 else 'rise'}."
     return {"action": action, "because": because, "target": None, "effects": effects, "computed": True}
 
 
