@@ -144,15 +144,25 @@ def _write_text(table: pa.Table, path: Path, about: _About, label: str) -> None:
 def _write_parquet(table: pa.Table, path: Path, about: _About, label: str) -> None:
     import pyarrow.parquet as pq
 
-    pq.write_table(_without_views(_for_polars(_described(table, about))), path)
+    described = _for_polars(_described(table, about))
+    try:
+        pq.write_table(described, path)
+    except pa.ArrowNotImplementedError:
+        pq.write_table(_without_views(described), path)
 
 
 def _without_views(table: pa.Table) -> pa.Table:
-    """Dictionaries of views, which polars writes to Feather files, as those of text: Parquet takes no others."""
+    """Views of text as text: polars writes them to Feather files, and not every Arrow writes them to Parquet.
+
+    No Arrow does where they are the values of a dictionary, and older ones nowhere.
+    """
     for i, field in enumerate(table.schema):
-        if pa.types.is_dictionary(field.type) and str(field.type.value_type) == "string_view":
-            kind = pa.dictionary(field.type.index_type, pa.large_string(), field.type.ordered)
-            table = table.set_column(i, field.with_type(kind), table.column(i).cast(kind))
+        kind = field.type
+        if str(kind) == "string_view":
+            table = table.set_column(i, field.with_type(pa.large_string()), table.column(i).cast(pa.large_string()))
+        elif pa.types.is_dictionary(kind) and str(kind.value_type) == "string_view":
+            plain = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
+            table = table.set_column(i, field.with_type(plain), table.column(i).cast(plain))
     return table
 
 
