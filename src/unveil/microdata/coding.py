@@ -18,11 +18,14 @@ from numpy.typing import NDArray
 from unveil.errors import DataError
 from unveil.microdata.arrays import buffer_view, flags, from_numpy, text_array, unified
 
-__all__ = ["Distinct", "Family", "distinct_values", "level_text", "level_texts"]
+__all__ = ["PER_SECOND", "Distinct", "Family", "distinct_values", "level_text", "level_texts"]
 
 Codes = NDArray[np.int32]
 Family = str
 """What the values are: "number", "logical", "text", "date", "datetime", or "empty" when all are gaps."""
+
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""Durations are numbers of seconds here; by unit, how many make one."""
 
 _SMALL_RANGE = 1 << 16
 
@@ -226,8 +229,7 @@ def _classified(found: Distinct) -> Distinct:
     if pt.is_timestamp(kind):
         return replace(found, family="datetime")
     if pt.is_duration(kind):
-        per_second = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}[kind.unit]
-        seconds = buffer_view(found.values.cast(pa.int64()), np.int64) / per_second
+        seconds = buffer_view(found.values.cast(pa.int64()), np.int64) / PER_SECOND[kind.unit]
         return replace(found, family="number", values=from_numpy(seconds), was_duration=True)
     if pt.is_time(kind):
         return replace(found, family="text", values=text_array(level_texts(found.values)))

@@ -410,8 +410,7 @@ def _settings(plan: Plan, cart: CartMethod) -> Settings:
 
 
 def _settings_of(method: CartMethod) -> Settings:
-    minsplit = 3 * method.minbucket if method.minsplit is None else method.minsplit
-    return Settings(method.minbucket, minsplit, method.max_depth, method.cp, method.collapse, 0)
+    return Settings.of(method.minbucket, method.minsplit, method.max_depth, method.cp, method.collapse, 0)
 
 
 def _check_withheld(chain: Chain) -> None:

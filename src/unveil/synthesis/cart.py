@@ -15,6 +15,7 @@ from unveil.synthesis.bandwidth import Noise, Rule
 from unveil.synthesis.methods.donors import Donors
 from unveil.trees import Column, Tree, grow
 from unveil.trees._compiled import compiled
+from unveil.trees.tree import Settings
 
 __all__ = ["CartMethod", "FittedCart"]
 
@@ -65,6 +66,8 @@ class CartMethod:
             raise CallError(f"smoothing must be None or 'density', not {self.smoothing!r}")
         if self.bandwidth not in ("sheather-jones", "silverman"):
             raise CallError(f"bandwidth must be 'sheather-jones' or 'silverman', not {self.bandwidth!r}")
+        # Here and not by the first tree, because not every file needs one.
+        Settings.of(self.minbucket, self.minsplit, self.max_depth, self.cp, self.collapse, self.surrogates)
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedCart:
         """Grow the tree; nothing is random in it."""

@@ -12,15 +12,12 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.microdata.coding import level_text
+from unveil.microdata.coding import PER_SECOND, level_text
 from unveil.synthesis.arrow_values import of_kind, plain
 
 __all__ = ["arrow_with", "pandas_with", "polars_with"]
 
 Floats = NDArray[np.float64]
-
-PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""Durations are modelled in seconds; by unit, how many make one."""
 
 
 def _in_unit(seconds: Floats, unit: str) -> NDArray[np.int64]:

@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
-
 from unveil.errors import CallError, DataError
 from unveil.microdata import read
 from unveil.microdata.source import Kind, Scalar, Source
@@ -17,7 +15,7 @@ from unveil.synthesis.choices import Method, Smoothing, check_special_codes, cho
 from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
 from unveil.synthesis.drawing import draw_copy
 from unveil.synthesis.encode import EncodedVariable, encode
-from unveil.synthesis.fitting import UNUSED, Progress, fit_plans, generator
+from unveil.synthesis.fitting import Progress, fit_plans, generator
 from unveil.synthesis.likelihood import LogProbability, log_probability
 from unveil.synthesis.memory import enough_memory, give_back
 from unveil.synthesis.methods import METHODS
@@ -25,7 +23,7 @@ from unveil.synthesis.palette import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
 from unveil.threads import in_threads, n_threads
-from unveil.trees import Column, Dependence
+from unveil.trees import Dependence
 
 __all__ = ["CartSynthesizer"]
 
@@ -184,8 +182,6 @@ class CartSynthesizer:
         ):
             if option is not None and not isinstance(option, Mapping):
                 raise CallError(f"{name} are given by column, as a mapping, not as {option!r}")
-        # A tree of one record checks the settings, because not every file needs a tree.
-        self.cart.fit(Column(np.zeros(1, dtype=np.int32), "categorical", 1), (), UNUSED)
         source = _opened(original, "the original")
         if source.num_rows == 0 or not source.names:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")

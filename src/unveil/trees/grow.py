@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from numbers import Real
 
 import numpy as np
 from numpy.typing import NDArray
@@ -96,8 +95,8 @@ def grow(
       age < 45  n=3  mean 11  leaf 0
       age >= 45  n=3  mean 31  leaf 1
     """
-    settings = Settings(minbucket, 3 * minbucket if minsplit is None else minsplit, max_depth, cp, collapse, surrogates)
-    _check(response, predictors, settings)
+    settings = Settings.of(minbucket, minsplit, max_depth, cp, collapse, surrogates)
+    _check_lengths(response, predictors)
     fitted = None if rows is None else _rows(rows, response.codes.size)
     m = response.codes.size if fitted is None else fitted.size
     if m == 0:
@@ -109,16 +108,8 @@ def grow(
     return _tree(response, predictors, settings, target, fitted, grown, risk)
 
 
-def _check(response: Column, predictors: Sequence[Column], settings: Settings) -> None:
-    """Complain about settings that make no sense."""
-    for name, least in (("minbucket", 1), ("minsplit", 1), ("max_depth", 0), ("surrogates", 0)):
-        value = getattr(settings, name)
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
-            raise CallError(f"{name} must be a whole number from {least} and below 2^31, not {value!r}")
-    if isinstance(settings.cp, bool) or not isinstance(settings.cp, Real) or not 0 <= settings.cp < np.inf:
-        raise CallError(f"cp must be a number from 0, not {settings.cp!r}")
-    if not isinstance(settings.collapse, bool | np.bool_):
-        raise CallError(f"collapse must be True or False, not {settings.collapse!r}")
+def _check_lengths(response: Column, predictors: Sequence[Column]) -> None:
+    """Complain about columns of different length."""
     for f, predictor in enumerate(predictors):
         if predictor.codes.size != response.codes.size:
             name = predictor.name or f"predictor {f}"

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,13 @@ BLOCK = 1 << 16
 
 @dataclass(frozen=True)
 class Settings:
-    """Settings of a fit, see :func:`unveil.trees.grow`."""
+    """Settings of a fit, see :func:`unveil.trees.grow`.
+
+    Raises
+    ------
+    CallError
+        If a setting is out of range.
+    """
 
     minbucket: int
     minsplit: int
@@ -35,6 +42,27 @@ class Settings:
     cp: float
     collapse: bool
     surrogates: int
+
+    @classmethod
+    def of(
+        cls, minbucket: int, minsplit: int | None, max_depth: int, cp: float, collapse: bool, surrogates: int
+    ) -> Settings:
+        """The settings, with the usual ``minsplit`` where none is given."""
+        _check_whole("minbucket", minbucket, 1)
+        return cls(minbucket, 3 * minbucket if minsplit is None else minsplit, max_depth, cp, collapse, surrogates)
+
+    def __post_init__(self) -> None:
+        for name, least in (("minbucket", 1), ("minsplit", 1), ("max_depth", 0), ("surrogates", 0)):
+            _check_whole(name, getattr(self, name), least)
+        if isinstance(self.cp, bool) or not isinstance(self.cp, Real) or not 0 <= self.cp < np.inf:
+            raise CallError(f"cp must be a number from 0, not {self.cp!r}")
+        if not isinstance(self.collapse, bool | np.bool_):
+            raise CallError(f"collapse must be True or False, not {self.collapse!r}")
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
+        raise CallError(f"{name} must be a whole number from {least} and below 2^31, not {value!r}")
 
 
 class _Splits(NamedTuple):

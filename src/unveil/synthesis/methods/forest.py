@@ -115,8 +115,7 @@ def _tree(
     tree = grow(response, [predictors[j] for j in used], rows=rows, minbucket=minbucket, collapse=False)
     pool = np.repeat(np.arange(tree.n_leaves), np.diff(tree.leaf_start))
     like = tree.response
-    given = Column(tree.by_leaf(like.codes), like.kind, like.n_levels, like.values, like.name)
-    return _BootstrapTree(tree, used, Donors.gather(given, pool, tree.n_leaves))
+    return _BootstrapTree(tree, used, Donors.gather(like.with_codes(tree.by_leaf(like.codes)), pool, tree.n_leaves))
 
 
 @dataclass(frozen=True, eq=False)
