@@ -1,0 +1,37 @@
+"""A sentence beside a figure, and what may be published of it."""
+
+from __future__ import annotations
+
+__all__ = ["Note"]
+
+
+class Note(str):
+    """A warning or note in plain words that knows what a document for publication says instead.
+
+    It is a text like any other: it can be printed, compared and written as JSON.
+
+    Parameters
+    ----------
+    text
+        The whole sentence; it may name levels and values of the files.
+    public
+        The same without levels, values and exact counts, which a document for publication holds in its place. The
+        text itself where it names none.
+
+    Examples
+    --------
+    >>> note = Note("column 'job': 'miner' and 'Miner' were kept apart", "column 'job': two spellings were kept apart")
+    >>> print(note, "|", note.public, "|", Note("few records").public)
+    column 'job': 'miner' and 'Miner' were kept apart | column 'job': two spellings were kept apart | few records
+    """
+
+    public: str
+
+    def __new__(cls, text: str, public: str | None = None) -> Note:
+        """Make the text; ``public`` is the text itself unless given."""
+        note = super().__new__(cls, text)
+        note.public = text if public is None else public
+        return note
+
+    def __getnewargs__(self) -> tuple[str, str]:
+        return str(self), self.public
