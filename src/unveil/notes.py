@@ -33,5 +33,5 @@ class Note(str):
         note.public = text if public is None else public
         return note
 
-    def __getnewargs__(self) -> tuple[str, str]:
+    def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.public

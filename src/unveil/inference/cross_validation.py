@@ -22,6 +22,7 @@ from unveil.inference.problem import TargetKind
 from unveil.inference.rapid import rapid
 from unveil.microdata.coding import distinct_values
 from unveil.microdata.files import open_source
+from unveil.microdata.harmonise import own_levels
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar, Source
@@ -189,7 +190,7 @@ def rapid_synthesizer_cv(
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
         raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
-    found = distinct_values(source.column(target), label=source.label, name=target)
+    found = own_levels(distinct_values(source.column(target), label=source.label, name=target))
     declared = (kinds or {}).get(target) or source.variable(target).kind
     measured = (
         declared in ("numeric", "date", "datetime") if declared else found.family in ("number", "date", "datetime")

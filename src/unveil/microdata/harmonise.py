@@ -24,7 +24,7 @@ from unveil.microdata.arrays import buffer_view, from_numpy, text_array
 from unveil.microdata.coding import Distinct, level_texts
 from unveil.microdata.source import Kind, Scalar
 
-__all__ = ["as_kind", "harmonise"]
+__all__ = ["as_kind", "harmonise", "own_levels"]
 
 _EXACT_IN_FLOAT = 2**53
 _DIGITS_OF_A_DOUBLE = 15
@@ -113,6 +113,37 @@ def as_kind(found: Distinct, kind: Kind | None) -> Distinct:
             f"{_first(found)!r}; change its kind or the file"
         )
     return found
+
+
+def own_levels(found: Distinct) -> Distinct:
+    """The levels of a column of one file, as :func:`harmonise` tells them apart; each is listed once.
+
+    Numbers equal to 15 digits are one level, and so are the two zeros; texts by their spelling. Which values are one
+    does not depend on what other files hold, so that levels found here are those of a comparison.
+
+    Examples
+    --------
+    >>> from unveil.microdata.coding import distinct_values
+    >>> column = pa.chunked_array([[0.9, 0.8999999999999999, 0.5]])
+    >>> found = own_levels(distinct_values(column, label="data", name="x"))
+    >>> found.values.to_pylist(), found.codes.tolist()
+    ([0.5, 0.9], [1, 1, 0])
+    """
+    if found.family == "number" and pt.is_floating(found.values.type):
+        plain = np.array(buffer_view(found.values.cast(pa.float64()), np.float64)) + 0.0
+        ordered = np.unique(plain)
+        shared = _equal_to_15_digits(ordered)[np.searchsorted(ordered, plain)]
+        unique, table = np.unique(shared, return_inverse=True)
+        return found.recoded(found.family, from_numpy(unique), np.append(table, unique.size))
+    if found.family != "text":
+        return found
+    (same,) = _as_one_spelling([found], [])
+    unique = same.values.unique()
+    if len(unique) == len(same.values):
+        return same
+    return same.recoded(
+        found.family, unique, np.append(buffer_view(pc.index_in(same.values, unique), np.int32), len(unique))
+    )
 
 
 def _labels_of(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]]) -> dict[Scalar, str]:
@@ -228,7 +259,9 @@ def _dates_from_text(found: Distinct) -> Distinct:
     for family, kind in (
         ("date", pa.date32()),
         ("datetime", pa.timestamp("us")),
+        ("datetime", pa.timestamp("ns")),
         ("datetime", pa.timestamp("us", "UTC")),
+        ("datetime", pa.timestamp("ns", "UTC")),
     ):
         try:
             return replace(found, family=family, values=trimmed.cast(kind))

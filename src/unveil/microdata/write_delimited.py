@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
 
@@ -12,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.microdata.arrays import text_array, unified
+from unveil.microdata.coding import PER_SECOND
 from unveil.microdata.form import Spelling, TextForm
 
 __all__ = ["write_delimited"]
@@ -70,6 +72,8 @@ def _texts(values: pa.Array, form: TextForm, spelling: Spelling) -> pa.Array:
         return pc.if_else(values, *spelling.truths)
     if pa.types.is_timestamp(kind):
         return _moments(values, spelling.moment)
+    if pa.types.is_duration(kind):
+        return _numbers(_seconds(values), form, 0)
     texts = values.cast(pa.string())
     return texts if pa.types.is_date(kind) else _quoted(texts)
 
@@ -87,6 +91,13 @@ def _numbers(values: pa.Array, form: TextForm, decimals: int) -> pa.Array:
     return _quoted(texts) if form.decimal == form.delimiter else texts
 
 
+def _seconds(values: pa.Array) -> pa.Array:
+    """Durations as what they are read back as: numbers of seconds."""
+    each = PER_SECOND[values.type.unit]
+    counts = values.cast(pa.int64()).to_pylist()
+    return pa.array([None if n is None else n / each if n % each else n // each for n in counts], pa.float64())
+
+
 def _padded(text: str | None, decimals: int) -> str | None:
     """A number with zeros behind it, up to the decimals; one with an exponent or without an end as it is."""
     if text is None or not text[-1:].isdigit() or "e" in text:
@@ -97,7 +108,7 @@ def _padded(text: str | None, decimals: int) -> str | None:
 
 def _moments(values: pa.Array, like: str | None) -> pa.Array:
     if like is None:
-        return values.cast(pa.string())
+        return _in_the_coarsest_unit(values).cast(pa.string())
     zone = ZONE.search(like[WIDTH_OF_DATE:])
     length = len(like) - (len(zone[0]) if zone else 0)
     texts = values.cast(pa.timestamp("us", values.type.tz)).cast(pa.timestamp("us")).cast(pa.string())
@@ -105,3 +116,11 @@ def _moments(values: pa.Array, like: str | None) -> pa.Array:
     if "T" in like:
         texts = pc.replace_substring(texts, " ", "T")
     return pc.binary_join_element_wise(texts, "Z", "") if zone else texts
+
+
+def _in_the_coarsest_unit(values: pa.Array) -> pa.Array:
+    """Times without zeros that only a finer unit than theirs would write."""
+    for unit in ("s", "ms", "us"):
+        with suppress(pa.ArrowInvalid):
+            return values.cast(pa.timestamp(unit, values.type.tz))
+    return values

@@ -18,7 +18,7 @@ from unveil.errors import CallError
 from unveil.microdata.arrays import buffer_view, from_numpy
 from unveil.microdata.coding import Distinct, distinct_values, level_text
 from unveil.microdata.column import is_amount
-from unveil.microdata.harmonise import as_kind
+from unveil.microdata.harmonise import as_kind, own_levels
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source
 from unveil.synthesis.variable import EncodedVariable, Levels, Part
@@ -121,7 +121,7 @@ def _variable(
 ) -> EncodedVariable:
     declared = source.variable(name)
     kind = kind or declared.kind
-    found = as_kind(distinct_values(source.column(name), label=source.label, name=name), kind)
+    found = own_levels(as_kind(distinct_values(source.column(name), label=source.label, name=name), kind))
     kind = kind or KIND_OF_FAMILY[found.family]
     # Only an ordered variable is modelled by the order of its levels; a fit must not depend on that of others.
     found = _sorted(found, declared.levels or () if kind == "ordered" else ())
@@ -144,11 +144,8 @@ def _listed(values: Iterable[Scalar] | Scalar) -> list[Scalar]:
 
 
 def _sorted(found: Distinct, declared: Iterable[Scalar]) -> Distinct:
-    """Values ascending, equal ones (0.0 and -0.0) merged, or in declared order with the others behind."""
+    """Values ascending, or in declared order with the others behind."""
     values = found.values
-    if pa.types.is_floating(values.type):
-        unique, inverse = np.unique(buffer_view(values.cast(pa.float64()), np.float64) + 0.0, return_inverse=True)
-        return found.recoded(found.family, from_numpy(unique), np.append(inverse, unique.size))
     order = buffer_view(pc.sort_indices(values), np.uint64).astype(np.int64)
     rank = {level_text(level): i for i, level in enumerate(declared)}
     if rank:

@@ -22,6 +22,7 @@ from unveil.synthesis.methods import METHODS
 from unveil.synthesis.palette import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
+from unveil.synthesis.variable import open_release
 from unveil.threads import in_threads, n_threads
 from unveil.trees import Dependence
 
@@ -291,7 +292,7 @@ class CartSynthesizer:
             raise CallError(
                 "with proper=True a release has no single probability: it is a mixture over bootstrap samples"
             )
-        return log_probability(self._plans, _opened(release, "the release"))
+        return log_probability(self._plans, open_release(release, self._variables))
 
     @property
     def plans(self) -> tuple[Plan, ...]:

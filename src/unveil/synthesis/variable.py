@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -11,15 +14,17 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.microdata import read
 from unveil.microdata.arrays import buffer_view
 from unveil.microdata.coding import Distinct, distinct_values, level_text
+from unveil.microdata.form import TextForm
 from unveil.microdata.harmonise import as_kind, harmonise
 from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Kind, Source
+from unveil.microdata.source import Kind, Source, Variable
 from unveil.trees import Column
 from unveil.trees._compiled import allocating
 
-__all__ = ["EncodedVariable", "Levels", "Part"]
+__all__ = ["EncodedVariable", "Levels", "Part", "open_release"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -218,6 +223,26 @@ class EncodedVariable:
         rows = np.flatnonzero(~np.isnan(new))
         codes[rows] = self.numeric.level_of[_nearest(own, new[rows], self.numeric.level_of >= 0)]
         return Levels(codes, new), unknown & np.isnan(new)
+
+
+def open_release(release: Any, variables: Sequence[EncodedVariable]) -> Source:
+    """A release as a source.
+
+    Delimited text does not say what is text: a column that was text in the original is read as such, so that no digit
+    of a value that reads like a number is lost.
+    """
+    named = isinstance(release, str | os.PathLike)
+    source = read(release, label=None if named or isinstance(release, Source) else "the release")
+    if not named or not isinstance(source.form, TextForm):
+        return source
+    texts = {
+        variable.name: Variable(variable.name, kind="categorical")
+        for variable in variables
+        if variable.distinct.family == "text"
+        and variable.name in source
+        and not pa.types.is_dictionary(source.column(variable.name).type)
+    }
+    return read(release, schema=texts) if texts else source
 
 
 @allocating

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata.source import Kind
 from unveil.synthesis.likelihood import LogProbability
-from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_release
+from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer, summed
 from unveil.synthesis.methods.laplace import check_epsilon, noisy_counts
+from unveil.synthesis.variable import open_release
 
 __all__ = ["BayesNetworkSynthesizer", "NetworkNode"]
 
@@ -168,7 +169,8 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         DataError
             If the release lacks a column or its values cannot be compared.
         """
-        fitted, source = self._fitted(), open_release(release)
+        fitted = self._fitted()
+        source = open_release(release, fitted.file.variables)
         codes, unknown = fitted.file.read(source)
         logs = {}
         for x in fitted.order:

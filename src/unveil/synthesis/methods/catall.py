@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata.source import Kind
 from unveil.synthesis.likelihood import LogProbability
-from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_release
+from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer, summed
 from unveil.synthesis.methods.laplace import check_epsilon, noisy_counts
+from unveil.synthesis.variable import open_release
 
 __all__ = ["CatallSynthesizer"]
 
@@ -147,7 +148,8 @@ class CatallSynthesizer(CodedSynthesizer):
         DataError
             If the release lacks a column or its values cannot be compared.
         """
-        file, source = self._coded_file(), open_release(release)
+        file = self._coded_file()
+        source = open_release(release, file.variables)
         codes, unknown = file.read(source)
         with np.errstate(divide="ignore"):
             if self._shares is not None:

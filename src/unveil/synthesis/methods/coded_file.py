@@ -16,7 +16,7 @@ from unveil.microdata.source import Kind, Source
 from unveil.synthesis.encode import EncodedVariable, Levels, encode
 from unveil.synthesis.palette import Palette, make_palette
 
-__all__ = ["CodedFile", "Codes", "cells_of", "open_release"]
+__all__ = ["CodedFile", "Codes", "cells_of"]
 
 Codes = NDArray[np.int32]
 
@@ -132,11 +132,6 @@ class CodedFile:
             In the flavour, and with the types, of the original.
         """
         return self.palette.paint({v.name: Levels(column) for v, column in zip(self.variables, codes, strict=True)})
-
-
-def open_release(release: Any) -> Source:
-    """A release as a source."""
-    return read(release, label=None if isinstance(release, str | os.PathLike) else "the release")
 
 
 def cells_of(
