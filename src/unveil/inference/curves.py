@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.inference.attack import Attack, Runner
 from unveil.inference.intervals import bootstrap_rates, percentile_band
+from unveil.inference.threshold import Rule
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, text_table
 
@@ -154,8 +155,8 @@ def rapid_curve(
         raise CallError(f"thresholds must be numbers, not {list(grid)!r}")
     lines = []
     for run in runs:
-        null = np.array([d.rates(grid, rule.above) for d in run.null]) if run.null else None
-        ceiling = None if run.ceiling is None else run.ceiling.rates(grid, rule.above)
+        null = np.array([d.rates(grid, rule) for d in run.null]) if run.null else None
+        ceiling = None if run.ceiling is None else run.ceiling.rates(grid, rule)
         groups: list[tuple[str, Floats]] = [("", run.score)]
         if by_class and problem.classes is not None:
             groups += [
@@ -164,7 +165,7 @@ def rapid_curve(
                 if (problem.truth == code).any()
             ]
         for label, score in groups:
-            rate, low, high = _banded(score, grid, rule.above, n=n, seed=seed, level=level)
+            rate, low, high = _banded(score, grid, rule, n=n, seed=seed, level=level)
             whole = label == ""
             lines.append(
                 CurveLine(
@@ -178,16 +179,16 @@ def rapid_curve(
 
 
 def _banded(
-    score: Floats, grid: tuple[float, ...], above: bool, *, n: int, seed: int, level: float
+    score: Floats, grid: tuple[float, ...], rule: Rule, *, n: int, seed: int, level: float
 ) -> tuple[Floats, Floats, Floats]:
     """Rates and bootstrap band; persons between the same two thresholds are of one kind."""
-    kind = np.searchsorted(grid, score, side="left" if above else "right")
+    kind = np.searchsorted(rule.edges(grid), score, side="left" if rule.above else "right")
     counts = np.bincount(kind, minlength=len(grid) + 1)
     drawn = bootstrap_rates(counts, n=n, seed=seed)
 
     def rates(by_kind: NDArray[np.integer]) -> Floats:
         total = np.cumsum(by_kind, axis=-1)[..., :-1]
-        risky: Floats = (len(score) - total if above else total) / len(score)
+        risky: Floats = (len(score) - total if rule.above else total) / len(score)
         return risky
 
     low, high = percentile_band(rates(drawn), level)

@@ -10,6 +10,7 @@ from scipy.special import stdtrit
 
 from unveil.inference.attack import Attack, Runner
 from unveil.inference.intervals import bootstrap_rates, clopper_pearson, percentile_band, wilson
+from unveil.inference.threshold import Distribution
 
 __all__ = ["attack_figures", "attack_intervals", "excess", "excess_interval", "suggested_threshold"]
 
@@ -35,7 +36,7 @@ def _mean(values: Floats) -> float:
 
 def _null_rates(attack: Attack, runner: Runner) -> Floats:
     rule = runner.rule
-    return np.array([null.rates((rule.threshold,), rule.above)[0] for null in attack.null])
+    return np.array([null.rates((rule.threshold,), rule)[0] for null in attack.null])
 
 
 def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
@@ -52,7 +53,7 @@ def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
         "null_mean": float(null.mean()) if len(null) else NAN,
         "null_95": float(np.quantile(null, 0.95)) if len(null) else NAN,
         "p_value": (1 + int((null >= attack.rate).sum())) / (1 + len(null)) if len(null) else NAN,
-        "ceiling": float(attack.ceiling.rates((rule.threshold,), rule.above)[0]) if attack.ceiling else NAN,
+        "ceiling": float(attack.ceiling.rates((rule.threshold,), rule)[0]) if attack.ceiling else NAN,
     }
     figures["excess"] = excess(attack.rate, figures["null_mean"] if len(null) else margin_rate)
     figures["excess_over_margin"] = excess(attack.rate, margin_rate)
@@ -91,8 +92,8 @@ def suggested_threshold(attack: Attack, runner: Runner) -> float:
         grid = tuple(np.round(np.arange(100) * top / 100, 4).tolist())
     else:
         grid = tuple((rule.threshold * np.arange(100, 0, -1) / 20).tolist())
-    observed = np.array([(attack.score > t).mean() if rule.above else (attack.score < t).mean() for t in grid])
-    null = np.quantile([n.rates(grid, rule.above) for n in attack.null], 0.95, axis=0)
+    observed = Distribution.of(attack.score).rates(grid, rule)
+    null = np.quantile([n.rates(grid, rule) for n in attack.null], 0.95, axis=0)
     above = np.flatnonzero(observed > null)
     return float(grid[above[0]]) if len(above) else NAN
 

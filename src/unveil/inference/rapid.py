@@ -13,7 +13,7 @@ from unveil.inference.attackers import resolve
 from unveil.inference.problem import Problem, TargetKind, pose
 from unveil.inference.rapids import Rapids
 from unveil.inference.result import Rapid
-from unveil.inference.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS
+from unveil.inference.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS, rounding_error
 from unveil.inference.threshold import Rule
 from unveil.microdata.pair import Pair
 from unveil.tables.study import as_names
@@ -187,4 +187,4 @@ def _rule(problem: Problem, scoring: str, tau: float | None, metric: str, epsilo
     threshold = DEFAULT_EPSILON[metric] if epsilon is None else float(epsilon)
     if not np.isfinite(threshold) or threshold <= 0:
         raise CallError(f"epsilon must be a number above 0, not {epsilon!r}")
-    return Rule(metric, threshold, above=False)
+    return Rule(metric, threshold, above=False, slack=rounding_error(problem.truth, metric))

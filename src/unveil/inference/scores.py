@@ -23,6 +23,7 @@ __all__ = [
     "class_shares",
     "normalised_gain",
     "prediction_error",
+    "rounding_error",
     "true_class_probability",
 ]
 
@@ -33,6 +34,8 @@ DEFAULT_TAU = {"marginal": 0.3, "conditional": 1.0, "nce": 0.3}
 METRICS = ("relative", "symmetric", "absolute", "sd", "range")
 DEFAULT_EPSILON = {"relative": 0.10, "symmetric": 0.10, "sd": 0.10, "range": 0.10}
 _SMALLEST = 1e-10
+_ROUNDING = 256 * float(np.finfo(np.float64).eps)
+"""Relative rounding error of a prediction: of a mean over many records and trees."""
 
 
 def true_class_probability(probabilities: ArrayLike, classes: Sequence[Any], truth: Sequence[Any]) -> Floats:
@@ -197,9 +200,39 @@ def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative
         return error
     if metric not in ("sd", "range"):
         raise CallError(f"unknown metric {metric!r}; choose from {', '.join(METRICS)}")
-    spread = 0.0
-    if len(truth) > 1:
-        spread = float(np.std(np.sort(truth), ddof=1) if metric == "sd" else np.ptp(truth))
+    spread = _spread(truth, metric)
     if spread == 0:
         raise DataError(f"the target has one value only in the original; its {metric} is 0: choose another metric")
     return error / spread
+
+
+def _spread(y: Floats, metric: str) -> float:
+    """Standard deviation or range of the true values; 0 of a single one."""
+    if len(y) < 2:
+        return 0.0
+    return float(np.std(np.sort(y), ddof=1) if metric == "sd" else np.ptp(y))
+
+
+def rounding_error(y: ArrayLike, metric: str) -> float:
+    """How far rounding may move an error: predictions of large numbers are off by parts of these numbers.
+
+    Parameters
+    ----------
+    y : (n,)
+        True values of the original records.
+    metric
+        One of :data:`METRICS`.
+
+    Examples
+    --------
+    >>> rounding_error([1.1, 1e8], "absolute") > abs(abs(1e8 + 0.1 - 1e8) - 0.1)
+    True
+    """
+    truth = np.asarray(y, dtype=np.float64)
+    if metric in ("relative", "symmetric"):
+        return _ROUNDING
+    largest = float(np.abs(truth).max(initial=0.0))
+    if metric == "absolute":
+        return _ROUNDING * largest
+    spread = _spread(truth, metric)
+    return _ROUNDING * largest / spread if spread else 0.0
