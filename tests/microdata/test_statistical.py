@@ -196,3 +196,35 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
     monkeypatch.setattr(importlib, "import_module", without)
     with pytest.raises(MissingPackageError, match=r"people\.sav: .*pip install 'unveil\[files\]'"):
         open_source(path)
+
+
+IMPOSSIBLE = [13_000_000_000.0, 1e18, 13_000_086_400.0, -1e16, None]
+
+
+@pytest.mark.parametrize(
+    ("ending", "write", "form", "dates"),
+    [
+        ("sav", "write_sav", "DATE11", IMPOSSIBLE),
+        ("dta", "write_dta", "%td", [20_000.0, 1e12, 20_001.0, -1e12, None]),
+        ("xpt", "write_xport", "DATE9.", [20_000.0, 1e12, 20_001.0, -1e12, None]),
+    ],
+)
+def test_impossible_dates_cost_their_cells_only(tmp_path, ending, write, form, dates):
+    path = tmp_path / f"people.{ending}"
+    people = frame({"day": dates, "age": [20, 30, 40, 50, 60]})
+    getattr(pyreadstat, write)(people, str(path), variable_format={"day": form})
+    with pytest.warns(UnveilWarning, match=r"column 'day', records 2, 4: no calendar has the date; they were read as"):
+        source = open_source(path)
+    assert source.column("age").to_pylist() == [20, 30, 40, 50, 60]
+    days = source.column("day").to_pylist()
+    assert [day is None for day in days] == [False, True, False, True, True]
+    assert (days[2] - days[0]).days == 1
+
+
+def test_a_column_of_impossible_dates_keeps_its_numbers(tmp_path):
+    path = tmp_path / "people.dta"
+    people = frame({"day": [1e12 + i for i in range(300)], "age": list(range(300))})
+    pyreadstat.write_dta(people, str(path), variable_format={"day": "%td"})
+    with pytest.warns(UnveilWarning, match=r"column 'day' is declared to hold dates.*read as numbers"):
+        source = open_source(path)
+    assert source.column("day").to_pylist() == [10**12 + i for i in range(300)]

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeVar
+from uuid import UUID
 
 import numpy as np
 import pyarrow as pa
@@ -38,6 +39,7 @@ __all__ = [
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
 _DIGITS_OF_A_DOUBLE = 15
+_BYTES_OF_A_UUID = 16
 _Number = TypeVar("_Number", bound=np.generic)
 
 
@@ -141,7 +143,7 @@ def normalise(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray
     Raises
     ------
     DataError
-        If the column holds lists, records, raw bytes or anything else that is not one value per record.
+        If the column holds lists, records or anything else that is not one value per record.
     """
     if isinstance(column, pa.Array):
         column = pa.chunked_array([column])
@@ -202,6 +204,8 @@ def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
         return _plain(pc.run_end_decode(column), name, label)
     if _is_text(kind):
         return unified(column.cast(pa.string()).dictionary_encode())
+    if _is_bytes(kind):
+        return _bytes_as_text(column)
     if pa.types.is_decimal(kind):
         return _plain_decimal(column)
     if pa.types.is_float32(kind):
@@ -224,6 +228,30 @@ def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
 def _is_text(kind: pa.DataType) -> bool:
     is_view = getattr(pa.types, "is_string_view", lambda _: False)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind))
+
+
+def _is_bytes(kind: pa.DataType) -> bool:
+    is_view = getattr(pa.types, "is_binary_view", lambda _: False)
+    return bool(
+        pa.types.is_binary(kind)
+        or pa.types.is_large_binary(kind)
+        or pa.types.is_fixed_size_binary(kind)
+        or is_view(kind)
+    )
+
+
+def _bytes_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Bytes are one value: a UUID (all have 16 bytes) as it is usually written, others by their hexadecimal digits."""
+    encoded = unified(column.cast(pa.binary()).dictionary_encode())
+    is_uuid = all(len(one) == _BYTES_OF_A_UUID for chunk in encoded.chunks for one in chunk.dictionary.to_pylist())
+    chunks = [
+        pa.DictionaryArray.from_arrays(
+            chunk.indices,
+            text_array([str(UUID(bytes=one)) if is_uuid else one.hex() for one in chunk.dictionary.to_pylist()]),
+        )
+        for chunk in encoded.chunks
+    ]
+    return pa.chunked_array(chunks, TEXT)
 
 
 def _plain_decimal(column: pa.ChunkedArray) -> pa.ChunkedArray:

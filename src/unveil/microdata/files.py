@@ -14,7 +14,7 @@ from unveil.microdata.arrays import is_broken
 from unveil.microdata.schema import Schema, as_schema
 from unveil.microdata.source import Kind, Source
 
-__all__ = ["ENDINGS", "open_source"]
+__all__ = ["ENDINGS", "open_releases", "open_source"]
 
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
 ARROW = (".feather", ".arrow", ".ipc")
@@ -91,6 +91,35 @@ def open_source(
     return source if declared is None else declared.apply(source)
 
 
+def open_releases(data: Any, *, encoding: str | None = None) -> tuple[Any, ...]:
+    """What was given as one release: several where it is an R file with a list of data frames or a synds object.
+
+    Parameters
+    ----------
+    data
+        A file name, a frame or a :class:`Source`.
+    encoding
+        Encoding of texts that do not say their own.
+
+    Returns
+    -------
+    tuple
+        The data themselves, or the data frames of the R file.
+    """
+    if not isinstance(data, str | os.PathLike) or _ending(Path(data)) not in R or not Path(data).is_file():
+        return (data,)
+    return rdata.read_r(Path(data), Path(data).name, encoding=encoding)
+
+
+def _only_one(sources: Sequence[Source], label: str) -> Source:
+    if len(sources) > 1:
+        raise FileError(
+            f"{label}: holds {len(sources)} data frames, and one is wanted here; save one of them. "
+            "As a release all are measured"
+        )
+    return sources[0]
+
+
 class _Options:
     """The options of delimited text, checked once."""
 
@@ -130,7 +159,7 @@ def _open_file(path: Path, label: str, options: _Options) -> Source:
     if ending in statistical.FORMATS:
         return statistical.read_statistical(path, label, ending, encoding=options.encoding)
     if ending in R:
-        return rdata.read_r(path, label)
+        return _only_one(rdata.read_r(path, label, encoding=options.encoding), label)
     if ending in DELIMITED:
         return _open_delimited(path, label, ending, options)
     raise FileError(f"{label}: unknown ending {ending!r}; known are {', '.join(ENDINGS)} and .csv.gz")

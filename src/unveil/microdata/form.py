@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -9,7 +10,10 @@ from typing import Any
 
 import pyarrow as pa
 
-__all__ = ["ArrowForm", "Form", "PackageColumn", "PackageForm", "Spelling", "TextForm"]
+__all__ = ["ArrowForm", "Form", "PackageColumn", "PackageForm", "Spelling", "TextForm", "carried"]
+
+_MARKS_OF_TYPES = (b"_PL_", b"ARROW:extension:")
+_KEPT_OF_PANDAS = ("index_columns", "column_indexes", "columns", "creator", "pandas_version")
 
 
 @dataclass(frozen=True)
@@ -61,10 +65,34 @@ class ArrowForm:
     Parameters
     ----------
     schema
-        The schema of the columns.
+        The schema of the columns; only what :func:`carried` lets through is kept.
     """
 
     schema: pa.Schema
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "schema", carried(self.schema))
+
+
+def carried(schema: pa.Schema) -> pa.Schema:
+    """A schema with what another file needs to have the same types, and nothing else.
+
+    Notes that somebody attached to the original, its columns or its frame (``df.attrs``) say things of the original;
+    a release made from it must not hand them on.
+
+    Examples
+    --------
+    >>> field = pa.field("age", pa.int64(), metadata={"checked by": "N. N."})
+    >>> carried(pa.schema([field], metadata={"source": "register 7"})).metadata is None
+    True
+    """
+    fields = []
+    for column in schema:
+        marks = {key: value for key, value in (column.metadata or {}).items() if key.startswith(_MARKS_OF_TYPES)}
+        fields.append(column.remove_metadata().with_metadata(marks) if marks else column.remove_metadata())
+    stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    kept = {key: value for key, value in stored.items() if key in _KEPT_OF_PANDAS}
+    return pa.schema(fields, {b"pandas": json.dumps(kept).encode()} if kept else None)
 
 
 @dataclass(frozen=True)
@@ -98,16 +126,12 @@ class PackageColumn:
 
 @dataclass(frozen=True)
 class PackageForm:
-    """A file of a statistical package.
+    """A file of a statistical package; its own title is that of the original and no other file's.
 
     Parameters
     ----------
     package
         "SPSS", "Stata" or "SAS".
-    title
-        Label of the file.
-    table
-        Name of the table within the file (SAS).
     version
         Of the file format, as pyreadstat counts it; None where there is one only.
     columns
@@ -115,8 +139,6 @@ class PackageForm:
     """
 
     package: str
-    title: str | None = None
-    table: str | None = None
     version: int | None = None
     columns: Mapping[str, PackageColumn] = field(default_factory=lambda: MappingProxyType({}))
 

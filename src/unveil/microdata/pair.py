@@ -18,7 +18,7 @@ from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.arrays import buffer_view, from_numpy
 from unveil.microdata.coding import Distinct, distinct_values, level_text
 from unveil.microdata.column import CodedColumn, is_amount
-from unveil.microdata.files import open_source
+from unveil.microdata.files import open_releases, open_source
 from unveil.microdata.grouping import Grouping, grouped
 from unveil.microdata.harmonise import as_kind, harmonise
 from unveil.microdata.nearest import near_matches
@@ -101,7 +101,8 @@ class Pair:
         delimiter: str | None = None,
         decimal: str | None = None,
     ):
-        releases = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+        given = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+        releases = [release for data in given for release in open_releases(data, encoding=encoding)]
         if not releases:
             raise CallError("no release given: pass the synthetic file, or a list of them")
 

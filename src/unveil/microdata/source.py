@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Literal
+from typing import Any, Literal
 
 import pyarrow as pa
 
@@ -73,6 +73,9 @@ class Source:
         How the file keeps its columns.
     native
         Function from a column name to its Arrow column in the file's own type, where files have types.
+    origin
+        What the file says of how it was made: of a ``synds`` object of synthpop its method, settings and seed. The
+        seed is confidential.
     """
 
     label: str
@@ -84,6 +87,7 @@ class Source:
     path: str | None = None
     form: Form | None = None
     native: Callable[[str], pa.ChunkedArray] | None = None
+    origin: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -16,6 +16,7 @@ import importlib
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,9 +27,20 @@ import pyarrow.compute as pc
 from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
 from unveil.microdata.arrays import check_names, normalise, text_array, tidy_text, whole_numbers
 from unveil.microdata.form import PackageColumn, PackageForm
+from unveil.microdata.impossible import read_around_impossible
 from unveil.microdata.source import Kind, Source, Variable
 
-__all__ = ["FORMATS", "LETTER_BASE", "letter_code", "letter_of", "load_pyreadstat", "plain_code", "read_statistical"]
+__all__ = [
+    "FORMATS",
+    "LETTER_BASE",
+    "code_order",
+    "labelled_column",
+    "letter_code",
+    "letter_of",
+    "load_pyreadstat",
+    "plain_code",
+    "read_statistical",
+]
 
 LETTER_BASE = -2_000_000_000
 STATA_RELEASES = {8: 113, 10: 114, 12: 115, 13: 117, 14: 118, 15: 119}
@@ -122,8 +134,12 @@ def read_statistical(path: Path, label: str, ending: str, *, encoding: str | Non
         options["user_missing"] = True
     if encoding is not None and form.has_encoding:
         options["encoding"] = encoding
+    read = partial(getattr(pyreadstat, form.reader), str(path))
     try:
-        data, meta = getattr(pyreadstat, form.reader)(str(path), **options)
+        try:
+            data, meta = read(**options)
+        except (OverflowError, ValueError):
+            data, meta = read_around_impossible(read, label, options)
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise FileError(
@@ -156,7 +172,7 @@ def _form_of(path: Path, form: _Format, meta: Any, names: Sequence[str]) -> Pack
         )
         for name in names
     }
-    return PackageForm(package, meta.file_label, getattr(meta, "table_name", None), _version(path, package), columns)
+    return PackageForm(package, _version(path, package), columns)
 
 
 def _version(path: Path, package: str) -> int | None:
@@ -189,7 +205,7 @@ def _column(name: str, values: Any, meta: Any, label: str) -> tuple[pa.ChunkedAr
             return column, None
         labels = {plain_code(code): text for code, text in labels.items()}
         special = _special_codes(column, meta, name, letters, label)
-    return _labelled(name, column, labels, special, meta.variable_measure.get(name) == "ordinal", label)
+    return labelled_column(name, column, labels, special, meta.variable_measure.get(name) == "ordinal", label)
 
 
 def _with_letters(labels: Mapping[Any, str], letters: set[str]) -> dict[Any, str]:
@@ -227,15 +243,15 @@ def _special_codes(
     clash = {code for code in pc.unique(column).to_pylist() if letter_of(code) and code not in by_letter}
     if by_letter and clash:
         raise DataError(f"{label}: column {name!r} holds {clash.pop()}, the number kept for a user missing letter")
-    return tuple(sorted(codes | by_letter, key=_code_order))
+    return tuple(sorted(codes | by_letter, key=code_order))
 
 
-def _code_order(code: Any) -> tuple[bool, Any]:
+def code_order(code: Any) -> tuple[bool, Any]:
     """Numbers first, then letters by the alphabet."""
     return letter_of(code) is not None, code if letter_of(code) is None else -code
 
 
-def _labelled(
+def labelled_column(
     name: str,
     column: pa.ChunkedArray,
     labels: Mapping[Any, str],
@@ -254,7 +270,7 @@ def _labelled(
         return plain, Variable(
             name, kind=None if is_text else "numeric", special_codes=tuple(special), labels=dict(labels)
         )
-    codes = sorted(set(labels) | (set(special) & occurring), key=str if is_text else _code_order)
+    codes = sorted(set(labels) | (set(special) & occurring), key=str if is_text else code_order)
     levels = _distinct_labels(name, [(code, labels.get(code, str(code))) for code in codes], label)
     indices = pc.index_in(column.combine_chunks(), value_set=_array_of(codes, column.type))
     coded = pa.chunked_array([pa.DictionaryArray.from_arrays(indices, text_array(levels))])

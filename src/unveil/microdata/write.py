@@ -8,6 +8,7 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
@@ -200,23 +201,36 @@ def _described(table: pa.Table, about: _About) -> pa.Table:
     """The table with its declarations, and with what pandas needs to find its types again."""
     metadata: dict[bytes, bytes] = {}
     if isinstance(about.form, ArrowForm):
-        metadata |= _of_pandas(about.form.schema, table.column_names)
+        metadata |= _of_pandas(about.form.schema, table)
     if about.variables:
         metadata |= metadata_for(about.variables)
     return table.replace_schema_metadata(metadata or None)
 
 
-def _of_pandas(schema: pa.Schema, names: list[str]) -> dict[bytes, bytes]:
-    """What pandas stores of types and of row labels that are columns; not the number of records."""
+def _of_pandas(schema: pa.Schema, table: pa.Table) -> dict[bytes, bytes]:
+    """What pandas stores of types and of row labels that are columns; no number of records or of levels."""
     stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     if not stored:
         return {}
+    names = table.column_names
     kept = {
         "index_columns": [name for name in stored.get("index_columns", ()) if name in names],
         "column_indexes": stored.get("column_indexes", []),
-        "columns": [column for column in stored.get("columns", ()) if column.get("name") in names],
+        "columns": [
+            column | {"metadata": _levels_of_pandas(column.get("metadata"), table.column(column["name"]))}
+            for column in stored.get("columns", ())
+            if column.get("name") in names
+        ],
     }
     return {b"pandas": json.dumps(stored | kept).encode()}
+
+
+def _levels_of_pandas(told: Any, column: pa.ChunkedArray) -> Any:
+    """What pandas stores of categories, of those that are written."""
+    if not isinstance(told, dict) or "num_categories" not in told:
+        return told
+    levels = [len(chunk.dictionary) for chunk in column.chunks] if pa.types.is_dictionary(column.type) else []
+    return told | {"num_categories": max(levels, default=0)}
 
 
 def _write_package(table: pa.Table, path: Path, about: _About, label: str) -> None:

@@ -63,7 +63,7 @@ def write_statistical(table: pa.Table, path: Path, variables: Declared, form: Pa
     own = form if form.package == package else None
     prepared = _prepare(table, variables, form, own, package, label)
     titles = {name: column.title for name, column in form.columns.items() if column.title}
-    options = {"column_labels": titles, "file_label": form.title or ""}
+    options: dict[str, Any] = {"column_labels": titles}
     if own is not None:
         options["variable_format"] = {n: c.format for n, c in own.columns.items() if c.format and n in prepared.columns}
     write = {"SPSS": _write_spss, "Stata": _write_stata, "SAS": _write_sas}[package]
@@ -165,7 +165,7 @@ def _write_sas(
 ) -> None:
     _warn_lost([v.name for v in variables.values() if v != Variable(v.name)], "declarations", "SAS transport", label)
     if own is not None:
-        options |= {"table_name": own.table, "file_format_version": own.version or 8}
+        options["file_format_version"] = own.version or 8
     _call("write_xport", prepared, path, label, **options)
 
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.microdata.form import ArrowForm
+from unveil.microdata.form import ArrowForm, carried
 from unveil.microdata.source import Flavour, Source
 from unveil.synthesis.arrow_values import declared, of_kind, one_each, only_drawn, plain, taken
 from unveil.synthesis.encode import EncodedVariable, Levels
@@ -116,7 +116,7 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
         if name not in with_levels:
             values = only_drawn(values) if variable.kind == "ordered" else one_each(values, variable.values)
         columns[name] = values
-    schema = table.schema if table is not None else _schema(source, columns)
+    schema = carried(table.schema) if table is not None else _schema(source, columns)
     flavour = source.flavour if isinstance(data, Source) else "arrow"
     return Palette("arrow", schema, columns, flavour, frozenset(with_levels))
 
