@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import warnings
@@ -135,7 +136,7 @@ def _check_free(folder: Path, report: bool) -> None:
     """Refuse before the work what would take the place of another file."""
     names = [ORIGINAL, SCHEMA, CART, PROVENANCE, *OTHERS.values(), *([REPORT] if report else [])]
     for path in (folder / name for name in names):
-        if path.exists():
+        if os.path.lexists(path):
             raise FileError(f"{path} exists; choose another folder")
 
 

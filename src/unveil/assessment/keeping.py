@@ -53,7 +53,7 @@ class Kept:
     def store(self, part: dict[str, Any]) -> None:
         """Keep a finished part, under a digest that tells whether the file is still what was written."""
         content = json.dumps(without_nan(part), allow_nan=False)
-        with replacing(self._path(part["name"]), overwrite=True) as temporary:
+        with replacing(self._path(part["name"]), overwrite=True, confidential=True) as temporary:
             temporary.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}", encoding="utf-8")
 
 

@@ -257,7 +257,7 @@ def compare(
     from unveil.microdata.files import open_source
     from unveil.microdata.write import write_table
 
-    output.check((original, *files), *(() if csv is None else (csv,)))
+    output.check((original, *files, *reading.files), *(() if csv is None else (csv,)))
     options = asked.options()
     _require_keys(options)
     announce_compiling()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import Annotated
 
@@ -35,7 +36,7 @@ def schema(
     text = schema_text(source)
     if output is None:
         print(text, end="")
-    elif output.exists():
+    elif os.path.lexists(output):
         raise FileError(f"{output} exists; choose another name or remove it first")
     else:
         write_text(output, text)

@@ -97,7 +97,7 @@ def membership(
     records
         Write the scores of every attacked record to this file. They are confidential.
     """
-    inputs = (original, *synthetic, *([holdout] if holdout else []))
+    inputs = (original, *synthetic, *reading.files, *([holdout] if holdout else []))
     output.check(inputs, *([records] if records else []))
     announce_compiling()
     if refit is not None:

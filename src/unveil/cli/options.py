@@ -145,6 +145,11 @@ class Reading:
     decimal: str | None = None
 
     @property
+    def files(self) -> tuple[Path, ...]:
+        """Files that say how the others are read."""
+        return () if self.schema is None else (self.schema,)
+
+    @property
     def gaps(self) -> tuple[str, ...]:
         """All texts that stand for a gap."""
         return ("", *(self.missing or ()))
@@ -230,11 +235,14 @@ class Output:
 
     def check(self, inputs: tuple[Path, ...], *others: Path) -> None:
         """Refuse, before anything is computed, what could not be written afterwards."""
+        from unveil.microdata.doors import check_replaceable
+
         if self.json == "":
             raise CallError("--json takes the name of a file, or - for standard output; it is empty")
         named = [Path(self.json)] if self.json not in (None, "-") else []
         written = [*named, *([self.plot] if self.plot else []), *others]
         for position, path in enumerate(written):
+            check_replaceable(path, str(path))
             if any(path.resolve() == other.resolve() for other in written[:position]):
                 raise CallError(f"{path} would be written twice; name another file for one of them")
             if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
@@ -343,7 +351,7 @@ def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> 
     """Write figures of single persons, and say that they are."""
     from unveil.microdata.write import write_table
 
-    write_table(table, str(path), overwrite=overwrite)
+    write_table(table, str(path), overwrite=overwrite, confidential=True)
     print(f"notice: {path} holds figures of every single person{of}: keep it in the building", file=sys.stderr)
 
 

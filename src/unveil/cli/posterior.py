@@ -90,7 +90,8 @@ def posterior(
     from unveil.posterior.call import posterior as compute
     from unveil.posterior.setting import pooled_groups
 
-    output.check((original, *synthetic), *record_files(records, len(pooled_groups(releases, len(synthetic)))))
+    inputs = (original, *synthetic, *reading.files, *([provenance] if provenance else []))
+    output.check(inputs, *record_files(records, len(pooled_groups(releases, len(synthetic)))))
     announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
     if provenance is not None:
         from unveil.synthesis.rebuild import reading_of

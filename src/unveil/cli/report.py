@@ -31,6 +31,9 @@ def report(
     form = ENDINGS.get(output.suffix.lower())
     if form is None:
         raise CallError(f"{output}: reports are written as {', '.join(ENDINGS)}")
+    from unveil.microdata.doors import check_replaceable
+
+    check_replaceable(output, str(output))
     if output.exists() and assessment.exists() and output.samefile(assessment):
         raise CallError(f"{output} is the assessment itself; name another file to write to")
     if not output.parent.is_dir():

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-import signal
-import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -160,28 +156,12 @@ def synthesize(
     settings = asdict(trees) | model.settings() | asdict(whole_file) | {
         "special_codes": reading.codes or None, "kinds": reading.stated or None,
     }  # fmt: skip
-    with _tidy_when_terminated(), progress_bar("reading") as progress:
+    with progress_bar("reading") as progress:
         files = synthesize_files(
             original, output, method=method, m=m, k=k, seed=seed, settings=settings, reading=reading.options,
             format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
     print(files)
-
-
-@contextmanager
-def _tidy_when_terminated() -> Iterator[None]:
-    """Let a termination (as batch systems send) end the program through its clean-up, like an interruption."""
-
-    def stop(number: int, *_: object) -> None:
-        sys.exit(128 + number)
-
-    signals = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = [(number, signal.signal(number, stop)) for number in signals]
-    try:
-        yield
-    finally:
-        for number, handler in before:
-            signal.signal(number, handler)
 
 
 def _split(given: list[str] | None) -> list[str] | None:

@@ -40,7 +40,7 @@ def identity(
     """Persons who are unique on the keys, and found again in the release."""
     import unveil
 
-    output.check((original, *synthetic), *record_files(records, len(synthetic)))
+    output.check((original, *synthetic, *reading.files), *record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
     risk = unveil.identity(
         pair,
@@ -90,7 +90,7 @@ def attribute(
         raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
-    output.check((original, *synthetic), *record_files(records, len(synthetic)))
+    output.check((original, *synthetic, *reading.files), *record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
     risk = unveil.attribute(
         pair, names_of(keys, pair.names), target=target,
@@ -118,7 +118,7 @@ def structure(
     """Which key combinations of the original the release keeps, and which it invents."""
     import unveil
 
-    output.check((original, *synthetic))
+    output.check((original, *synthetic, *reading.files))
     pair = reading.pair(original, synthetic)
     output.give(
         unveil.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
@@ -141,7 +141,7 @@ def keysets(
     """
     import unveil
 
-    output.check((original, *synthetic))
+    output.check((original, *synthetic, *reading.files))
     pair = reading.pair(original, synthetic)
     with progress_bar("key sets") as progress:
         sets = unveil.key_sets(

@@ -101,7 +101,7 @@ def utility(
     """
     from unveil.utility.study import utility as compute
 
-    output.check((original, *synthetic))
+    output.check((original, *synthetic, *reading.files))
     announce_compiling()
     pair = reading.pair(original, synthetic)
     with progress_bar("utility") as progress:

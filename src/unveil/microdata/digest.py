@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from pathlib import Path
 
 from unveil.errors import FileError
+from unveil.microdata.doors import check_readable
 
 __all__ = ["sha256"]
 
@@ -18,6 +20,8 @@ def sha256(path: str | Path) -> str:
     FileError
         If the file cannot be read.
     """
+    if os.path.exists(path):
+        check_readable(path, Path(path).name)
     try:
         with Path(path).open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()

@@ -11,6 +11,7 @@ from typing import Any
 from unveil.errors import CallError, FileError
 from unveil.microdata import columnar, delimited, frames, rdata, statistical
 from unveil.microdata.arrays import is_broken
+from unveil.microdata.doors import check_readable
 from unveil.microdata.schema import Schema, as_schema
 from unveil.microdata.source import Kind, Source
 
@@ -145,12 +146,9 @@ class _Options:
 
 
 def _open_file(path: Path, label: str, options: _Options) -> Source:
-    if path.is_dir():
-        raise FileError(f"{label}: a folder, not a file; name the file itself")
-    if not path.exists():
-        raise FileError(f"{label}: no such file in {path.parent.resolve()}")
     if is_broken(str(path)):
         raise FileError(f"{label!r}: the path is no text, it holds half a character; rename the file or folder")
+    check_readable(path, label)
     ending = _ending(path)
     if ending == ".parquet":
         return columnar.open_parquet(path, label)

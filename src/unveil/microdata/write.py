@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from unveil.errors import CallError, DataError, FileError, UnveilWarning
 from unveil.microdata.arrays import check_names, normalise
-from unveil.microdata.atomic import replacing
+from unveil.microdata.atomic import replacing, tidy_when_ended
 from unveil.microdata.columnar import metadata_for
 from unveil.microdata.form import ArrowForm, Form, PackageForm, TextForm
 from unveil.microdata.source import Source, Variable
@@ -39,6 +39,7 @@ def write_table(
     form: Form | None = None,
     *,
     overwrite: bool = False,
+    confidential: bool = False,
 ) -> None:
     """Write a table; what :func:`unveil.microdata.open_source` reads back has the same values.
 
@@ -57,6 +58,8 @@ def write_table(
         delimiter of text, labels of variables, display formats and measure levels of statistical packages.
     overwrite
         Whether an existing file may be replaced.
+    confidential
+        Whether only the owner may read the file.
 
     Raises
     ------
@@ -81,7 +84,7 @@ def write_table(
         # What is not one value per record is refused; the values stay as they are.
         normalise(pa.chunked_array([], field.type), field.name, target.name)
     known = {name: v for name, v in (variables or {}).items() if name in set(table.column_names)}
-    with replacing(target, overwrite=overwrite) as temporary:
+    with replacing(target, overwrite=overwrite, confidential=confidential) as temporary:
         try:
             writer(table, temporary, _About(known, form), target.name)
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
@@ -116,7 +119,7 @@ def check_writable(source: Source, path: str | Path) -> None:
         if target.suffix.lower() in PACKAGES:
             refuse_long_integers(column, name, target.name)
         columns[name] = column.slice(0, 0)
-    with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+    with tidy_when_ended(), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         # What is lost is said of the file itself.
         warnings.simplefilter("ignore", UnveilWarning)
         write_table(pa.table(columns), Path(folder, target.name), source.variables, source.form)

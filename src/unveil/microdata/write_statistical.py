@@ -167,6 +167,16 @@ def _write_sas(
     if own is not None:
         options["file_format_version"] = own.version or 8
     _call("write_xport", prepared, path, label, **options)
+    _check_complete(prepared, path, label)
+
+
+def _check_complete(prepared: _Prepared, path: Path, label: str) -> None:
+    """See the last record: pyreadstat does not say where a disk is full while it writes this format."""
+    n = len(next(iter(prepared.columns.values()))) if prepared.columns else 0
+    if n:
+        _, meta = load_pyreadstat(label).read_xport(str(path), row_offset=n - 1, output_format="dict")
+        if meta.number_rows != 1:
+            raise FileError(f"{label}: cannot be written (the file is cut off; is the disk full?)")
 
 
 def _warn_lost(names: list[str], what: str, where: str, label: str) -> None:

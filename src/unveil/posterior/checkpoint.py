@@ -75,7 +75,7 @@ class Checkpoint:
 
     def write(self) -> None:
         """Write the file."""
-        with replacing(self.path, overwrite=True) as temporary, temporary.open("wb") as stream:
+        with replacing(self.path, overwrite=True, confidential=True) as temporary, temporary.open("wb") as stream:
             np.savez(stream, run=np.array(self.key), **self.blocks)
         self.written = time.monotonic()
 

@@ -10,6 +10,7 @@ from typing import Any
 from unveil.errors import CallError, FileError
 from unveil.microdata.atomic import replacing
 from unveil.microdata.digest import sha256
+from unveil.microdata.doors import check_replaceable
 from unveil.report.markdown import markdown
 from unveil.report.page import html
 
@@ -60,6 +61,7 @@ def write_markdown(assessment: Mapping[str, Any], path: str | Path, *, overwrite
 
 
 def _write(text: str, assessment: Mapping[str, Any], path: Path, overwrite: bool) -> None:
+    check_replaceable(path, path.name)
     if path.exists() and _is_input(path, assessment):
         raise CallError(f"{path.name} is an input of this assessment; name another file to write to")
     with replacing(path, overwrite=overwrite) as temporary:

@@ -192,7 +192,7 @@ def write_provenance(provenance: Provenance, path: str | Path, *, overwrite: boo
                 "lists and mappings"
             ) from None
     text = json.dumps(provenance.to_dict(), indent=2, ensure_ascii=False, allow_nan=False)
-    with replacing(path, overwrite=overwrite) as temporary:
+    with replacing(path, overwrite=overwrite, confidential=True) as temporary:
         temporary.write_text(text + "\n", encoding="utf-8", newline="\n")
 
 

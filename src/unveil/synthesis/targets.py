@@ -17,6 +17,8 @@ from typing import TypeVar
 
 from unveil.errors import CallError, FileError
 from unveil.microdata.arrays import is_broken, quoted_list
+from unveil.microdata.atomic import tidy_when_ended
+from unveil.microdata.doors import check_replaceable
 from unveil.microdata.statistical import FORMATS, load_pyreadstat
 
 __all__ = ["Targets", "check_free", "choose_targets", "leftovers", "write_all"]
@@ -160,10 +162,9 @@ def check_free(targets: Targets, inputs: Iterable[Path], overwrite: bool) -> Non
         for path in inputs:
             if target.exists() and path.exists() and target.samefile(path):
                 raise CallError(f"{target} is {path.name} itself, which is never overwritten; choose another name")
-        if target.is_dir():
-            raise FileError(f"{target} is a folder; choose another name")
         if os.path.lexists(target) and not overwrite:
             raise FileError(f"{target} exists; name another, or replace it: overwrite=True, --overwrite")
+        check_replaceable(target, str(target))
     if _split(targets.releases[0])[1] in FORMATS:
         load_pyreadstat(targets.releases[0].name)
 
@@ -207,6 +208,11 @@ def write_all(targets: Targets, write: Callable[[Path], T], *, overwrite: bool) 
     FileError
         If a file exists by now, or the folder cannot be written to.
     """
+    with tidy_when_ended():
+        return _write_all(targets, write, overwrite)
+
+
+def _write_all(targets: Targets, write: Callable[[Path], T], overwrite: bool) -> T:
     folder = targets.folder
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     staged = None
@@ -256,6 +262,7 @@ def _move(targets: Targets, staged: Path, overwrite: bool) -> None:
             if os.path.lexists(target):
                 if not overwrite:
                     raise FileError(f"{target} exists by now; nothing was written")
+                check_replaceable(target, str(target))
                 os.rename(target, replaced / target.name)
             os.rename(staged / target.name, target)
     except BaseException:

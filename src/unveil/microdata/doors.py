@@ -1,0 +1,104 @@
+"""What stands where a file is to be read or written: only regular files are read, and only they are replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from unveil.errors import FileError
+
+__all__ = ["check_readable", "check_replaceable"]
+
+STANDARD = {1: "standard output", 2: "standard error"}
+
+
+def check_readable(path: str | Path, label: str) -> os.stat_result:
+    """Refuse to read what is no regular file: a device has no end, and a pipe gives what is in it only once.
+
+    Parameters
+    ----------
+    path
+        What is to be read.
+    label
+        Its name in messages.
+
+    Returns
+    -------
+    os.stat_result
+        What the system says of the file.
+
+    Raises
+    ------
+    FileError
+        If there is nothing, or something else than a file.
+    """
+    try:
+        state = os.stat(path)
+    except FileNotFoundError:
+        raise FileError(f"{label}: no such file in {Path(path).parent.absolute()}") from None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{label}: cannot be read ({_reason(error)})") from None
+    if not stat.S_ISREG(state.st_mode):
+        advice = "name the file itself" if stat.S_ISDIR(state.st_mode) else "save its content to a file first"
+        raise FileError(f"{label}: {_kind(state.st_mode)}, not a file; {advice}")
+    return state
+
+
+def check_replaceable(path: str | Path, label: str) -> os.stat_result | None:
+    """Refuse to write where something stands that is never replaced: a device, pipe, socket or folder, or a link to it.
+
+    Neither is a link to a file, so that no name leads elsewhere than before; one that leads nowhere may be.
+
+    Parameters
+    ----------
+    path
+        Where to.
+    label
+        Its name in messages.
+
+    Returns
+    -------
+    os.stat_result or None
+        What the system says of what may be replaced there; None where there is nothing.
+
+    Raises
+    ------
+    FileError
+        If there is such a thing, or the name is none that a file can have.
+    """
+    try:
+        state = os.lstat(path)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except (OSError, ValueError) as error:
+        raise FileError(f"{label}: cannot be written ({_reason(error)})") from None
+    if stat.S_ISLNK(state.st_mode):
+        if not os.path.exists(path):
+            return state
+        raise FileError(f"{label}: a link, which is never replaced; name the file itself: {os.path.realpath(path)}")
+    if not stat.S_ISREG(state.st_mode):
+        raise FileError(f"{label}: {_kind(state.st_mode)}, which is never replaced; name a file")
+    for number, stream in STANDARD.items():
+        if _is_stream(state, number):
+            raise FileError(f"{label}: {stream} goes to this file; name another")
+    return state
+
+
+def _is_stream(state: os.stat_result, number: int) -> bool:
+    try:
+        return os.path.samestat(state, os.fstat(number))
+    except OSError:
+        return False
+
+
+def _kind(mode: int) -> str:
+    if stat.S_ISDIR(mode):
+        return "a folder"
+    if stat.S_ISFIFO(mode):
+        return "a pipe"
+    return "a socket" if stat.S_ISSOCK(mode) else "a device"
+
+
+def _reason(error: Exception) -> str:
+    return getattr(error, "strerror", None) or str(error)
