@@ -152,14 +152,14 @@ def test_text_of_fractions_of_a_second():
 # --------------------------------------------------------------------------------------------- harmonising
 def test_nothing_to_harmonise_changes_nothing():
     files = [distinct(pa.array([2, 1])), distinct(pa.array([1, 2, 3]))]
-    result, notes = harmonise(files, [{}, {}])
+    result, notes = harmonise(files)
     assert notes == []
     assert [decoded(f) for f in result] == [[2, 1], [1, 2, 3]]
 
 
 def test_all_files_come_out_with_one_type():
     files = [distinct(pa.array([1, 2])), distinct(pa.array([1.5, 1.0])), distinct(pa.nulls(2)), distinct(pa.array([2]))]
-    result, notes = harmonise(files, [{}] * 4)
+    result, notes = harmonise(files)
     assert [f.values.type for f in result] == [pa.float64()] * 4
     assert [decoded(f) for f in result] == [[1, 2], [1.5, 1], [None, None], [2]]
     assert notes == []
@@ -167,7 +167,7 @@ def test_all_files_come_out_with_one_type():
 
 def test_files_without_a_value_are_left_alone():
     files = [distinct(pa.nulls(1)), distinct(pa.array([], pa.string()))]
-    result, notes = harmonise(files, [{}, {}])
+    result, notes = harmonise(files)
     assert notes == []
     assert [len(f.values) for f in result] == [0, 0]
 
@@ -175,7 +175,7 @@ def test_files_without_a_value_are_left_alone():
 def test_notes_name_files_and_column_whatever_the_order_of_records():
     def notes(values: Sequence[str]) -> list[str]:
         files = [distinct(pa.array(values), "o.csv", "sex"), distinct(pa.array(["x"]), "s.csv", "sex")]
-        return harmonise(files, [{}, {}])[1]
+        return harmonise(files)[1]
 
     assert notes(["b", "a"]) == notes(["a", "b"])
     (note,) = notes(["b", "a"])
@@ -185,7 +185,7 @@ def test_notes_name_files_and_column_whatever_the_order_of_records():
 
 def test_a_chain_of_almost_equal_doubles_is_one_value_in_each_file():
     steps = [0.3, math.nextafter(0.3, 1), math.nextafter(math.nextafter(0.3, 1), 1)]
-    result, _ = harmonise([distinct(pa.array(steps)), distinct(pa.array([0.3]))], [{}, {}])
+    result, _ = harmonise([distinct(pa.array(steps)), distinct(pa.array([0.3]))])
     assert decoded(result[0]) == [0.3] * 3
 
 

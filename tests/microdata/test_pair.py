@@ -457,17 +457,17 @@ def test_labels_translate_the_numbers_of_the_other_file():
         (unveil.Pair(coded, worded), [["male", "female", "male"], ["male", "female"]]),
         (unveil.Pair(worded, coded), [["male", "female"], ["male", "female", "male"]]),
     ):
-        with pytest.warns(UnveilWarning, match="the numbers were replaced by their declared labels"):
+        with pytest.warns(UnveilWarning, match="the codes were replaced by their declared labels"):
             assert shown(pair) == expected
 
 
-def test_labels_that_leave_a_number_out_do_not_translate():
+def test_labels_that_leave_a_number_out_translate_the_others():
     worded = unveil.read(
         pa.table({"x": ["male", "3"]}), schema={"x": unveil.Variable("x", labels={1: "male", 2: "female"})}
     )
-    with pytest.warns(UnveilWarning, match="the numbers were compared as text"):
+    with pytest.warns(UnveilWarning, match="the labels were replaced by their codes"):
         found = shown(unveil.Pair(pa.table({"x": [1, 3]}), worded))
-    assert found == [["1", "3"], ["male", "3"]]
+    assert found == [["1", "3"], ["1", "3"]]
 
 
 def test_special_codes_that_no_record_has_are_told():

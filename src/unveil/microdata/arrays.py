@@ -9,7 +9,7 @@ which costs more than reading a small file.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -35,6 +35,7 @@ __all__ = [
     "tidy_text",
     "unified",
     "whole_numbers",
+    "with_levels",
 ]
 
 TEXT = pa.dictionary(pa.int32(), pa.string())
@@ -114,6 +115,15 @@ def _counts(names: Sequence[str]) -> dict[str, int]:
 def dictionary_levels(column: pa.ChunkedArray) -> tuple[Any, ...]:
     """The dictionary's values in their order, as Python values."""
     return tuple(column.chunk(0).dictionary.to_pylist()) if column.num_chunks else ()
+
+
+def with_levels(column: pa.ChunkedArray, names: Mapping[str, str]) -> pa.ChunkedArray:
+    """A dictionary of text with some of its levels renamed."""
+    if not column.num_chunks:
+        return column
+    chunk = column.chunk(0)
+    levels = [names.get(level, level) for level in chunk.dictionary.to_pylist()]
+    return pa.chunked_array([pa.DictionaryArray.from_arrays(chunk.indices, text_array(levels))])
 
 
 def declare_an_order(levels: Sequence[Any], codes: NDArray[np.integer[Any]]) -> bool:

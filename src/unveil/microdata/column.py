@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -12,6 +13,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.microdata.coding import level_text, level_texts
+from unveil.microdata.labels import Naming
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Kind
 
@@ -43,6 +45,8 @@ class CodedColumn:
         Codes of levels that are special codes, ascending.
     notes
         What was harmonised, and what deserves a look.
+    naming
+        Codes by which labels may be called, or labels by which codes may be.
     """
 
     name: str
@@ -53,6 +57,7 @@ class CodedColumn:
     releases: tuple[NDArray[np.int32], ...]
     special: tuple[int, ...] = ()
     notes: tuple[str, ...] = field(default=())
+    naming: Naming = field(default=Naming())
 
     @property
     def n_levels(self) -> int:
@@ -82,7 +87,9 @@ class CodedColumn:
         return level_texts(self.levels[code : code + 1])[0]
 
     def code_of(self, level: object) -> int:
-        """Code of a level given as a value, as its text, or as None for the gap.
+        """Code of a level given as a value, as its text, as its code or label, or as None for the gap.
+
+        A text that is a level as it is printed is that level, also where it reads like the code of another.
 
         Raises
         ------
@@ -93,13 +100,21 @@ class CodedColumn:
             if self.has_gap:
                 return len(self.levels)
             raise CallError(f"column {self.name!r} has no missing values")
+        found = next((self._codes[text] for text in self._spellings(level) if text in self._codes), None)
+        if found is None:
+            known = dict.fromkeys([*self.labels, *self.naming.by_label])
+            raise CallError(f"column {self.name!r} has no level {level!r}{near_matches(str(level), known)}")
+        return found
+
+    def _spellings(self, level: object) -> Iterator[str]:
+        named = self.naming.of(level)
+        if named is not None and not isinstance(level, str):
+            yield named
         text = level if isinstance(level, str) else level_text(level)
         midnight = " 00:00:00"
-        spellings = (text, text + midnight, text.removesuffix(midnight))
-        found = next((self._codes[spelling] for spelling in spellings if spelling in self._codes), None)
-        if found is None:
-            raise CallError(f"column {self.name!r} has no level {level!r}{near_matches(str(level), self.labels)}")
-        return found
+        yield from (text, text + midnight, text.removesuffix(midnight))
+        if named is not None:
+            yield named
 
     @cached_property
     def _codes(self) -> dict[str, int]:

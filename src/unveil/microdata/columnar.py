@@ -207,6 +207,7 @@ def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
             "levels": None if v.levels is None else list(v.levels),
             "special_codes": list(v.special_codes),
             "labels": [[code, label] for code, label in v.labels.items()],
+            "labelled": v.labelled,
         }
         for v in variables.values()
         if all(isinstance(level, bool | int | float | str) for level in v.levels or ())
@@ -223,6 +224,7 @@ def variables_from_json(stored: bytes) -> dict[str, Variable]:
             levels=None if entry["levels"] is None else tuple(entry["levels"]),
             special_codes=tuple(entry["special_codes"]),
             labels=dict(entry["labels"]),
+            labelled=bool(entry.get("labelled", False)),
         )
         for entry in json.loads(stored)
     }

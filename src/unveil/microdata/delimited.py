@@ -18,11 +18,12 @@ from pyarrow import csv as arrow_csv
 
 from unveil.errors import DataError, FileError, UnveilWarning
 from unveil.microdata import dialect
-from unveil.microdata.arrays import TEXT, quoted_list, unified
+from unveil.microdata.arrays import TEXT, quoted_list, text_array, unified
 from unveil.microdata.dialect import Dialect
 from unveil.microdata.form import Spelling, TextForm
 from unveil.microdata.inference import USUAL_GAPS, decimal_commas, decimals_written, force, infer, is_usual_gap
-from unveil.microdata.source import Kind, Source
+from unveil.microdata.labels import codes_of_labels
+from unveil.microdata.source import Kind, Scalar, Source
 
 __all__ = ["read_delimited"]
 
@@ -51,6 +52,7 @@ def read_delimited(
     delimiter: str | None = None,
     decimal: str | None = None,
     kinds: Mapping[str, Kind] | None = None,
+    labels: Mapping[str, Mapping[Scalar, str]] | None = None,
 ) -> Source:
     """Read a delimited text file.
 
@@ -64,6 +66,8 @@ def read_delimited(
         Found in the file where not given.
     kinds
         Declared kinds by column: the column is read as that kind, or an error says which value is not.
+    labels
+        By column, label by code: where numbers are declared, labels are read as their codes.
 
     Raises
     ------
@@ -79,7 +83,11 @@ def read_delimited(
     del table
     sign = decimal or _decimal_sign(columns, form)
     known = kinds or {}
-    settled = [_type_column(name, columns.pop(name), known.get(name), sign, form) for name in form.names]
+    declared = labels or {}
+    settled = [
+        _type_column(name, columns.pop(name), known.get(name), sign, form, declared.get(name, {}))
+        for name in form.names
+    ]
     second = _unquoted_gaps([c for c in settled if c.tokens], form, tuple(missing))
     final = _settle_gaps(settled, second, label)
     if sign == "," and decimal is None:
@@ -239,7 +247,14 @@ def _decimal_sign(columns: Mapping[str, pa.ChunkedArray], form: Dialect) -> str:
     return "."
 
 
-def _type_column(name: str, column: pa.ChunkedArray, kind: Kind | None, decimal: str, form: Dialect) -> _Column:
+def _type_column(
+    name: str,
+    column: pa.ChunkedArray,
+    kind: Kind | None,
+    decimal: str,
+    form: Dialect,
+    labels: Mapping[Scalar, str],
+) -> _Column:
     column = _unified(column)
     values, tokens = _without_gaps(_distinct(column))
     only_tokens = values.null_count == len(values)
@@ -251,6 +266,8 @@ def _type_column(name: str, column: pa.ChunkedArray, kind: Kind | None, decimal:
         typed = infer(values, decimal)
     else:
         typed, wrong = force(values, kind, decimal)
+        if typed is None and labels and kind in ("numeric", "logical"):
+            typed, wrong = force(_in_codes(values, labels, f"{form.label}: column {name!r}"), kind, decimal)
         if typed is None:
             line = next(line for line, record in dialect.read_records(form) if wrong in record[_place(name, form)])
             raise DataError(
@@ -259,6 +276,16 @@ def _type_column(name: str, column: pa.ChunkedArray, kind: Kind | None, decimal:
             )
     typed = None if typed is None else _with_values(column, typed)
     return _Column(name, column, typed, tokens, only_tokens and kind is None)
+
+
+def _in_codes(values: pa.ChunkedArray, labels: Mapping[Scalar, str], where: str) -> pa.ChunkedArray:
+    """The values with labels replaced by the codes that they stand for."""
+    codes = codes_of_labels(pc.unique(values).drop_null().to_pylist(), labels)
+    if not codes:
+        return values
+    _warn(f"{where} holds labels of codes: they were replaced by their codes")
+    place = pc.index_in(values, value_set=text_array(list(codes)))
+    return pc.coalesce(pc.take(text_array(list(codes.values())), place), values)
 
 
 def _place(name: str, form: Dialect) -> slice:

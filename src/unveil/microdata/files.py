@@ -15,7 +15,7 @@ from unveil.microdata.doors import check_readable
 from unveil.microdata.schema import Schema, as_schema
 from unveil.microdata.source import Kind, Source
 
-__all__ = ["ENDINGS", "open_releases", "open_source"]
+__all__ = ["ENDINGS", "is_delimited", "open_releases", "open_source"]
 
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
 ARROW = (".feather", ".arrow", ".ipc")
@@ -79,7 +79,7 @@ def open_source(
         source = data if label is None else replace(data, label=label)
     elif isinstance(data, str | os.PathLike):
         options = _Options(missing, encoding, delimiter, decimal, declared)
-        if declared is not None and _ending(Path(data)) in DELIMITED:
+        if declared is not None and is_delimited(data):
             declared = declared.for_text()
         source = _open_file(Path(data), label or Path(data).name or str(data), options)
     elif frames.is_frame(data):
@@ -163,6 +163,11 @@ def _open_file(path: Path, label: str, options: _Options) -> Source:
     raise FileError(f"{label}: unknown ending {ending!r}; known are {', '.join(ENDINGS)} and .csv.gz")
 
 
+def is_delimited(data: Any) -> bool:
+    """Whether the data are named as a file of delimited text."""
+    return isinstance(data, str | os.PathLike) and _ending(Path(data)) in DELIMITED
+
+
 def _ending(path: Path) -> str:
     """The name's ending in small letters, without .gz after that of a delimited text file."""
     endings = [suffix.lower() for suffix in path.suffixes[-2:]]
@@ -180,4 +185,5 @@ def _open_delimited(path: Path, label: str, ending: str, options: _Options) -> S
         delimiter=options.delimiter or DELIMITED[ending],
         decimal=options.decimal,
         kinds=options.kinds,
+        labels={name: variable.labels for name, variable in (options.schema or {}).items()},
     )

@@ -7,10 +7,8 @@ is refused. Values are compared as values: 1, 1.0 and an integer column's 1 are 
 
 from __future__ import annotations
 
-import math
 import re
-import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -22,20 +20,18 @@ from numpy.typing import NDArray
 from unveil.errors import DataError
 from unveil.microdata.arrays import buffer_view, from_numpy, text_array
 from unveil.microdata.coding import Distinct, level_texts
-from unveil.microdata.source import Kind, Scalar
+from unveil.microdata.numbers import exact_number, plain_text
+from unveil.microdata.source import Kind
 
 __all__ = ["as_kind", "harmonise", "own_levels"]
 
 _EXACT_IN_FLOAT = 2**53
-_DIGITS_OF_A_DOUBLE = 15
-_NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][+-]?\d+)?")
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 _LOGICAL = {"true": True, "false": False}
 
 
 def harmonise(
     found: Sequence[Distinct],
-    labels: Sequence[Mapping[Scalar, str]],
     kind: Kind | None = None,
     compared: int | None = None,
 ) -> tuple[list[Distinct], list[str]]:
@@ -45,8 +41,6 @@ def harmonise(
     ----------
     found
         The column in each file, the original first.
-    labels
-        Per file, label by stored code, as far as the file declares them.
     kind
         The kind that is stated, if any: numbers of a categorical column are compared with text as they are written.
     compared
@@ -71,7 +65,7 @@ def harmonise(
         if kind in ("categorical", "ordered") and families == {"number", "text"}:
             present = [_as_text(f) for f in present]
         else:
-            present = _one_family(present, _labels_of(found, labels), notes)
+            present = _one_family(present, notes)
     if not present:
         return list(found), notes
     family = present[0].family
@@ -100,7 +94,7 @@ def as_kind(found: Distinct, kind: Kind | None) -> Distinct:
     if kind is None or found.family == "empty":
         return found
     if kind == "numeric" and found.family == "text":
-        return _parsed(found, "number", _number, "is not a number")
+        return _parsed(found, "number", exact_number, "is not a number")
     if kind == "logical" and found.family in ("text", "number"):
         return _parsed(found, "logical", _logical, "is neither true nor false")
     if kind in ("date", "datetime") and found.family == "text":
@@ -146,16 +140,7 @@ def own_levels(found: Distinct) -> Distinct:
     )
 
 
-def _labels_of(found: Sequence[Distinct], labels: Sequence[Mapping[Scalar, str]]) -> dict[Scalar, str]:
-    """Labels declared by the files that hold text: they translate the numbers of the others."""
-    merged: dict[Scalar, str] = {}
-    for one, declared in zip(found, labels, strict=True):
-        if one.family == "text":
-            merged.update(declared)
-    return merged
-
-
-def _one_family(found: list[Distinct], labels: Mapping[Scalar, str], notes: list[str]) -> list[Distinct]:
+def _one_family(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     families = {f.family for f in found}
     where = ", ".join(f"{f.family} in {f.label}" for f in found)
     column = found[0].column
@@ -165,7 +150,7 @@ def _one_family(found: list[Distinct], labels: Mapping[Scalar, str], notes: list
             for f in found
         ]
     if families == {"number", "text"}:
-        return _numbers_and_text(found, labels, where, notes)
+        return _numbers_and_text(found, where, notes)
     if "logical" in families and families <= {"logical", "number", "text"}:
         notes.append(f"column {column!r} holds {where}: compared as true and false")
         return [
@@ -174,20 +159,14 @@ def _one_family(found: list[Distinct], labels: Mapping[Scalar, str], notes: list
     if families in ({"date", "text"}, {"datetime", "text"}, {"date", "datetime", "text"}):
         notes.append(f"column {column!r} holds {where}: the text was read as ISO dates")
         found = [_dates_from_text(f) if f.family == "text" else f for f in found]
-        return found if len({f.family for f in found}) == 1 else _one_family(found, labels, notes)
+        return found if len({f.family for f in found}) == 1 else _one_family(found, notes)
     raise DataError(
         f"column {column!r} holds {where}: these cannot be compared; convert one of the files or state the kind"
     )
 
 
-def _numbers_and_text(
-    found: list[Distinct], labels: Mapping[Scalar, str], where: str, notes: list[str]
-) -> list[Distinct]:
+def _numbers_and_text(found: list[Distinct], where: str, notes: list[str]) -> list[Distinct]:
     column = found[0].column
-    numbers = {v for f in _only(found, "number") for v in f.values.to_pylist()}
-    if labels and numbers <= set(labels):
-        notes.append(f"column {column!r} holds {where}: the numbers were replaced by their declared labels")
-        return [_relabelled(f, [labels[v] for v in f.values.to_pylist()]) if f.family == "number" else f for f in found]
     for f in _only(found, "text"):
         zeros = [v for v in f.values.to_pylist() if _LEADING_ZERO.fullmatch(v.strip())]
         if zeros:
@@ -195,9 +174,9 @@ def _numbers_and_text(
                 f"column {column!r} holds {where}, and {f.label} has codes with leading zeros such as "
                 f"{zeros[0]!r}, which the numbers have lost; read both as text (kind 'categorical')"
             )
-    if all(_number(v) is not None for f in _only(found, "text") for v in f.values.to_pylist()):
+    if all(exact_number(v) is not None for f in _only(found, "text") for v in f.values.to_pylist()):
         notes.append(f"column {column!r} holds {where}: the text was read as numbers")
-        return [_parsed(f, "number", _number, "is not a number") if f.family == "text" else f for f in found]
+        return [_parsed(f, "number", exact_number, "is not a number") if f.family == "text" else f for f in found]
     notes.append(f"column {column!r} holds {where}: the numbers were compared as text")
     return [_as_text(f) for f in found]
 
@@ -212,24 +191,6 @@ def _only(found: Sequence[Distinct], family: str) -> list[Distinct]:
 
 def _relabelled(found: Distinct, labels: list[str]) -> Distinct:
     return replace(found, family="text", values=text_array(labels))
-
-
-def _number(text: object) -> int | float | None:
-    stripped = str(text).strip()
-    if not _NUMBER.fullmatch(stripped):
-        return None
-    try:
-        whole = int(stripped)
-    except ValueError:
-        return _exact(stripped)
-    return whole if -(2**63) <= whole < 2**63 else None
-
-
-def _exact(text: str) -> float | None:
-    """The number, unless it has more digits than a double tells apart or is too large for one."""
-    number = float(text)
-    digits = re.sub(r"[eE].*|[^0-9]", "", text).lstrip("0")
-    return number if len(digits) <= _DIGITS_OF_A_DOUBLE and math.isfinite(number) else None
 
 
 def _logical(value: object) -> bool | None:
@@ -375,7 +336,7 @@ def _plain(values: pa.Array) -> pa.Array:
     if pc.all(pc.string_is_ascii(trimmed)).as_py():
         return trimmed
     # Older versions of Arrow take one form of normalisation for another.
-    return text_array([unicodedata.normalize("NFC", text) for text in trimmed.to_pylist()])
+    return text_array([plain_text(text) for text in trimmed.to_pylist()])
 
 
 def _twins(every: pa.Array, same: pa.Array, found: list[Distinct]) -> str:

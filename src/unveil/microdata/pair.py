@@ -18,9 +18,10 @@ from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.arrays import buffer_view, from_numpy
 from unveil.microdata.coding import Distinct, distinct_values, level_text
 from unveil.microdata.column import CodedColumn, is_amount
-from unveil.microdata.files import open_releases, open_source
+from unveil.microdata.files import is_delimited, open_releases, open_source
 from unveil.microdata.grouping import Grouping, grouped
 from unveil.microdata.harmonise import as_kind, harmonise
+from unveil.microdata.labels import by_labels
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.schema import as_schema
 from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source, Variable
@@ -113,9 +114,9 @@ class Pair:
             "schema": declared, "missing": missing, "encoding": encoding, "delimiter": delimiter, "decimal": decimal,
         }  # fmt: skip
 
-        self.original = self._opened(original, "the original")
         names = ["the release"] if len(releases) == 1 else [f"release {i}" for i in range(1, len(releases) + 1)]
-        self.releases = tuple(self._opened(data, label) for data, label in zip(releases, names, strict=True))
+        self.original, *opened = self._all_opened([original, *releases], ["the original", *names])
+        self.releases = tuple(opened)
         self._tell_apart()
         for release in self.releases:
             if release is self.original or (self.original.path and _same_file(self.original.path, release.path)):
@@ -228,7 +229,7 @@ class Pair:
         """
         more = copy.copy(self)
         more._compared = 1 + self.n_releases
-        reading = self._reading
+        reading = self._with_labels([self.original, *self.releases])
         if reading["schema"] is not None:
             held = self._opened(data, label, reading | {"schema": None})
             declared = {name: variable for name, variable in as_schema(reading["schema"]).items() if name in held}
@@ -241,6 +242,28 @@ class Pair:
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
         named = isinstance(data, str | os.PathLike | Source)
         return open_source(data, label=None if named else label, **(self._reading if reading is None else reading))
+
+    def _all_opened(self, files: Sequence[Any], labels: Sequence[str]) -> list[Source]:
+        """Every file; text files last, since others may know the labels that stand in the place of numbers there."""
+        last = [bool(self.kinds) and is_delimited(data) for data in files]
+        first = [
+            None if wait else self._opened(data, label) for data, label, wait in zip(files, labels, last, strict=True)
+        ]
+        reading = self._with_labels([source for source in first if source is not None])
+        return [
+            source or self._opened(data, label, reading)
+            for source, data, label in zip(first, files, labels, strict=True)
+        ]
+
+    def _with_labels(self, sources: Sequence[Source]) -> dict[str, Any]:
+        """How files are read, with the labels that others declare of columns whose kind is stated."""
+        schema = as_schema(self._reading["schema"] or {})
+        known = {}
+        for name in self.kinds:
+            labels = next((v.labels for s in sources if (v := s.variable(name)).labels), {})
+            if labels and not schema[name].labels:
+                known[name] = replace(schema[name], labels=labels)
+        return self._reading | {"schema": dict(schema) | known} if known else self._reading
 
     def _tell_apart(self) -> None:
         sources = (self.original, *self.releases)
@@ -272,14 +295,16 @@ class Pair:
         sources = (self.original, *self.releases)
         declared = [s.variable(name) for s in sources]
         kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
-        found = [as_kind(distinct_values(s.column(name), label=s.label, name=name), kind) for s in sources]
-        found, notes = harmonise(found, [v.labels for v in declared], kind, self._compared)
+        found = [distinct_values(s.column(name), label=s.label, name=name) for s in sources]
+        found, naming, notes = by_labels(found, declared, kind)
+        found, more = harmonise([as_kind(one, kind) for one in found], kind, self._compared)
+        notes += more
         for note in notes:
             if note not in self._told:
                 self._told.add(note)
                 warnings.warn(note, UnveilWarning, stacklevel=2)
         order = next((v.levels for v in declared if v.levels), ())
-        levels = _ordered_levels([f.values for f in found], order)
+        levels = _ordered_levels([f.values for f in found], [naming.of(level) or level_text(level) for level in order])
         codes = [_joint(f, levels) for f in found]
         family = next((f.family for f in found if f.family != "empty"), "empty")
         column = CodedColumn(
@@ -290,8 +315,11 @@ class Pair:
             original=codes[0],
             releases=tuple(codes[1:]),
             notes=tuple(notes),
+            naming=naming,
         )
-        special = self.special_codes.get(name) or next((v.special_codes for v in declared if v.special_codes), ())
+        special = self.special_codes.get(name, ())
+        if not special and is_amount(levels):
+            special = next((v.special_codes for v in declared if v.special_codes), ())
         column = replace(column, special=_special_levels(column, special))
         if name in self.special_codes and len(column.special) < len(set(special)):
             held = ", ".join(column.label(code) for code in column.special) or "none"
@@ -327,18 +355,19 @@ def _joint(found: Distinct, levels: pa.Array) -> NDArray[np.int32]:
 
 
 def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int, ...]:
-    wanted = list(special)
+    wanted = [column.naming.of(value) or value for value in special]
     if not wanted:
         return ()
     if is_amount(column.levels):
-        codes = {_as_number(column.name, v) for v in wanted}
+        codes = {_as_number(column, v) for v in wanted}
         return tuple(i for i, v in enumerate(column.levels.to_pylist()) if v in codes)
     texts = {level_text(v) for v in wanted}
     return tuple(code for code, label in enumerate(column.labels[: len(column.levels)]) if label in texts)
 
 
-def _as_number(name: str, code: Scalar) -> float:
+def _as_number(column: CodedColumn, code: Scalar) -> float:
     try:
-        return code if isinstance(code, int) else float(code)
+        return int(code) if isinstance(code, int) or str(code).lstrip("-").isdecimal() else float(code)
     except (TypeError, ValueError):
-        raise CallError(f"special code {code!r} of the numeric column {name!r} is not a number") from None
+        hint = near_matches(str(code), column.naming.by_label)
+        raise CallError(f"special code {code!r} of the numeric column {column.name!r} is not a number{hint}") from None

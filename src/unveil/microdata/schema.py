@@ -27,8 +27,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from unveil.errors import CallError, DataError, FileError
-from unveil.microdata.arrays import dictionary_levels, is_broken, quoted_list
+from unveil.microdata.arrays import dictionary_levels, is_broken, quoted_list, with_levels
 from unveil.microdata.atomic import replacing
+from unveil.microdata.labels import code_of
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
 
@@ -74,9 +75,20 @@ class Schema(Mapping[str, Variable]):
         """
         self.check(source.names, source.label)
         merged = dict(source.variables)
+        renamed = {}
         for name, declared in self.items():
-            merged[name] = _merged(source.variable(name), declared)
-        return replace(source, variables=MappingProxyType(merged))
+            own = source.variable(name)
+            if own.labelled and (names := _renamed(own, declared)):
+                own = replace(own, labels={code: names.get(text, text) for code, text in own.labels.items()})
+                own = replace(own, levels=own.levels and tuple(names.get(str(level), level) for level in own.levels))
+                renamed[name] = names
+            merged[name] = _merged(own, declared)
+        fetch = source.fetch
+
+        def relabelled(name: str) -> pa.ChunkedArray:
+            return with_levels(fetch(name), renamed[name]) if name in renamed else fetch(name)
+
+        return replace(source, variables=MappingProxyType(merged), fetch=relabelled if renamed else fetch)
 
     def for_text(self) -> Schema:
         """The same for delimited text, where the levels of a categorical column are text (``1`` is "1")."""
@@ -100,13 +112,24 @@ def _textual(declared: Variable) -> Variable:
     )
 
 
+def _renamed(own: Variable, declared: Variable) -> dict[str, str]:
+    """Where a column holds labels and others are declared: the new label by the old one."""
+    wanted = {code_of(code): text for code, text in declared.labels.items()}
+    texts = {code: wanted.get(code_of(code), text).strip() for code, text in own.labels.items()}
+    held = list(texts.values())
+    # Two codes stay two levels, also where they have one label.
+    new = {code: f"{text} ({code})" if held.count(text) > 1 else text for code, text in texts.items()}
+    return {own.labels[code]: text for code, text in new.items() if text != own.labels[code]}
+
+
 def _merged(own: Variable, declared: Variable) -> Variable:
     return Variable(
         own.name,
         kind=declared.kind or own.kind,
         levels=own.levels if declared.levels is None else declared.levels,
         special_codes=declared.special_codes or own.special_codes,
-        labels=declared.labels or own.labels,
+        labels=own.labels if own.labelled else declared.labels or own.labels,
+        labelled=own.labelled or declared.labelled,
     )
 
 

@@ -38,6 +38,8 @@ class Variable:
         their own when the variable is grouped or synthesised.
     labels
         Label by stored code, as SPSS, Stata and SAS keep them.
+    labelled
+        Whether the column holds these labels in the place of their codes.
     """
 
     name: str
@@ -45,6 +47,7 @@ class Variable:
     levels: tuple[Scalar, ...] | None = None
     special_codes: tuple[Scalar, ...] = ()
     labels: Mapping[Scalar, str] = field(default_factory=lambda: MappingProxyType({}))
+    labelled: bool = False
 
 
 @dataclass(frozen=True)

@@ -275,7 +275,10 @@ def labelled_column(
     indices = pc.index_in(column.combine_chunks(), value_set=_array_of(codes, column.type))
     coded = pa.chunked_array([pa.DictionaryArray.from_arrays(indices, text_array(levels))])
     kind: Kind = "ordered" if ordinal else "categorical"
-    return coded, Variable(name, kind=kind, levels=tuple(levels), labels=dict(zip(codes, levels, strict=True)))
+    by_code = dict(zip(codes, levels, strict=True))
+    return coded, Variable(
+        name, kind=kind, levels=tuple(levels), special_codes=tuple(special), labels=by_code, labelled=True
+    )
 
 
 def _array_of(codes: Sequence[Any], kind: pa.DataType) -> pa.Array:

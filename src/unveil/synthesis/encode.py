@@ -8,6 +8,7 @@ value it is, or that a number was observed; and the number, fitted on observed r
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
@@ -19,6 +20,7 @@ from unveil.microdata.arrays import buffer_view, from_numpy
 from unveil.microdata.coding import Distinct, distinct_values, level_text
 from unveil.microdata.column import is_amount
 from unveil.microdata.harmonise import as_kind, own_levels
+from unveil.microdata.labels import in_codes
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source
 from unveil.synthesis.variable import EncodedVariable, Levels, Part
@@ -113,6 +115,7 @@ def _moved(variable: EncodedVariable, rows: NDArray[np.int32]) -> EncodedVariabl
         tuple(parts),
         variable.plain,
         variable.distinct,
+        variable.declared,
     )
 
 
@@ -121,7 +124,8 @@ def _variable(
 ) -> EncodedVariable:
     declared = source.variable(name)
     kind = kind or declared.kind
-    found = own_levels(as_kind(distinct_values(source.column(name), label=source.label, name=name), kind))
+    found = in_codes(distinct_values(source.column(name), label=source.label, name=name), declared, kind)
+    found = own_levels(as_kind(found, kind))
     kind = kind or KIND_OF_FAMILY[found.family]
     # Only an ordered variable is modelled by the order of its levels; a fit must not depend on that of others.
     found = _sorted(found, declared.levels or () if kind == "ordered" else ())
@@ -136,7 +140,17 @@ def _variable(
         column = Column(found.codes, "ordered" if kind == "ordered" else "categorical", max(n_levels, 1), name=name)
         parts = (Part(name, column, codes, codes),)
     own = Distinct(found.label, name, found.family, found.values, np.arange(len(found.values), dtype=np.int32))
-    return EncodedVariable(name, kind, found.values, found.codes, n_levels, parts, plain, own)
+    return EncodedVariable(
+        name,
+        kind,
+        found.values,
+        found.codes,
+        n_levels,
+        parts,
+        plain,
+        own,
+        replace(declared, labels=dict(declared.labels)),
+    )
 
 
 def _listed(values: Iterable[Scalar] | Scalar) -> list[Scalar]:

@@ -19,6 +19,7 @@ from unveil.microdata.arrays import buffer_view
 from unveil.microdata.coding import Distinct, distinct_values, level_text
 from unveil.microdata.form import TextForm
 from unveil.microdata.harmonise import as_kind, harmonise
+from unveil.microdata.labels import by_labels
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Kind, Source, Variable
 from unveil.trees import Column
@@ -92,6 +93,8 @@ class EncodedVariable:
         Whether the numeric part holds the numbers as they are, so that new ones can be written.
     distinct : Distinct
         The values' type and labels, to read releases.
+    declared : Variable
+        What the file declares of the column.
     """
 
     name: str
@@ -102,6 +105,7 @@ class EncodedVariable:
     parts: tuple[Part, ...]
     plain: bool
     distinct: Distinct
+    declared: Variable
 
     @property
     def gap(self) -> int | None:
@@ -202,9 +206,9 @@ class EncodedVariable:
         DataError
             If the release's values cannot be compared with the original's.
         """
-        found = as_kind(distinct_values(source.column(self.name), label=source.label, name=self.name), self.kind)
-        declared = source.variable(self.name).labels
-        (known, found), _ = harmonise([self.distinct, found], [{}, declared])
+        found = distinct_values(source.column(self.name), label=source.label, name=self.name)
+        both, _, _ = by_labels([self.distinct, found], [self.declared, source.variable(self.name)], self.kind)
+        (known, found), _ = harmonise([as_kind(one, self.kind) for one in both], self.kind)
         position = buffer_view(pc.index_in(found.values, known.values).fill_null(-1), np.int32)
         level = np.full(len(known.values) + 1, -1, dtype=np.int32)  # the last entry stands for unknown values
         level[known.codes] = np.arange(known.codes.size)
