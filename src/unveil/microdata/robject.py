@@ -102,14 +102,12 @@ def texts_of(value: Any, reading: RReading, what: str) -> list[str | None]:
 def plain_value(value: Any, reading: RReading) -> Any:
     """A vector of one value as that value, a longer one as a list, a named one as a dict; None for anything else."""
     if isinstance(value.value, list):
-        if value.value and not all(
-            hasattr(one, "value") and isinstance(one.value, bytes | None) for one in value.value
-        ):
-            values = [plain_value(one, reading) for one in value.value]
-        else:
-            values = list(texts_of(value, reading, "a setting"))
+        is_text = value.info.type.name == "STR"
+        values = list(
+            texts_of(value, reading, "a setting") if is_text else (plain_value(one, reading) for one in value.value)
+        )
     elif isinstance(value.value, np.ndarray):
-        values = [None if one is np.ma.masked else one.item() for one in value.value]
+        values = [None if one is np.ma.masked else _scalar(one.item()) for one in value.value]
     else:
         return None
     names = names_of(value, reading)

@@ -19,6 +19,7 @@ from unveil.posterior.setting import Setting, fingerprint, make_setting
 from unveil.posterior.study import make_study
 from unveil.posterior.summary import measures
 from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.synthpop import made_otherwise
 
 __all__ = ["posterior"]
 
@@ -150,7 +151,8 @@ def posterior(
     kept = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(setting, study.chain))
     labels = tuple(pooled_label([pair.labels[r] for r in group]) for group in setting.groups)
     outcomes = work_out(study, setting.groups, labels, time_limit=time_limit, kept=kept, progress=progress)
-    for text in study.warnings:
+    told = (*made_otherwise(pair.releases, setting.synthesizer), *study.warnings)
+    for text in told:
         warnings.warn(text, UnveilWarning, stacklevel=2)
     done = {name: min(outcome[name].members.size for outcome in outcomes) for name in study.structures}
     return PosteriorRisk(
@@ -172,7 +174,7 @@ def posterior(
         monte_carlo_error=study.monte_carlo_error(outcomes[0][study.structures[-1]].members),
         largest_mean_gain=study.largest_mean_gain(setting.groups[0]),
         settings_check=study.check,
-        warnings=tuple(study.warnings),
+        warnings=told,
         _weighed=tuple(outcomes),
         _pair=pair,
         _label_of=study.label_of,
