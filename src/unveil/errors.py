@@ -6,6 +6,8 @@ families to its exit status: a wrong call to 2, data that cannot be measured to 
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 __all__ = [
     "CallError",
     "DataError",
@@ -37,4 +39,17 @@ class MissingPackageError(UnveilError, ImportError):
 
 
 class UnveilWarning(UserWarning):
-    """Something in the data deserves a look; the figures are computed all the same, as the text says."""
+    """Something in the data deserves a look; the figures are computed all the same, as the text says.
+
+    Parameters
+    ----------
+    text
+        What deserves a look.
+    columns
+        The columns concerned; none where it is the file as a whole, or the column that is being read.
+    """
+
+    def __init__(self, text: str, columns: Iterable[str] = ()) -> None:
+        super().__init__(text)
+        self.text = text
+        self.columns = tuple(columns)

@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
-__all__ = ["Note"]
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from unveil.errors import UnveilWarning
+
+__all__ = ["Note", "overheard"]
 
 
 class Note(str):
@@ -35,3 +41,32 @@ class Note(str):
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.public
+
+
+@contextmanager
+def overheard() -> Iterator[list[UnveilWarning]]:
+    """Listen to the package's own warnings of a block; when it ends all go on their way.
+
+    Yields
+    ------
+    list of UnveilWarning
+        Filled when the block has ended.
+
+    Examples
+    --------
+    >>> with warnings.catch_warnings(action="ignore"):
+    ...     with overheard() as heard:
+    ...         warnings.warn("few records", UnveilWarning)
+    >>> [one.text for one in heard]
+    ['few records']
+    """
+    heard: list[UnveilWarning] = []
+    caught: list[warnings.WarningMessage] = []
+    try:
+        with warnings.catch_warnings(record=True) as caught:
+            warnings.simplefilter("always", UnveilWarning)
+            yield heard
+    finally:
+        heard.extend(one.message for one in caught if isinstance(one.message, UnveilWarning))
+        for one in caught:
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib.util
 import math
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
@@ -13,7 +13,7 @@ import pyarrow as pa
 from unveil.errors import CallError, MissingPackageError
 from unveil.microdata.source import Flavour
 
-__all__ = ["frame", "number", "paragraph", "text_table", "without_nan"]
+__all__ = ["frame", "number", "paragraph", "text_table", "warnings_in_words", "without_nan"]
 
 _FLAVOURS = ("pandas", "polars", "arrow")
 
@@ -63,6 +63,17 @@ def number(value: float | str | None, digits: int = 2) -> str:
 def paragraph(*sentences: str, width: int = 100) -> str:
     """Sentences as one paragraph of lines no longer than the width."""
     return textwrap.fill(" ".join(sentences), width, break_long_words=False, break_on_hyphens=False)
+
+
+def warnings_in_words(texts: Iterable[str]) -> list[str]:
+    """A paragraph per warning.
+
+    Examples
+    --------
+    >>> warnings_in_words(["few records"])
+    ['Warning: few records.']
+    """
+    return [paragraph(f"Warning: {text}" + "." * (not text.endswith("."))) for text in texts]
 
 
 def text_table(header: Sequence[str], rows: Sequence[Sequence[float | str | None]], digits: int = 2) -> str:

@@ -227,10 +227,10 @@ def test_text_names_what_is_not_defined_and_what_to_look_at():
     one = pa.table({"k": ["a", "b"], "t": ["x", "x"]})
     text = " ".join(str(unveil.attribute(unveil.Pair(one, one.slice(0, 0)), "k", target="t")).split())
     assert "TCAP is not defined: no original record's keys are disclosive in the release" in text
-    assert "the target has one value only in the original" in text
+    assert "'t' has one value only in the original" in text
     id_like = pa.table({"k": ["a", "a"], "t": ["x", "y"]})
     text = " ".join(str(unveil.attribute(unveil.Pair(id_like, id_like), "k", target="t")).split())
-    assert "every record has a value of its own" in text
+    assert "'t' is different in every record" in text
 
 
 def test_figures_in_text():

@@ -20,6 +20,7 @@ from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import Pair, read
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Source
+from unveil.notes import overheard
 
 __all__ = ["compare"]
 
@@ -106,7 +107,8 @@ def compare(
     if isinstance(m, bool) or not isinstance(m, int) or m < 1:
         raise CallError(f"m must be a whole number from 1, not {m!r}")
     source = read(original)
-    shared = _shared(source, everything, [*_names(keys), *_names(targets)])
+    with overheard() as heard:
+        shared = _shared(source, everything, [*_names(keys), *_names(targets)])
     found: dict[str, Assessment] = {}
     for done, (label, candidate) in enumerate(everything.items()):
         if progress is not None:
@@ -131,8 +133,19 @@ def compare(
         utility=utility,
         points=_points(contents, risk, utility),
         assessments=found,
+        warnings=_said([one.text for one in heard], found),
         flavour=source.flavour,
     )
+
+
+def _said(shared: Sequence[str], found: Mapping[str, Assessment]) -> tuple[str, ...]:
+    """What deserves a look, by label where it is not the same of all candidates."""
+    by_text: dict[str, list[str]] = {}
+    for label, one in found.items():
+        for text in one.warnings:
+            by_text.setdefault(text, []).append(label)
+    return (*shared, *(text if len(labels) == len(found) else f"{', '.join(labels)}: {text}"
+                       for text, labels in by_text.items()))  # fmt: skip
 
 
 def _opened(candidates: Mapping[str, Any]) -> dict[str, Any]:

@@ -57,10 +57,11 @@ def document(
     figures = [figure for section in sections for figure in section["figures"]]
     entries = _joined(section["entries"] for section in sections)
     utility = entries.get("utility")
-    # What several targets have in common is said once.
-    said = dict.fromkeys(
-        (part["measure"], text) for part in parts if part["section"] is not None for text in part["section"]["warnings"]
-    )
+    # What several parts have in common is said once.
+    said: dict[str, str] = {}
+    for part in parts:
+        for text in part["section"]["warnings"] if part["section"] is not None else ():
+            said.setdefault(text, part["measure"])
     found = {
         "schema": "unveil.assessment",
         "schema_version": SCHEMA_VERSION,
@@ -97,7 +98,7 @@ def document(
         },
         "warnings": [
             *contradictions(figures, entries.get("structure")),
-            *({"part": measure, "text": text} for measure, text in said),
+            *({"part": measure, "text": text} for text, measure in said.items()),
         ],
         "parts": [{name: part[name] for name in ("name", "measure", "status", "seconds", "reason")} for part in parts],
         "provenance": _provenance(context, parts),

@@ -53,7 +53,7 @@ def inference_part(target: str) -> Callable[[Context], Section]:
             "groups": _groups(context, risk),
             "notes": [*risk.notes, *(text for text in (reason, unknown) if text)],
         }
-        return Section(figures=(figure,), targets={target: entry})
+        return Section(figures=(figure,), targets={target: entry}, warnings=risk.warnings)
 
     return compute
 

@@ -53,7 +53,7 @@ def identity_part(context: Context) -> Section:
         for key in context.scenario.keys
         for row in group_rows(context.pair, key, {"repU": flags}, least=context.scenario.minimum_count, level=level)
     ]
-    return Section(figures=(figure,), entries={"key_groups": groups})
+    return Section(figures=(figure,), entries={"key_groups": groups}, warnings=risk.warnings)
 
 
 def attribute_part(context: Context) -> Section:
@@ -72,7 +72,14 @@ def attribute_part(context: Context) -> Section:
             "notes": list(risk.notes),
         }
     return Section(
-        figures=tuple(figures), targets=targets, warnings=_rises(context.attribute), partial=_left_out(context)
+        figures=tuple(figures),
+        targets=targets,
+        partial=_left_out(context),
+        warnings=(
+            *(f"{target} is left out: {error}" for target, error in context.unmeasured.items()),
+            *(text for risk in context.attribute.values() for text in risk.notes),
+            *_rises(context.attribute),
+        ),
     )
 
 
@@ -181,7 +188,7 @@ def structure_part(context: Context) -> Section:
         f"Of 100 key combinations in a release, {number(mean['percent_novel'], 1)} do not occur in the original; the "
         "more of them, the lower repU and DiSCO read, whether or not anybody is better protected."
     )
-    return Section(entries={"structure": mean | {"sentence": sentence}})
+    return Section(entries={"structure": mean | {"sentence": sentence}}, warnings=found.warnings)
 
 
 def key_sets_part(context: Context) -> Section:
@@ -190,12 +197,14 @@ def key_sets_part(context: Context) -> Section:
     scenario = context.scenario
     sets: list[dict[str, Any]] = []
     without: list[dict[str, Any]] = []
+    said: list[str] = []
     largest = _largest_set(len(scenario.keys))
     for target in context.attribute:
         found = key_sets(
             context.pair, scenario.keys, target=target, max_size=largest, ngroups_keys=scenario.ngroups_keys,
             ngroups_target=context.groups_of([target]),
         )  # fmt: skip
+        said += found.warnings
         everything, *one_less = found.leave_one_out
         sets.extend(_set(target, one) for one in found.sets)
         without.extend(
@@ -209,7 +218,9 @@ def key_sets_part(context: Context) -> Section:
             for one in one_less
         )
     return Section(
-        entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest}, partial=_left_out(context)
+        entries={"key_sets": sets, "leave_one_out": without, "largest_set": largest},
+        warnings=tuple(said),
+        partial=_left_out(context),
     )
 
 

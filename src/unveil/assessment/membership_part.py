@@ -45,6 +45,7 @@ def membership_part(context: Context) -> Section:
         per_release = {name: [release[name].auc for release in found.releases] for name in found.attacks}
         copied = (found.copies_together.members, found.copies_together.held_out)
         counts, how = (found.n_members, found.n_held_out), "holdout"
+        said = found.warnings
     else:
         from unveil.posterior.study import check_maker
 
@@ -61,6 +62,7 @@ def membership_part(context: Context) -> Section:
         shares = [run.copies_together for run in again.runs]
         copied = (mean_of([one.members for one in shares]), mean_of([one.held_out for one in shares]))
         counts, how = (again.n // 2, again.n - again.n // 2), "refitted on random halves"
+        said = again.warnings
     top = max(rows, key=lambda row: -math.inf if math.isnan(row["auc"]) else row["auc"])
     figure = _figure(top, per_release[top["attack"]], how)
     entry = {
@@ -73,7 +75,7 @@ def membership_part(context: Context) -> Section:
         "copied_members": copied[0],
         "copied_held_out": copied[1],
     }
-    return Section(figures=(figure,), entries={"membership": entry})
+    return Section(figures=(figure,), entries={"membership": entry}, warnings=said)
 
 
 def _row(attack: str, auc: float, interval: tuple[float, float], tpr: Sequence[float]) -> dict[str, Any]:

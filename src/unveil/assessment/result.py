@@ -32,6 +32,12 @@ class Assessment:
     def __init__(self, content: Mapping[str, Any]):
         self._content = content
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What deserves a look, and parts that failed, in words; :meth:`to_dict` says of which part each is."""
+        failed = [f"{part['name']}: {part['reason']}" for part in self._content["parts"] if part["status"] == "failed"]
+        return tuple(dict.fromkeys([*(one["text"] for one in self._content["warnings"]), *failed]))
+
     def to_dict(self) -> dict[str, Any]:
         """The assessment as plain values; what is not defined is None."""
         plain: dict[str, Any] = without_nan(dict(self._content))

@@ -9,7 +9,7 @@ from typing import Any
 
 from unveil.assessment.result import Assessment
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table, without_nan
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words, without_nan
 
 __all__ = ["Point", "RiskUtilityMap"]
 
@@ -51,6 +51,8 @@ class RiskUtilityMap:
         In the order in which they were given.
     assessments
         By label, all that was measured.
+    warnings
+        What deserves a look, of each candidate by its label.
     """
 
     keys: tuple[str, ...]
@@ -59,6 +61,7 @@ class RiskUtilityMap:
     utility: str
     points: tuple[Point, ...]
     assessments: Mapping[str, Assessment]
+    warnings: tuple[str, ...] = ()
     flavour: Flavour = "arrow"
 
     def to_dict(self) -> dict[str, Any]:
@@ -85,6 +88,7 @@ class RiskUtilityMap:
                     label: [part for part in one.to_dict()["parts"] if part["status"] != "done"]
                     for label, one in self.assessments.items()
                 },
+                "warnings": list(self.warnings),
             }
         )
         return plain
@@ -134,6 +138,7 @@ class RiskUtilityMap:
                     "for these persons and releases; where they overlap the order is not settled.",
                     "Not shown: what an intruder with other keys learns.",
                 ),
+                *warnings_in_words(self.warnings),
             ]
         )
 

@@ -58,7 +58,7 @@ def utility_part(context: Context) -> Section:
                 "sentence": _sentence(found.mean),
             }
         },
-        warnings=tuple(found.notes),
+        warnings=found.warnings,
     )
 
 

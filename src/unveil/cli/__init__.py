@@ -50,15 +50,16 @@ for verb in (
 
 
 def main() -> None:
-    """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call) or 130 (interrupted)."""
+    """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call), 130 (interrupted), or as a verb says."""
     warnings.showwarning = _show_warning
     warnings.simplefilter("default", UnveilWarning)
     for stream in (sys.stdout, sys.stderr):
         # A terminal that cannot show a letter shows its number instead of ending the program.
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
+    status = None
     try:
-        app(exit_on_error=False, print_error=False)
+        status = app(exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
     except MissingArgumentError as error:
         _complain(_missing(error), WRONG_CALL)
@@ -76,6 +77,8 @@ def main() -> None:
         _complain(f"{error.filename or 'output'}: {error.strerror}", CANNOT_BE_MEASURED)
     except KeyboardInterrupt:
         sys.exit(INTERRUPTED)
+    if isinstance(status, int):
+        sys.exit(status)
 
 
 def _missing(error: MissingArgumentError) -> str:

@@ -181,7 +181,7 @@ def assess(
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), documents: Documents = Documents(), reading: Reading = Reading(),
     output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """What a release gives away, to intruders from weak to strong, and what it is good for: one document.
 
     Parameters
@@ -227,12 +227,13 @@ def assess(
             write_text(path, text(), output.overwrite)
             print(f"written: {path}", file=sys.stderr)
     output.give(result)
+    return output.status(result)
 
 
 def compare(
     original: Path, *files: Path, grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
     csv: Path | None = None, asked: Asked = Asked(), reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Several releases or synthesizers on one map of risk and utility.
 
     Parameters
@@ -272,6 +273,7 @@ def compare(
     if csv is not None:
         write_table(result.to_frame("arrow"), str(csv), overwrite=output.overwrite)
     output.give(result)
+    return output.status(result)
 
 
 def _labels(files: tuple[Path, ...]) -> dict[str, Path]:

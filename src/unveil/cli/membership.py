@@ -71,7 +71,7 @@ def membership(
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
     repeats: Whole = 3, minbucket: Whole = 5, cp: float = 1e-8, collapse: bool = True, records: Path | None = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Whether the release gives away whose records it was made from.
 
     Give releases and --holdout, or --refit and no release.
@@ -103,8 +103,9 @@ def membership(
     if refit is not None:
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
-        output.give(_refitted(original, repeats, minbucket, cp, collapse, attack, reading))
-        return
+        refitted = _refitted(original, repeats, minbucket, cp, collapse, attack, reading)
+        output.give(refitted)
+        return output.status(refitted)
     if holdout is None:
         raise CallError(
             "name real records that the synthesizer never saw (--holdout FILE --holdout-unseen), "
@@ -117,6 +118,7 @@ def membership(
     if records is not None:
         save_confidential(found.records(flavour="arrow"), records, output.overwrite)
     output.give(found)
+    return output.status(found)
 
 
 def _refitted(

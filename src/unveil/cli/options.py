@@ -51,6 +51,8 @@ __all__ = [
     "write_text",
 ]
 
+WITH_WARNINGS = 3
+"""Exit status of a measure that was taken, where --strict was asked for and warnings concern the result."""
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
@@ -227,11 +229,14 @@ class Output:
         Write the plot to this file (png, svg, pdf).
     overwrite
         Replace these files if they exist; never an input.
+    strict
+        End with exit status 3 where warnings concern the result; it is written in full all the same.
     """
 
     json: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
     plot: Path | None = None
     overwrite: bool = False
+    strict: Annotated[bool, Parameter(negative=())] = False
 
     def check(self, inputs: tuple[Path, ...], *others: Path) -> None:
         """Refuse, before anything is computed, what could not be written afterwards."""
@@ -269,6 +274,10 @@ class Output:
                 return
             write_text(Path(self.json), text + "\n", self.overwrite)
         print(result)
+
+    def status(self, result: Any) -> int:
+        """The exit status that a result was asked to give."""
+        return WITH_WARNINGS if self.strict and result.warnings else 0
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:

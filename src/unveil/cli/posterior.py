@@ -44,7 +44,7 @@ def posterior(
     collapse: Collapse = True, max_depth: MaxDepth = 30, visit_order: VisitOrder = None, epsilon: Epsilon = None,
     seed: Whole = 0, checkpoint: Path | None = None, advice: Annotated[bool, Parameter(negative=())] = False,
     by: str | None = None, records: Records = None, reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """What an intruder learns of a record who knows all others and the synthesizer.
 
     Parameters
@@ -125,6 +125,7 @@ def posterior(
             for release, label in enumerate(risk.labels):
                 print_frame(f"{label}, by {by}", risk.by(by, release, flavour="arrow"))
     save_records(risk, records, output.overwrite)
+    return output.status(risk)
 
 
 def _disco(pair: Any, keys: list[str], risk: Any) -> Any:

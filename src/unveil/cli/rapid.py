@@ -127,7 +127,7 @@ def rapid(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
     records: Records = None, intruder: Intruder = Intruder(), views: Views = Views(),
     reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """What a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
@@ -137,6 +137,7 @@ def rapid(
     chosen = None if targets is None else names_of(targets, pair.names)
     result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)
     save_records(result, records, output.overwrite)
+    return output.status(result)
 
 
 def measure(

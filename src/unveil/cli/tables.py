@@ -36,7 +36,7 @@ def identity(
     original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,
     ngroups_keys: GroupsOfKeys = None, by: By = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Persons who are unique on the keys, and found again in the release."""
     import unveil
 
@@ -52,6 +52,7 @@ def identity(
     save_records(risk, records, output.overwrite)
     output.give(risk, {"intervals": as_lists(risk.intervals())} | groups)
     _print_groups(groups, silent=output.json == "-")
+    return output.status(risk)
 
 
 def attribute(
@@ -62,7 +63,7 @@ def attribute(
     check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
     cap_curve: bool = False, by: By = None,
     records: Records = None, reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """What the keys give away about a target, through the release.
 
     Parameters
@@ -103,33 +104,34 @@ def attribute(
     )  # fmt: skip
     if cap_curve:
         output.give(risk.cap_curve())
-        return
+        return output.status(risk)
     each = [risk] if target is not None else risk
     groups = _by(risk, by)
     save_records(risk, records, output.overwrite)
     output.give(risk, {"intervals": {one.target: as_lists(one.intervals()) for one in each}} | groups)
     _print_groups(groups, silent=output.json == "-")
+    return output.status(risk)
 
 
 def structure(
     original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None,
     reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """Which key combinations of the original the release keeps, and which it invents."""
     import unveil
 
     output.check((original, *synthetic, *reading.files))
     pair = reading.pair(original, synthetic)
-    output.give(
-        unveil.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
-    )
+    found = unveil.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
+    output.give(found)
+    return output.status(found)
 
 
 def keysets(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, max_size: Whole = 4,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None,
     reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """The measures over all small sets of keys, and without each key in turn.
 
     Parameters
@@ -150,6 +152,7 @@ def keysets(
             ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"), progress=progress,
         )  # fmt: skip
     output.give(sets)
+    return output.status(sets)
 
 
 def _levels(given: list[str] | None) -> list[str] | dict[str, list[str]]:

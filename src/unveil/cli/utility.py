@@ -83,7 +83,7 @@ def utility(
     original: Original, *synthetic: Synthetic, columns: Listed = None, model: Listed = None, targets: Listed = None,
     view: Literal["heatmap", "variables", "models", "prediction"] | None = None, view_measure: str | None = None,
     measuring: Measuring = Measuring(), reading: Reading = Reading(), output: Output = Output(),
-) -> None:  # fmt: skip
+) -> int:  # fmt: skip
     """How useful the release is in place of the original.
 
     Parameters
@@ -111,3 +111,4 @@ def utility(
             **measuring.options(),
         )  # fmt: skip
     output.give(result, view={"kind": view, "measure": view_measure})
+    return output.status(result)

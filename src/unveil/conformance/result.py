@@ -79,6 +79,8 @@ class Conformance:
         One entry per measure and trial.
     replicates, seed
         Number of drawings of every world, and their seed.
+    warnings
+        None: the worlds are made for the trials, and hold nothing that deserves a look.
     """
 
     measures: tuple[Measure, ...]
@@ -86,6 +88,7 @@ class Conformance:
     evidence: tuple[Evidence, ...]
     replicates: int
     seed: int
+    warnings: tuple[str, ...] = ()
 
     def of(self, measure: str, desideratum: str) -> tuple[Evidence, ...]:
         """The evidence for one cell of the table."""
@@ -126,6 +129,7 @@ class Conformance:
             "evidence": [{name: _plain(value) for name, value in vars(e).items()} for e in self.evidence],
             "replicates": self.replicates,
             "seed": self.seed,
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour = "arrow") -> Any:

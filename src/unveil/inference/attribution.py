@@ -14,7 +14,7 @@ from unveil.inference.attack import Attack, Runner
 from unveil.inference.keys import Design, Key, KeyTable
 from unveil.inference.problem import Evidence, infer
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 
 __all__ = ["Attribution", "Coefficient", "attribute_flags", "flag_regression"]
 
@@ -61,6 +61,8 @@ class Attribution:
     dependence
         Per key, level and class, the mean of the attacker's probability (or prediction) when all persons have the
         level: dicts with key, level, value, class, mean.
+    warnings
+        Those of the measure.
     """
 
     target: str
@@ -74,6 +76,7 @@ class Attribution:
     separated: bool
     importance: tuple[dict[str, Any], ...]
     dependence: tuple[dict[str, Any], ...]
+    warnings: tuple[str, ...]
     flavour: Flavour
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,6 +93,7 @@ class Attribution:
             "separated": self.separated,
             "importance": [dict(i) for i in self.importance],
             "dependence": [dict(d) for d in self.dependence],
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -139,6 +143,7 @@ class Attribution:
                     *(["Some level decides the flag alone: its coefficient is as large as a weak prior lets it be."]
                       * self.separated),
                 ),
+                *warnings_in_words(self.warnings),
             ]
         )  # fmt: skip
 
@@ -250,7 +255,7 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     return Attribution(
         problem.target, run.attacker, problem.pair.labels[run.release], int(run.at_risk.sum()), len(run.at_risk),
         level, float(beta[0]), tuple(coefficients), separated, tuple(_importance(run, runner, repeats)),
-        tuple(_dependence(run, runner)), problem.pair.flavour,
+        tuple(_dependence(run, runner)), problem.warnings, problem.pair.flavour,
     )  # fmt: skip
 
 

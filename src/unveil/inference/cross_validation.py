@@ -26,7 +26,7 @@ from unveil.microdata.harmonise import own_levels
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar, Source
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.synthesis.calls import as_frame, rows_of, sampler, value_order
 
 __all__ = ["RapidCV", "rapid_synthesizer_cv"]
@@ -54,6 +54,8 @@ class RapidCV:
         ``in_sample - held_out``, mean over the folds: what having been in the original adds.
     inclusion_interval
         Normal interval of that mean.
+    warnings
+        What deserves a look in the file, and in any fold.
     """
 
     keys: tuple[str, ...]
@@ -72,6 +74,7 @@ class RapidCV:
     in_sample_sd: float
     inclusion: float
     inclusion_interval: tuple[float, float]
+    warnings: tuple[str, ...]
     flavour: Flavour
 
     def to_dict(self) -> dict[str, Any]:
@@ -118,6 +121,7 @@ class RapidCV:
                     f"Inclusion adds {100 * self.inclusion:.1f}",
                     f"({100 * inside[0]:.1f} to {100 * inside[1]:.1f}): folds share records, so intervals are rough.",
                 ),
+                *warnings_in_words(self.warnings),
             ]
         )
 
@@ -185,6 +189,7 @@ def rapid_synthesizer_cv(
     if source.num_rows < folds:
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
     # The order in which the records came is not to matter.
+    read = source
     source = rows_of(source, value_order(source), source.label)
     draw = sampler(synthesizer)
     options = {"permutations": 0, "ceiling": False} | options
@@ -200,6 +205,7 @@ def rapid_synthesizer_cv(
     held_out: list[float] = []
     in_sample: list[float] = []
     last: Any = None
+    said: list[str] = []
     for repeat in range(repeats):
         fold = fold_of(labels, folds, np.random.SeedSequence(seed, spawn_key=(repeat,)))
         for f in range(folds):
@@ -211,10 +217,14 @@ def rapid_synthesizer_cv(
                 pair = Pair(attacked, made, kinds=kinds, special_codes=special_codes)
                 last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)
                 rates.append(last.rate)
-    return _summary(last, source, held_out, in_sample)
+                said += last.warnings
+    said = [*read.remarks_on([*last.keys, target]), *said]
+    return _summary(last, source, held_out, in_sample, tuple(dict.fromkeys(said)))
 
 
-def _summary(last: Any, source: Source, held_out: list[float], in_sample: list[float]) -> RapidCV:
+def _summary(
+    last: Any, source: Source, held_out: list[float], in_sample: list[float], said: tuple[str, ...]
+) -> RapidCV:
     mean, sd = float(np.mean(held_out)), float(np.std(held_out, ddof=1))
     difference = np.array(in_sample) - np.array(held_out)
     se = sd / math.sqrt(len(held_out))
@@ -237,5 +247,6 @@ def _summary(last: Any, source: Source, held_out: list[float], in_sample: list[f
         in_sample_sd=float(np.std(in_sample, ddof=1)),
         inclusion=float(difference.mean()),
         inclusion_interval=(float(difference.mean() - spread), float(difference.mean() + spread)),
+        warnings=said,
         flavour=source.flavour,
     )

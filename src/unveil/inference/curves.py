@@ -14,7 +14,7 @@ from unveil.inference.attack import Attack, Runner
 from unveil.inference.intervals import bootstrap_rates, percentile_band
 from unveil.inference.threshold import Rule
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, text_table
+from unveil.result import frame, number, text_table, warnings_in_words
 
 __all__ = ["CurveLine", "RapidCurve", "rapid_curve"]
 
@@ -55,6 +55,8 @@ class RapidCurve:
         The curves.
     level
         Coverage of the bands.
+    warnings
+        Those of the measure.
     """
 
     target: str
@@ -63,6 +65,7 @@ class RapidCurve:
     thresholds: tuple[float, ...]
     lines: tuple[CurveLine, ...]
     level: float
+    warnings: tuple[str, ...]
     flavour: Flavour
 
     def to_dict(self) -> dict[str, Any]:
@@ -79,6 +82,7 @@ class RapidCurve:
                 }
                 for line in self.lines
             ],
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -119,8 +123,9 @@ class RapidCurve:
                 row += [number(float(first.null_mean[i]), 3), number(float(first.null_95[i]), 3)]
             rows.append(row)
         return "\n".join(
-            [f"Share of persons at risk of inference of {self.target!r}", "", text_table([*header, *beside], rows)]
-        )
+            [f"Share of persons at risk of inference of {self.target!r}", "", text_table([*header, *beside], rows),
+             *warnings_in_words(self.warnings)]
+        )  # fmt: skip
 
     __repr__ = __str__
 
@@ -175,7 +180,9 @@ def rapid_curve(
                     ceiling if whole else None,
                 )
             )  # fmt: skip
-    return RapidCurve(problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, problem.pair.flavour)
+    return RapidCurve(
+        problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, problem.warnings, problem.pair.flavour
+    )
 
 
 def _banded(

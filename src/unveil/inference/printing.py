@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from unveil.result import number, paragraph, text_table
+from unveil.result import number, paragraph, text_table, warnings_in_words
 
 if TYPE_CHECKING:
     from unveil.inference.result import Rapid
@@ -45,7 +45,8 @@ def one_target(result: Rapid) -> str:
             text_table(header, rows),
             "",
             paragraph(*_in_words(result)),
-            *(paragraph(f"Note: {note}.") for note in result.notes),
+            *(paragraph(f"Note: {note}.") for note in result.notes if note not in result.warnings),
+            *warnings_in_words(result.warnings),
         ]
     )
 
@@ -99,6 +100,12 @@ def several_targets(results: Sequence[Rapid]) -> str:
                 "Share of persons whose target a model trained on the release infers; means over attackers and "
                 "releases. Read each rate against its null: the same after shuffling the target in the release.",
             ),
-            *(paragraph(f"{result.target}: {note}.") for result in results for note in result.notes),
+            *(
+                paragraph(f"{result.target}: {note}.")
+                for result in results
+                for note in result.notes
+                if note not in result.warnings
+            ),
+            *warnings_in_words(dict.fromkeys(text for result in results for text in result.warnings)),
         ]
     )

@@ -83,6 +83,8 @@ class Problem:
         What is known of each file; the side information is repeated by its weight.
     notes
         What the figures do not say by themselves.
+    warnings
+        What deserves a look in the files, and what makes the figures say nothing.
     """
 
     pair: Pair
@@ -95,6 +97,7 @@ class Problem:
     releases: tuple[Evidence, ...]
     side: Evidence | None
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
 
     @property
     def kind(self) -> TargetKind:
@@ -202,12 +205,17 @@ def pose(
             raise DataError(f"{source.label} has no records with {target!r}; an attacker has nothing to train on")
     side = None if side_information is None else _repeated(evidence.pop(), side_weight)
     if values is None:
-        notes.extend(_class_notes(column))
+        nothing = _nothing_learnt(column)
+        notes += [*nothing, *_lost_classes(column)]
     elif len(np.unique(evidence[0].target.y)) == 1:
-        notes.append(f"{target!r} has one value only in the original: nothing can be learnt from it")
+        nothing = [f"{target!r} has one value only in the original: nothing can be learnt from it"]
+        notes += nothing
+    else:
+        nothing = []
     return Problem(
         pair, names, target, tuple(column.labels[i] for i in classes) if values is None else None,
         tuple(np.argsort(classes).tolist()), counted, evidence[0], tuple(evidence[1:]), side, tuple(notes),
+        (*_said(files, [*columns, column]), *nothing),
     )  # fmt: skip
 
 
@@ -250,11 +258,23 @@ def _coded(files: Pair, name: str) -> CodedColumn:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         column = files.column(name)
-    measured = column.kind in ("numeric", "date", "datetime")
+    unmatched = _unmatched(column)
     for one in caught:
-        if not (measured and str(one.message).endswith("nothing can match")):
+        if str(one.message) not in unmatched:
             warnings.warn(one.message, stacklevel=3)
     return column
+
+
+def _unmatched(column: CodedColumn) -> list[str]:
+    """What a model does not mind: that no number occurs in both files."""
+    measured = column.kind in ("numeric", "date", "datetime")
+    return [text for text in column.notes if measured and text.endswith("nothing can match")]
+
+
+def _said(files: Pair, columns: list[CodedColumn]) -> list[str]:
+    """What deserves a look in the files."""
+    unmatched = {text for column in columns for text in _unmatched(column)}
+    return [text for text in files.notes(columns) if text not in unmatched]
 
 
 def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) -> bool:
@@ -313,14 +333,20 @@ def _repeated(side: Evidence, weight: float) -> Evidence:
     return side.take(np.repeat(np.arange(n), times))
 
 
-def _class_notes(column: CodedColumn) -> list[str]:
+def _nothing_learnt(column: CodedColumn) -> list[str]:
+    """Why no class of the target can be learnt, where that is so."""
+    n_classes = len(np.unique(column.original))
+    if n_classes == 1:
+        return [f"{column.name!r} has one class only in the original: nothing can be learnt (r = 0)"]
+    if n_classes == len(column.original):
+        return [f"{column.name!r} is different for every person, as an identifier is: its classes cannot be learnt"]
+    return []
+
+
+def _lost_classes(column: CodedColumn) -> list[str]:
     notes = []
     name = column.name
     found = np.bincount(column.original, minlength=column.n_levels)
-    if (found > 0).sum() == 1:
-        notes.append(f"{name!r} has one class only in the original: nothing can be learnt (r = 0)")
-    elif (found > 0).sum() == len(column.original):
-        notes.append(f"{name!r} is different for every person, as an identifier is: its classes cannot be learnt")
     for release, codes in enumerate(column.releases, start=1):
         there = np.bincount(codes, minlength=column.n_levels)
         lost = np.flatnonzero((found > 0) & (there == 0))

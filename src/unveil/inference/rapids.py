@@ -32,12 +32,17 @@ class Rapids(Sequence[Rapid]):
     def __iter__(self) -> Iterator[Rapid]:
         return iter(self._results)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What deserves a look: of all targets, each once."""
+        return tuple(dict.fromkeys(text for result in self for text in result.warnings))
+
     def to_dict(
         self, *, curve: bool = False, attribution: bool = False, by: str | Sequence[str] = ()
     ) -> dict[str, Any]:
-        """The results as plain values: ``keys``, and ``targets``, a list of :meth:`Rapid.to_dict`."""
+        """The results as plain values: ``keys``, ``targets`` (a list of :meth:`Rapid.to_dict`) and ``warnings``."""
         targets = [result.to_dict(curve=curve, attribution=attribution, by=by) for result in self]
-        return {"keys": list(self[0].keys), "targets": targets}
+        return {"keys": list(self[0].keys), "targets": targets, "warnings": list(self.warnings)}
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per target, attacker and release."""

@@ -56,6 +56,8 @@ class Rapid:
         What the releases are called.
     notes
         What the figures do not say by themselves.
+    warnings
+        What deserves a look in the files, and what makes the figures say nothing.
     runs, runner
         The attacks as they were run, and what was asked for.
     """
@@ -77,6 +79,7 @@ class Rapid:
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
     runs: tuple[Attack, ...] = field(repr=False, compare=False)
     runner: Runner = field(repr=False, compare=False)
 
@@ -118,6 +121,7 @@ class Rapid:
             n_synthetic=problem.pair.n_synthetic,
             labels=problem.pair.labels,
             notes=problem.notes,
+            warnings=problem.warnings,
             runs=tuple(runs),
             runner=runner,
         )
@@ -187,7 +191,7 @@ class Rapid:
         dict
             - ``keys``, ``target``, ``kind``, ``scoring``, ``symbol`` ("tau" or "epsilon"), ``threshold`` (also under
               its symbol), ``attackers``, ``labels`` (of the releases), ``n_original``, ``n_counted``, ``n_synthetic``,
-              ``permutations``, ``seed``, ``notes``.
+              ``permutations``, ``seed``, ``notes``, ``warnings``.
             - ``baseline``: per class its share in the original, or the ``median``.
             - ``releases``: per release ``rate`` (mean over the attackers) and ``envelope`` (their maximum); ``mean``,
               ``worst`` and ``sd`` over the releases; ``each``: per attacker ``mean``, ``worst`` and ``sd``.

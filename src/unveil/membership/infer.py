@@ -134,6 +134,7 @@ def membership(
         confirmed=confirmed,
         level=level,
         seed=seed,
+        warnings=known.pair.notes(map(known.pair.column, names)),
         flavour=pair.flavour,
         _records=records,
         _scores=tuple({name: one.scores for name, one in made.items()} for made in attempts),

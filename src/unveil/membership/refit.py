@@ -22,7 +22,7 @@ from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.files import open_source
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.synthesis.calls import as_frame, rows_of, sampler, value_order
 
 __all__ = ["MembershipOfSynthesizer", "membership_synthesizer"]
@@ -47,6 +47,8 @@ class MembershipOfSynthesizer:
         Per attack the mean share of members found at each of the shares of false alarms 0.001, 0.01 and 0.1.
     n, repeats, level, seed
         Number of records, of repetitions (two runs each), coverage, and where halves and draws come from.
+    warnings
+        What deserves a look in the file, and in any run.
     """
 
     runs: tuple[Membership, ...]
@@ -59,6 +61,7 @@ class MembershipOfSynthesizer:
     repeats: int
     level: float
     seed: int
+    warnings: tuple[str, ...]
     flavour: Flavour
 
     def to_dict(self) -> dict[str, Any]:
@@ -77,6 +80,7 @@ class MembershipOfSynthesizer:
             "repeats": self.repeats,
             "level": self.level,
             "seed": self.seed,
+            "warnings": list(self.warnings),
             "runs": [run.to_dict() for run in self.runs],
         }
 
@@ -132,6 +136,7 @@ class MembershipOfSynthesizer:
                     "It does NOT show that no attack works, nor what a fit to all records would show: with twice as",
                     "many records each counts for less. Runs share persons; the interval takes them for the same.",
                 ),
+                *warnings_in_words(self.warnings),
             ]
         )
 
@@ -198,6 +203,7 @@ def membership_synthesizer(
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < 4:
         raise DataError(f"{source.label} has {source.num_rows} record(s); two halves need at least 4")
+    read = source
     source = rows_of(source, value_order(source), source.label)
     draw = sampler(synthesizer)
     runs: list[Membership] = []
@@ -212,10 +218,11 @@ def membership_synthesizer(
             runs.append(membership(pair, others, holdout_unseen=True, seed=seed, **options))
             if progress is not None:
                 progress(len(runs), 2 * repeats, "releases")
-    return _summary(runs, source.num_rows, repeats, seed)
+    said = [*read.remarks_on(runs[0].columns), *(text for run in runs for text in run.warnings)]
+    return _summary(runs, source.num_rows, repeats, seed, tuple(dict.fromkeys(said)))
 
 
-def _summary(runs: list[Membership], n: int, repeats: int, seed: int) -> MembershipOfSynthesizer:
+def _summary(runs: list[Membership], n: int, repeats: int, seed: int, said: tuple[str, ...]) -> MembershipOfSynthesizer:
     attacks, level = runs[0].attacks, runs[0].level
     z = float(ndtri((1 + level) / 2))
     auc, interval, sd, tpr = {}, {}, {}, {}
@@ -228,7 +235,7 @@ def _summary(runs: list[Membership], n: int, repeats: int, seed: int) -> Members
         interval[name] = (max(auc[name] - z * spread, 0.0), min(auc[name] + z * spread, 1.0))
         tpr[name] = tuple(float(hit) for hit in np.mean([one.tpr for one in figures], axis=0))
     return MembershipOfSynthesizer(
-        tuple(runs), attacks, auc, interval, sd, tpr, n, repeats, level, seed, runs[0].flavour
+        tuple(runs), attacks, auc, interval, sd, tpr, n, repeats, level, seed, said, runs[0].flavour
     )
 
 

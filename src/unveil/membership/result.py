@@ -13,7 +13,7 @@ from unveil.errors import CallError
 from unveil.membership.records import Records
 from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 
 __all__ = ["ALL", "NAMES", "Copies", "Membership"]
 
@@ -66,6 +66,8 @@ class Membership:
         Releases beside which a provenance file says that the original is what they were made from.
     level, seed
         Coverage of the intervals, and where the draws come from.
+    warnings
+        What deserves a look in the files.
     """
 
     columns: tuple[str, ...]
@@ -84,6 +86,7 @@ class Membership:
     confirmed: tuple[str, ...]
     level: float
     seed: int
+    warnings: tuple[str, ...]
     flavour: Flavour
     _records: Records = field(repr=False, compare=False)
     _scores: tuple[Mapping[str, NDArray[np.float64] | None], ...] = field(repr=False, compare=False)
@@ -115,6 +118,7 @@ class Membership:
             "confirmed": list(self.confirmed),
             "level": self.level,
             "seed": self.seed,
+            "warnings": list(self.warnings),
         }
 
     def _listed(self) -> list[tuple[str, Mapping[str, Figures]]]:
@@ -203,6 +207,7 @@ class Membership:
                 text_table(header, rows),
                 "",
                 *_sentences(self),
+                *warnings_in_words(self.warnings),
             ]
         )
 

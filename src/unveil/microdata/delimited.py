@@ -7,7 +7,7 @@ not a gap, an integer of twenty digits is not rounded.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NoReturn
@@ -242,7 +242,8 @@ def _decimal_sign(columns: Mapping[str, pa.ChunkedArray], form: Dialect) -> str:
     if unsure:
         _warn(
             f"{form.label}: column {quoted_list(unsure)} holds numbers whose comma may be a decimal or a "
-            "thousands sign; kept as text, give decimal=',' if they are decimals"
+            "thousands sign; kept as text, give decimal=',' if they are decimals",
+            unsure,
         )
     return "."
 
@@ -321,13 +322,14 @@ def _settle_gaps(
         if column.typed is not None and not in_text:
             final[column.name] = column.typed
             if column.tokens:
-                _warn(f"{label}: column {column.name!r}: {quoted_list(column.tokens)} read as a gap")
+                _warn(f"{label}: column {column.name!r}: {quoted_list(column.tokens)} read as a gap", [column.name])
             continue
         final[column.name] = _as_text(column.text)
         if column.typed is not None and not column.only_tokens:
             _warn(
                 f"{label}: column {column.name!r} would hold no text but for {quoted_list(sorted(inside))} "
-                "in quotes; kept as text"
+                "in quotes; kept as text",
+                [column.name],
             )
         unquoted = [token for token in column.tokens if token not in inside and token.strip()]
         if unquoted:
@@ -336,7 +338,8 @@ def _settle_gaps(
         tokens = sorted({token for found in levels.values() for token in found})
         _warn(
             f"{label}: column {quoted_list(levels)}: {quoted_list(tokens)} kept as a level of its own; "
-            "if it is a gap, add it to the texts that stand for a missing value (missing)"
+            "if it is a gap, add it to the texts that stand for a missing value (missing)",
+            levels,
         )
     return final
 
@@ -371,9 +374,10 @@ def _warn_points(columns: Sequence[_Column], label: str) -> None:
         if column.typed is None and infer(_without_gaps(_distinct(column.text))[0]) is not None:
             _warn(
                 f"{label}: column {column.name!r} holds numbers with a point where other columns have "
-                "decimal commas; kept as text, give decimal= or a schema"
+                "decimal commas; kept as text, give decimal= or a schema",
+                [column.name],
             )
 
 
-def _warn(message: str) -> None:
-    warnings.warn(message, UnveilWarning, stacklevel=4)
+def _warn(message: str, columns: Iterable[str]) -> None:
+    warnings.warn(UnveilWarning(message, columns), stacklevel=4)

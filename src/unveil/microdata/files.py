@@ -14,12 +14,14 @@ from unveil.microdata.arrays import is_broken
 from unveil.microdata.doors import check_readable
 from unveil.microdata.schema import Schema, as_schema
 from unveil.microdata.source import Kind, Source
+from unveil.notes import overheard
 
 __all__ = ["ENDINGS", "is_delimited", "open_releases", "open_source"]
 
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
 ARROW = (".feather", ".arrow", ".ipc")
 R = (".rds", ".rda", ".rdata")
+_Written = tuple[str | Sequence[str], str | None, str | None, str | None]
 ENDINGS: tuple[str, ...] = (*DELIMITED, ".parquet", *ARROW, *statistical.FORMATS, *R)
 
 
@@ -75,10 +77,17 @@ def open_source(
     (('sex', 'age'), 2)
     """
     declared = None if schema is None else as_schema(schema)
+    with overheard() as heard:
+        source = _opened(data, label, declared, (missing, encoding, delimiter, decimal))
+    source.keep(heard)
+    return source
+
+
+def _opened(data: Any, label: str | None, declared: Schema | None, dialect: _Written) -> Source:
     if isinstance(data, Source):
         source = data if label is None else replace(data, label=label)
     elif isinstance(data, str | os.PathLike):
-        options = _Options(missing, encoding, delimiter, decimal, declared)
+        options = _Options(*dialect, declared)
         if declared is not None and is_delimited(data):
             declared = declared.for_text()
         source = _open_file(Path(data), label or Path(data).name or str(data), options)

@@ -118,13 +118,13 @@ class Pair:
         self.original, *opened = self._all_opened([original, *releases], ["the original", *names])
         self.releases = tuple(opened)
         self._tell_apart()
-        for release in self.releases:
-            if release is self.original or (self.original.path and _same_file(self.original.path, release.path)):
-                warnings.warn(
-                    f"{release.label} is the original itself: the figures are those of no protection at all",
-                    UnveilWarning,
-                    stacklevel=2,
-                )
+        self._said: tuple[str, ...] = tuple(
+            f"{release.label} is the original itself: the figures are those of no protection at all"
+            for release in self.releases
+            if release is self.original or (self.original.path and _same_file(self.original.path, release.path))
+        )
+        for text in self._said:
+            warnings.warn(text, UnveilWarning, stacklevel=2)
         if self.original.num_rows == 0:
             raise DataError(f"{self.original.label} has no records; there is nothing to measure")
         self.special_codes = {
@@ -192,6 +192,22 @@ class Pair:
         if (name, n_groups) not in self._grouped:
             self._grouped[name, n_groups] = grouped(self.column(name), n_groups)
         return self._grouped[name, n_groups]
+
+    def notes(self, columns: Iterable[CodedColumn]) -> tuple[str, ...]:
+        """What deserves a look in figures that rest on some columns: on the files, on how they were read and coded.
+
+        They are the same however often and in what order columns are asked for; each is told as a Python warning
+        only once.
+
+        Parameters
+        ----------
+        columns
+            The columns as they were compared, cut into groups or not.
+        """
+        chosen = list(columns)
+        names = [column.name for column in chosen]
+        read = [text for source in (self.original, *self.releases) for text in source.remarks_on(names)]
+        return tuple(dict.fromkeys([*self._said, *read, *(note for column in chosen for note in column.notes)]))
 
     def require(self, names: Iterable[str]) -> None:
         """Check that every file has the columns.
@@ -299,10 +315,6 @@ class Pair:
         found, naming, notes = by_labels(found, declared, kind)
         found, more = harmonise([as_kind(one, kind) for one in found], kind, self._compared)
         notes += more
-        for note in notes:
-            if note not in self._told:
-                self._told.add(note)
-                warnings.warn(note, UnveilWarning, stacklevel=2)
         order = next((v.levels for v in declared if v.levels), ())
         levels = _ordered_levels([f.values for f in found], [naming.of(level) or level_text(level) for level in order])
         codes = [_joint(f, levels) for f in found]
@@ -314,7 +326,6 @@ class Pair:
             has_gap=any((c == len(levels)).any() for c in codes),
             original=codes[0],
             releases=tuple(codes[1:]),
-            notes=tuple(notes),
             naming=naming,
         )
         special = self.special_codes.get(name, ())
@@ -323,12 +334,13 @@ class Pair:
         column = replace(column, special=_special_levels(column, special))
         if name in self.special_codes and len(column.special) < len(set(special)):
             held = ", ".join(column.label(code) for code in column.special) or "none"
-            warnings.warn(
-                f"column {name!r}: of the special codes {', '.join(map(str, special))} the files hold {held}",
-                UnveilWarning,
-                stacklevel=2,
-            )
-        return column
+            codes_given = ", ".join(map(str, special))
+            notes.append(f"column {name!r}: of the special codes {codes_given} the files hold {held}")
+        for note in notes:
+            if note not in self._told:
+                self._told.add(note)
+                warnings.warn(note, UnveilWarning, stacklevel=2)
+        return replace(column, notes=tuple(notes))
 
 
 def _same_file(first: str, second: str | None) -> bool:

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from types import MappingProxyType
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import pyarrow as pa
 
-from unveil.errors import CallError
+from unveil.errors import CallError, UnveilWarning
 from unveil.microdata.form import Form
+from unveil.notes import overheard
 
-__all__ = ["KINDS", "Flavour", "Kind", "Source", "Variable"]
+__all__ = ["KINDS", "Flavour", "Kind", "Remark", "Source", "Variable"]
 
 Kind = Literal["numeric", "categorical", "ordered", "logical", "date", "datetime"]
 KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date", "datetime")
@@ -50,6 +51,13 @@ class Variable:
     labelled: bool = False
 
 
+class Remark(NamedTuple):
+    """What was said while a file was read, and the columns that it concerns; none where it is the whole file."""
+
+    text: str
+    columns: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class Source:
     """One file or frame: its columns are fetched by name, and only those that are asked for.
@@ -79,6 +87,8 @@ class Source:
     origin
         What the file says of how it was made: of a ``synds`` object of synthpop its method, settings and seed. The
         seed is confidential.
+    remarks
+        What was said while the file was read; grows as columns are read.
     """
 
     label: str
@@ -91,6 +101,7 @@ class Source:
     form: Form | None = None
     native: Callable[[str], pa.ChunkedArray] | None = None
     origin: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    remarks: list[Remark] = field(default_factory=list, repr=False, compare=False)
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -103,7 +114,22 @@ class Source:
         """The column's values, one per record."""
         if name not in self._known:
             raise CallError(f"{self.label} has no column {name!r}")
-        return self.fetch(name)
+        with overheard() as heard:
+            values = self.fetch(name)
+        self.keep(heard, [name])
+        return values
+
+    def keep(self, heard: Iterable[UnveilWarning], columns: Iterable[str] = ()) -> None:
+        """Remember what was said while the file, or some of its columns, was read."""
+        for one in heard:
+            remark = Remark(one.text, one.columns or tuple(columns))
+            if remark not in self.remarks:
+                self.remarks.append(remark)
+
+    def remarks_on(self, columns: Iterable[str]) -> list[str]:
+        """What was said of the file as a whole, and of some columns."""
+        chosen = set(columns)
+        return [one.text for one in self.remarks if not one.columns or chosen.intersection(one.columns)]
 
     def variable(self, name: str) -> Variable:
         """What is declared of the column; an empty declaration where nothing is."""

@@ -293,10 +293,9 @@ def _distinct_labels(name: str, labelled: Sequence[tuple[Any, str]], label: str)
     texts = [text.strip() or str(code) for code, text in labelled]
     repeated = sorted({text for text in texts if texts.count(text) > 1})
     if repeated:
-        warnings.warn(
+        text = (
             f"{label}: column {name!r}: several codes have the label {repeated[0]!r}; they are kept apart, "
-            "with the code added to the label",
-            UnveilWarning,
-            stacklevel=2,
+            "with the code added to the label"
         )
+        warnings.warn(UnveilWarning(text, [name]), stacklevel=2)
     return [f"{text} ({code})" if text in repeated else text for (code, _), text in zip(labelled, texts, strict=True)]

@@ -73,6 +73,8 @@ class Advice:
         the files at hand tell, and other files tell less of them whatever the settings.
     left_out
         Settings that were not worked out, and why.
+    warnings
+        Those of the result that is advised on.
     """
 
     n_at_risk: int
@@ -80,6 +82,7 @@ class Advice:
     threshold: float
     rows: tuple[AdviceRow, ...]
     left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
     _flavour: Flavour = field(repr=False, compare=False, default="arrow")
 
     def to_dict(self) -> dict[str, Any]:
@@ -90,6 +93,7 @@ class Advice:
             "threshold": self.threshold,
             "rows": [{**vars(row), "mean_posterior": dict(row.mean_posterior)} for row in self.rows],
             "left_out": list(self.left_out),
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -247,7 +251,9 @@ def advise(
                 rows.append(ask.protected(protection, column, *_released(
                     pair, protection.source(pair, column), synthesizer, seed)))  # fmt: skip
     done = tuple(row for row in rows if row is not None)
-    return Advice(int(exposed.size), int(chosen.size), threshold, done, tuple(ask.left_out), pair.flavour)
+    return Advice(
+        int(exposed.size), int(chosen.size), threshold, done, tuple(ask.left_out), risk.warnings, pair.flavour
+    )
 
 
 def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tuple[Pair, NDArray[np.int64], Any]:

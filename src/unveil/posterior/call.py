@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
-from unveil.errors import UnveilWarning
+from unveil.errors import UnveilError, UnveilWarning
 from unveil.microdata import Pair
 from unveil.posterior.checkpoint import Checkpoint
 from unveil.posterior.plausible import LARGEST_IMPOSSIBLE
@@ -174,12 +175,24 @@ def posterior(
         monte_carlo_error=study.monte_carlo_error(outcomes[0][study.structures[-1]].members),
         largest_mean_gain=study.largest_mean_gain(setting.groups[0]),
         settings_check=study.check,
-        warnings=told,
+        warnings=tuple(dict.fromkeys([*_said(pair, study.chain.withheld), *told])),
         _weighed=tuple(outcomes),
         _pair=pair,
         _label_of=study.label_of,
         _again=_advisor(setting) if isinstance(setting.synthesizer, CartSynthesizer) else None,
     )
+
+
+def _said(pair: Pair, withheld: Sequence[str]) -> list[str]:
+    """What deserves a look in the files; it was told as warnings when they were coded for the trees."""
+    columns = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        for name in pair.names:
+            # The synthesizer may state a kind without which a column cannot be compared.
+            with suppress(UnveilError):
+                columns += [] if name in withheld else [pair.column(name)]
+    return list(pair.notes(columns))
 
 
 def _advisor(setting: Setting) -> Callable[..., Any]:

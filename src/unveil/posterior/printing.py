@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from unveil.result import paragraph, text_table
+from unveil.result import paragraph, text_table, warnings_in_words
 
 if TYPE_CHECKING:
     from unveil.posterior.risk import PosteriorRisk
@@ -58,7 +58,7 @@ def in_words(risk: PosteriorRisk, n_columns: int) -> str:
     if risk.selection.stopped:
         done = ", ".join(f"{name} {n}" for name, n in risk.selection.n_done.items())
         lines.append(paragraph(f"Time ran out: of {risk.n_records} records in random order, {done} were worked out."))
-    lines.extend(paragraph(f"Warning: {text}.") for text in risk.warnings)
+    lines.extend(warnings_in_words(risk.warnings))
     return "\n".join(lines)
 
 

@@ -227,14 +227,14 @@ def _undefined(releases: Sequence[Mapping[str, float]], labels: Sequence[str]) -
 
 
 def _notes(study: Study, target: CodedColumn, d_t: NDArray[np.intp], options: Mapping[str, Any]) -> list[str]:
-    found = [note for column in (*study.columns, target) for note in column.notes]
+    found = list(study.notes(target))
     n = int(d_t.sum())
     if np.count_nonzero(d_t) == 1:
         found.append(
-            "the target has one value only in the original: there is nothing to learn, whatever the figures say"
+            f"{target.name!r} has one value only in the original: there is nothing to learn, whatever the figures say"
         )
     elif n > 1 and d_t.max() == 1:
-        found.append("every record has a value of its own: this looks like an identifier, not an attribute")
+        found.append(f"{target.name!r} is different in every record: it looks like an identifier, not an attribute")
     if options["denom_limit"] is not None and not options["exclude_over_denom_limit"]:
         found.append("denom_limit leaves nothing out without exclude_over_denom_limit")
     return found

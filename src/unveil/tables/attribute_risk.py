@@ -161,6 +161,7 @@ class AttributeRisk:
             self.labels,
             self.n_original,
             self._source.study.pair.flavour,
+            self.warnings,
         )
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
@@ -276,9 +277,19 @@ class AttributeRisks(Sequence[AttributeRisk]):
     def __iter__(self) -> Iterator[AttributeRisk]:
         return iter(self._risks)
 
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the figures unreliable: of all targets, each once."""
+        noted = [text for risk in self for text in risk.notes]
+        return tuple(dict.fromkeys([*noted, *(f"{risk.target}: {risk.rise}" for risk in self if risk.rise)]))
+
     def to_dict(self) -> dict[str, Any]:
         """The results as plain values, by target."""
-        return {"keys": list(self[0].keys), "targets": [risk.to_dict() for risk in self]}
+        return {
+            "keys": list(self[0].keys),
+            "targets": [risk.to_dict() for risk in self],
+            "warnings": list(self.warnings),
+        }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per target and release."""

@@ -10,7 +10,7 @@ import numpy as np
 
 from unveil.errors import CallError
 from unveil.microdata.source import Flavour
-from unveil.result import frame, text_table
+from unveil.result import frame, text_table, warnings_in_words
 from unveil.tables.cells import Cells
 from unveil.tables.exclusions import Tables
 from unveil.tables.sums import cap_at
@@ -34,6 +34,8 @@ class CapCurve:
         The values, per release.
     labels
         What the releases are called.
+    warnings
+        Those of the measures.
     """
 
     keys: tuple[str, ...]
@@ -42,6 +44,7 @@ class CapCurve:
     releases: tuple[tuple[float, ...], ...]
     labels: tuple[str, ...]
     flavour: Flavour
+    warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain values."""
@@ -51,6 +54,7 @@ class CapCurve:
             "tau": list(self.taus),
             "releases": [list(values) for values in self.releases],
             "labels": list(self.labels),
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -82,6 +86,7 @@ class CapCurve:
                 "",
                 "A guess counts if it is right and the release makes it with a share of at least tau:",
                 "tau 0 is DCAPd, tau 1 is DiSCO.",
+                *warnings_in_words(self.warnings),
             ]
         )
 
@@ -90,7 +95,7 @@ class CapCurve:
 
 def cap_curve(
     blocks: Sequence[tuple[Cells, Tables]], taus: Sequence[float] | None, keys: tuple[str, ...], target: str,
-    labels: tuple[str, ...], n_original: int, flavour: Flavour,
+    labels: tuple[str, ...], n_original: int, flavour: Flavour, warnings: tuple[str, ...] = (),
 ) -> CapCurve:  # fmt: skip
     """Evaluate CAP(tau) of each release.
 
@@ -100,7 +105,7 @@ def cap_curve(
         Cells and tables of each release.
     taus
         Thresholds between 0 and 1; by default 0, 0.05, ..., 1.
-    keys, target, labels, n_original, flavour
+    keys, target, labels, n_original, flavour, warnings
         Carried over to the result.
 
     Raises
@@ -114,4 +119,4 @@ def cap_curve(
     if not grid or not all(0 <= tau <= 1 for tau in grid):
         raise CallError(f"taus lie between 0 and 1, not at {list(grid)!r}")
     values = tuple(tuple(100 * total / n_original for total in cap_at(cells, tables, grid)) for cells, tables in blocks)
-    return CapCurve(keys, target, grid, values, labels, flavour)
+    return CapCurve(keys, target, grid, values, labels, flavour, warnings)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.study import Groups, Study
 from unveil.tables.subgroups import by_level
@@ -47,6 +47,8 @@ class IdentityRisk:
         Per release, number of original and synthetic records whose combination does not count.
     undefined
         Per measure that is not defined in some release, the reason.
+    warnings
+        What deserves a look in the files, and what makes the figures unreliable.
     """
 
     keys: tuple[str, ...]
@@ -59,6 +61,7 @@ class IdentityRisk:
     use_keys_na: Mapping[str, bool]
     left_out: tuple[Mapping[str, int], ...]
     undefined: Mapping[str, str]
+    warnings: tuple[str, ...]
     _study: Study = field(repr=False, compare=False)
 
     @property
@@ -94,6 +97,7 @@ class IdentityRisk:
             "use_keys_na": dict(self.use_keys_na),
             "left_out": [dict(out) for out in self.left_out],
             "undefined": dict(self.undefined),
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -178,6 +182,7 @@ class IdentityRisk:
                     "and still give a person away.",
                 ),
                 *(paragraph(f"{name} is not defined: {reason}.") for name, reason in self.undefined.items()),
+                *warnings_in_words(self.warnings),
             ]
         )
 
@@ -262,6 +267,7 @@ def identity(
         use_keys_na=study.use_keys_na,
         left_out=tuple(study.left_out()),
         undefined=_undefined(pair),
+        warnings=study.notes(),
         _study=study,
     )
 

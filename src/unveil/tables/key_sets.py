@@ -15,7 +15,7 @@ from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.tables.cells import Cells, join_cells, merge_cells
 from unveil.tables.combinations import fold
 from unveil.tables.exclusions import CellRules, tabulate
@@ -63,6 +63,8 @@ class KeySets:
         Number of records of the original, and of each release.
     grouping
         How numeric keys and the target were cut, by column.
+    warnings
+        What deserves a look in the files, and what makes the figures unreliable.
     """
 
     keys: tuple[str, ...]
@@ -72,6 +74,7 @@ class KeySets:
     n_original: int
     n_synthetic: tuple[int, ...]
     grouping: Mapping[str, Mapping[str, object]]
+    warnings: tuple[str, ...]
     flavour: Flavour
 
     @property
@@ -121,6 +124,7 @@ class KeySets:
             "n_original": self.n_original,
             "n_synthetic": list(self.n_synthetic),
             "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -177,6 +181,7 @@ class KeySets:
                     f"Correlation over the {len(self.sets)} sets with the number of combinations: {related}.",
                     "The key whose absence lowers a figure most carries most of that risk.",
                 ),
+                *warnings_in_words(self.warnings),
             ]
         )
 
@@ -262,6 +267,7 @@ def key_sets(
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         grouping=study.groupings(ngroups_keys, target, ngroups_target),
+        warnings=study.notes(*([] if target is None else [column])),
         flavour=pair.flavour,
     )
 

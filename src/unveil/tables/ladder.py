@@ -18,7 +18,7 @@ from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.holdout import Holdout
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.recount import Recount
 from unveil.tables.rules import rules_of
@@ -64,6 +64,8 @@ class Ladder:
         Number of shuffles, coverage of the intervals, and where the draws come from.
     flavour
         Kind of frame that results are given back in.
+    warnings
+        Those of the measures, and what deserves a look in the held-out file.
     """
 
     keys: tuple[str, ...]
@@ -79,6 +81,7 @@ class Ladder:
     level: float
     seed: int
     flavour: Flavour
+    warnings: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
@@ -95,6 +98,7 @@ class Ladder:
             "releases": [{name: rung.to_dict() for name, rung in rungs.items()} for rungs in self.releases],
             "mean": {name: rung.to_dict() for name, rung in self.mean.items()},
             "undefined": dict(self.undefined),
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -126,7 +130,7 @@ class Ladder:
         for label, rungs in blocks:
             rows = [_printed(name, rung) for name, rung in rungs.items()]
             lines += ["", *([f"{label}"] if several else []), text_table(header, rows)]
-        lines += ["", *_sentences(self)]
+        lines += ["", *_sentences(self), *warnings_in_words(self.warnings)]
         return "\n".join(lines)
 
     __repr__ = __str__
@@ -202,7 +206,9 @@ def ladder(risk: AttributeRisk, *, permutations: int, holdout: Any, level: float
         raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
     source = risk._source
     pair = source.study.pair
-    held_out = None if holdout is None else _held_out(risk, Holdout.of(pair, holdout))
+    unseen = None if holdout is None else Holdout.of(pair, holdout)
+    held_out = None if unseen is None else _held_out(risk, unseen)
+    of_others = () if unseen is None else unseen.pair.notes(map(unseen.pair.column, (*risk.keys, risk.target)))
     releases = range(pair.n_releases)
     seeds = np.random.SeedSequence(seed).spawn(pair.n_releases)
     own = [_contributions(source, release) for release in releases]
@@ -239,6 +245,7 @@ def ladder(risk: AttributeRisk, *, permutations: int, holdout: Any, level: float
         level=level,
         seed=int(seed),
         flavour=pair.flavour,
+        warnings=tuple(dict.fromkeys([*risk.warnings, *of_others])),
     )
 
 

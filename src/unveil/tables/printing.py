@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from unveil.result import number, paragraph, text_table
+from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.tables.exclusions import RULES
 from unveil.tables.wording import RISE, grouping_in_words, heading, left_out_in_words
 
@@ -44,7 +44,7 @@ def one_target(risk: AttributeRisk) -> str:
     ]
     lines.extend(paragraph(f"{name} is not defined: {reason}.") for name, reason in risk.undefined.items())
     lines.extend(paragraph(text) for text in _checks_in_words(risk))
-    lines.extend(paragraph(f"Warning: {text}.") for text in risk.warnings)
+    lines.extend(warnings_in_words(risk.warnings))
     return "\n".join(lines)
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
-from unveil.result import frame, number, paragraph, text_table
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.tables.study import Groups, Study
 from unveil.tables.sums import mean_over, percent
 from unveil.tables.wording import grouping_in_words, heading
@@ -43,6 +43,8 @@ class Structure:
         What the releases are called.
     grouping
         How numeric keys were cut, by key.
+    warnings
+        What deserves a look in the files, and what makes the figures unreliable.
     """
 
     keys: tuple[str, ...]
@@ -53,6 +55,7 @@ class Structure:
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
     grouping: Mapping[str, Mapping[str, object]]
+    warnings: tuple[str, ...]
     flavour: Flavour
 
     def to_dict(self) -> dict[str, Any]:
@@ -66,6 +69,7 @@ class Structure:
             "n_synthetic": list(self.n_synthetic),
             "labels": list(self.labels),
             "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
@@ -115,6 +119,7 @@ class Structure:
                     "original.",
                     "The more of them, the lower repU and DiSCO read, whether or not anybody is better protected.",
                 ),
+                *warnings_in_words(self.warnings),
             ]
         )
 
@@ -169,6 +174,7 @@ def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = N
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
         grouping=study.groupings(ngroups_keys),
+        warnings=study.notes(),
         flavour=pair.flavour,
     )
 

@@ -70,6 +70,10 @@ class Study:
             flags = dict.fromkeys(names, as_flag(use_keys_na, "use_keys_na"))
         return cls(pair, names, tuple(coded(pair, name, ngroups_keys) for name in names), flags)
 
+    def notes(self, *more: CodedColumn) -> tuple[str, ...]:
+        """What deserves a look in figures that rest on the keys, and on more columns."""
+        return self.pair.notes((*self.columns, *more))
+
     @cached_property
     def combinations(self) -> KeyCombinations:
         """The composite key of every record."""

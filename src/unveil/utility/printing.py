@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from unveil.result import number, paragraph, text_table
+from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.utility.measures import Figures, UtilityMeasures
 
 if TYPE_CHECKING:
@@ -42,8 +42,8 @@ def utility_text(utility: Utility) -> str:
     ):
         if block:
             blocks.append(f"{title}\n{block}")
-    blocks += [f"note: {note}" for note in utility.notes]
     blocks.append(paragraph(*_sentences(utility)))
+    blocks += warnings_in_words(utility.warnings)
     return "\n\n".join(blocks)
 
 

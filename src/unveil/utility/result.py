@@ -37,6 +37,8 @@ class Utility:
         Options of the call that the figures depend on.
     notes
         What the figures do not say by themselves.
+    warnings
+        These, and what deserves a look in the files.
     """
 
     columns: tuple[str, ...]
@@ -53,6 +55,7 @@ class Utility:
     labels: tuple[str, ...]
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
+    warnings: tuple[str, ...]
     flavour: Flavour
 
     def to_dict(self) -> dict[str, Any]:
@@ -68,6 +71,7 @@ class Utility:
             "labels": list(self.labels),
             "settings": dict(self.settings),
             "notes": list(self.notes),
+            "warnings": list(self.warnings),
         }
 
     def to_frame(self, table: str = "summary", *, flavour: Flavour | None = None) -> Any:

@@ -147,11 +147,12 @@ def utility(
             found[name] = parts[name]()
     tables = (found["propensity"], found["marginals"], found["pairs"], found["models"], found["prediction"])
     releases = tuple(headline(r, *tables) for r in range(pair.n_releases))
+    notes = _notes(pair, names, columns)
     return Utility(
         names, releases, mean_of(releases), sd_of(releases), *tables, pair.n_original, pair.n_synthetic, pair.labels,
         {"measures": list(chosen), "ngroups": ngroups, "propensity": list(fitted), "permutations": permutations,
          "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
-        _notes(pair, names, columns), pair.flavour,
+        notes, (*notes, *pair.notes(variable.column for variable in variables)), pair.flavour,
     )  # fmt: skip
 
 
