@@ -118,7 +118,11 @@ def open_releases(data: Any, *, encoding: str | None = None) -> tuple[Any, ...]:
     """
     if not isinstance(data, str | os.PathLike) or _ending(Path(data)) not in R or not Path(data).is_file():
         return (data,)
-    return rdata.read_r(Path(data), Path(data).name, encoding=encoding)
+    with overheard() as heard:
+        sources = rdata.read_r(Path(data), Path(data).name, encoding=encoding)
+    for source in sources:
+        source.keep(heard)
+    return sources
 
 
 def _only_one(sources: Sequence[Source], label: str) -> Source:

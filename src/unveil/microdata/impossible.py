@@ -42,7 +42,8 @@ def say_impossible(label: str, name: str, what: str, rows: Iterable[int], *, sta
                 f"{label}: column {name!r}, {records} {first}{more}: no calendar has the {what}; "
                 f"{'it was' if len(rows) == 1 else 'they were'} read as missing",
                 f"column {name!r} holds a {what} that no calendar has, read as missing",
-            )
+            ),
+            [name],
         ),
         stacklevel=stacklevel,
     )
@@ -85,9 +86,11 @@ def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, opt
         _convert(converted, 0, n_records, values, impossible)
         if len(impossible) > _MOST_CELLS:
             warnings.warn(
-                f"{label}: column {name!r} is declared to hold dates, and many of its values are dates of no calendar; "
-                "it was read as numbers",
-                UnveilWarning,
+                UnveilWarning(
+                    f"{label}: column {name!r} is declared to hold dates, and many of its values are dates of no "
+                    "calendar; it was read as numbers",
+                    [name],
+                ),
                 stacklevel=4,
             )
             continue
