@@ -268,7 +268,7 @@ def _type_column(
     else:
         typed, wrong = force(values, kind, decimal)
         if typed is None and labels and kind in ("numeric", "logical"):
-            typed, wrong = force(_in_codes(values, labels, f"{form.label}: column {name!r}"), kind, decimal)
+            typed, wrong = force(_in_codes(values, labels, form.label, name), kind, decimal)
         if typed is None:
             line = next(line for line, record in dialect.read_records(form) if wrong in record[_place(name, form)])
             raise DataError(
@@ -279,12 +279,12 @@ def _type_column(
     return _Column(name, column, typed, tokens, only_tokens and kind is None)
 
 
-def _in_codes(values: pa.ChunkedArray, labels: Mapping[Scalar, str], where: str) -> pa.ChunkedArray:
+def _in_codes(values: pa.ChunkedArray, labels: Mapping[Scalar, str], label: str, name: str) -> pa.ChunkedArray:
     """The values with labels replaced by the codes that they stand for."""
     codes = codes_of_labels(pc.unique(values).drop_null().to_pylist(), labels)
     if not codes:
         return values
-    _warn(f"{where} holds labels of codes: they were replaced by their codes")
+    _warn(f"{label}: column {name!r} holds labels of codes: they were replaced by their codes", [name])
     place = pc.index_in(values, value_set=text_array(list(codes)))
     return pc.coalesce(pc.take(text_array(list(codes.values())), place), values)
 
