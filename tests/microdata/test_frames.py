@@ -7,6 +7,7 @@ import decimal
 import subprocess
 import sys
 import uuid
+import warnings
 from importlib import import_module
 from importlib.util import find_spec
 
@@ -15,6 +16,7 @@ import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import pytest
 
+import unveil
 from unveil.errors import CallError, DataError, FileError, UnveilWarning
 from unveil.microdata.files import open_source
 
@@ -365,3 +367,24 @@ def test_uuids_of_every_origin_are_the_same_levels(tmp_path):
         frames.append(import_module("pandas").DataFrame({"id": uuids}))
     for frame in frames:
         assert values(open_source(frame), "id") == UUIDS
+
+
+FAR = {
+    "date32": pa.array([10**8, 19000], pa.int32()).cast(pa.date32()),
+    "date64": pa.array([10**15, 86_400_001], pa.int64()).cast(pa.date64()),
+    "timestamp": pa.array([10**13, 10**9], pa.timestamp("s")),
+}
+
+
+@pytest.mark.parametrize("kind", FAR)
+def test_dates_that_only_arrow_knows_are_levels_like_others(kind):
+    people = pa.table({"day": pa.concat_arrays([FAR[kind]] * 20), "sex": ["f", "m"] * 20, "n": [0, 0, 1, 1] * 10})
+    pair = unveil.Pair(people, people.slice(0, 30))
+    # Each sex has one day: who knows it is told the day.
+    assert unveil.attribute(pair, ["sex"], target="day").DiSCO == 100
+    synthesizer = unveil.CartSynthesizer().fit(people)
+    assert synthesizer.log_prob(synthesizer.sample(seed=1)).n_impossible == 0
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        risk = unveil.posterior(pair, unveil.CartSynthesizer(), target="day", structure="fixed", largest_impossible=1)
+    assert risk.n_values == 2

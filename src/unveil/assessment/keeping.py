@@ -10,7 +10,7 @@ from typing import Any
 from unveil.errors import FileError
 from unveil.microdata import Pair, read
 from unveil.microdata.atomic import replacing
-from unveil.microdata.coding import distinct_values
+from unveil.microdata.coding import distinct_values, python_values
 from unveil.result import without_nan
 
 __all__ = ["Kept", "fingerprint"]
@@ -69,6 +69,6 @@ def fingerprint(pair: Pair, holdout: Any, *settings: object) -> str:
         source = read(holdout)
         for name in source.names:
             found = distinct_values(source.column(name), label=source.label, name=name)
-            digest.update(repr((name, found.values.to_pylist())).encode())
+            digest.update(repr((name, python_values(found.values))).encode())
             digest.update(found.codes.tobytes())
     return digest.hexdigest()

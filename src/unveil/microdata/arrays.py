@@ -227,7 +227,7 @@ def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
     if pa.types.is_floating(kind):
         return column.cast(pa.float64())
     if pa.types.is_date(kind):
-        return column.cast(pa.date32())
+        return _days(column)
     if pa.types.is_temporal(kind) and kind != pa.month_day_nano_interval():
         return column
     if pa.types.is_boolean(kind) or pa.types.is_null(kind):
@@ -238,6 +238,14 @@ def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
 def _is_text(kind: pa.DataType) -> bool:
     is_view = getattr(pa.types, "is_string_view", lambda _: False)
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind))
+
+
+def _days(column: pa.ChunkedArray) -> pa.ChunkedArray:
+    """Dates as days; a date of milliseconds that is no midnight, or too far off, is a moment."""
+    try:
+        return column.cast(pa.date32())
+    except pa.ArrowInvalid:
+        return column.cast(pa.int64()).cast(pa.timestamp("ms"))
 
 
 def _is_bytes(kind: pa.DataType) -> bool:

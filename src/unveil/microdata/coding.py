@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,7 +19,7 @@ from numpy.typing import NDArray
 from unveil.errors import DataError
 from unveil.microdata.arrays import buffer_view, flags, from_numpy, text_array, unified
 
-__all__ = ["PER_SECOND", "Distinct", "Family", "distinct_values", "level_text", "level_texts"]
+__all__ = ["PER_SECOND", "Distinct", "Family", "distinct_values", "level_text", "level_texts", "python_values"]
 
 Codes = NDArray[np.int32]
 Family = str
@@ -110,6 +111,26 @@ def level_text(value: object) -> str:
         value = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
         return _plain_time(value.isoformat(" ")) + zone
     return str(value)
+
+
+def python_values(levels: pa.Array) -> list[Any]:
+    """Levels as Python values; a date or time that Python has none for by its text.
+
+    Examples
+    --------
+    >>> python_values(pa.array([0, 10**8], pa.int32()).cast(pa.date32()))
+    [datetime.date(1970, 1, 1), '<value out of range: 100000000>']
+    """
+    try:
+        values: list[Any] = levels.to_pylist()
+    except (OverflowError, ValueError):
+        values = []
+        for one in (levels.slice(i, 1) for i in range(len(levels))):
+            try:
+                values += one.to_pylist()
+            except (OverflowError, ValueError):
+                values += level_texts(one)
+    return values
 
 
 def level_texts(levels: pa.Array) -> list[str]:

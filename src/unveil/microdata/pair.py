@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.arrays import buffer_view, from_numpy
-from unveil.microdata.coding import Distinct, distinct_values, level_text
+from unveil.microdata.coding import Distinct, distinct_values, level_text, python_values
 from unveil.microdata.column import CodedColumn, is_amount
 from unveil.microdata.files import is_delimited, open_releases, open_source
 from unveil.microdata.grouping import Grouping, grouped
@@ -354,7 +354,7 @@ def _ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> p
     if not declared:
         return union
     rank = {level_text(level): i for i, level in enumerate(declared)}
-    ranks = np.array([rank.get(level_text(v), len(rank)) for v in union.to_pylist()], dtype=np.int64)
+    ranks = np.array([rank.get(level_text(v), len(rank)) for v in python_values(union)], dtype=np.int64)
     return union.take(from_numpy(np.argsort(ranks, kind="stable")))
 
 

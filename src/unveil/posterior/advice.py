@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata import CodedColumn, Pair
+from unveil.microdata.coding import python_values
 from unveil.microdata.source import Flavour
 from unveil.posterior.chain import refusal
 from unveil.posterior.priors import PriorChoice, in_order
@@ -345,7 +346,7 @@ class _Asker:
         if self._refused(protection.setting, protection.value, synthesizer):
             return None
         again = self.posterior(pair, synthesizer)
-        place = {label: i for i, label in enumerate([*column.levels.to_pylist(), None])}
+        place = {label: i for i, label in enumerate([*python_values(column.levels), None])}
         levels = np.array([place[value] for value in again.values], dtype=np.int64)
         truth = column.original[self.chosen].astype(np.int64)
         found = {}

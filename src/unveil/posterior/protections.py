@@ -19,6 +19,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.microdata import CodedColumn, Pair
+from unveil.microdata.coding import python_values
 from unveil.microdata.source import Source
 
 __all__ = ["Protection", "merged", "noised", "posterior_of_truth", "top_coded"]
@@ -119,7 +120,7 @@ def noised(column: CodedColumn, replaced: float, seed: int) -> Protection:
 def _free(column: CodedColumn, alone: Sequence[object]) -> Ints:
     """Levels that may be merged."""
     kept = set(alone)
-    free = [i for i in range(len(column.levels)) if column.levels[i].as_py() not in kept]
+    free = [i for i, value in enumerate(python_values(column.levels)) if value not in kept]
     return np.array(free, dtype=np.int64)
 
 

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.microdata.arrays import buffer_view, from_numpy
-from unveil.microdata.coding import Distinct, distinct_values, level_text
+from unveil.microdata.coding import Distinct, distinct_values, level_text, python_values
 from unveil.microdata.column import is_amount
 from unveil.microdata.harmonise import as_kind, own_levels
 from unveil.microdata.labels import in_codes
@@ -163,7 +163,7 @@ def _sorted(found: Distinct, declared: Iterable[Scalar]) -> Distinct:
     order = buffer_view(pc.sort_indices(values), np.uint64).astype(np.int64)
     rank = {level_text(level): i for i, level in enumerate(declared)}
     if rank:
-        ranks = [rank.get(level_text(v), len(rank)) for v in values.take(from_numpy(order)).to_pylist()]
+        ranks = [rank.get(level_text(v), len(rank)) for v in python_values(values.take(from_numpy(order)))]
         order = order[np.argsort(np.array(ranks), kind="stable")]
     if (order == np.arange(order.size)).all():
         return found

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata import read
 from unveil.microdata.arrays import buffer_view
-from unveil.microdata.coding import Distinct, distinct_values, level_text
+from unveil.microdata.coding import Distinct, distinct_values, level_text, python_values
 from unveil.microdata.form import TextForm
 from unveil.microdata.harmonise import as_kind, harmonise
 from unveil.microdata.labels import by_labels
@@ -130,7 +130,7 @@ class EncodedVariable:
     @cached_property
     def python_values(self) -> list[object]:
         """Levels as Python values, None for the gap."""
-        values: list[object] = self.values.to_pylist()
+        values: list[object] = python_values(self.values)
         return values if self.gap is None else [*values, None]
 
     @cached_property
