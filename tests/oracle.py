@@ -294,12 +294,23 @@ def two_way(
 
 
 # ---------------------------------------------------------------------------------- beyond the totals
-def cap(original: Columns, release: Columns, keys: Sequence[str], target: str, tau: float) -> float:
-    """``CAP(tau)``; tau = 0 is DCAPd, tau = 1 is DiSCO."""
+def cap(
+    original: Columns, release: Columns, keys: Sequence[str], target: str, tau: float, options: Options | None = None
+) -> float:
+    """``CAP(tau)``; tau = 0 is DCAPd, tau = 1 is DiSCO.
+
+    Whether a share reaches tau is settled before the exclusions, like what is disclosive.
+    """
+    options = options or Options()
     d, s = count_cells(original, keys, target), count_cells(release, keys, target)
-    s_q = key_margin(s)
-    shares = {c: s.get(c, 0) / s_q[c[0]] if s_q[c[0]] else 0.0 for c in d}
-    return percent(sum(n * shares[c] for c, n in d.items() if shares[c] >= tau), sum(d.values()))
+    n_d, s_q = sum(d.values()), key_margin(s)
+    if tau == 1:
+        disco, _ = exclude(disclosure_tables(d, s)["DiSCO"], keys, options)
+        return percent(sum(disco.values()), n_d)
+    left_d, left_s = exclude(d, keys, options)[0], exclude(s, keys, options)[0]
+    left_q = key_margin(left_s)
+    reached = [c for c in left_d if s_q[c[0]] and s.get(c, 0) / s_q[c[0]] >= tau]
+    return percent(sum(left_d[c] * left_s[c] / left_q[c[0]] for c in reached if left_s.get(c)), n_d)
 
 
 def records(original: Columns, release: Columns, keys: Sequence[str], target: str) -> list[dict[str, Any]]:

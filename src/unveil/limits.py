@@ -8,17 +8,54 @@ or a table or a sentence, does it by these functions.
 
 from __future__ import annotations
 
+import math
+from fractions import Fraction
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["TOLERANCE", "exceeds", "falls_below", "lower_edge", "reaches", "upper_edge", "within"]
+__all__ = [
+    "TOLERANCE",
+    "as_typed",
+    "as_written",
+    "exceeds",
+    "falls_below",
+    "lower_edge",
+    "reaches",
+    "upper_edge",
+    "within",
+]
 
 TOLERANCE = 1e-9
 """Share of the limit by which a figure may differ from it and still equals it."""
 UNIT = 1e-3
 """The smallest limit of which that share is taken; below it rounding errors do not shrink with the limit."""
+_DENOMINATOR = 10**9
 
 Floats = NDArray[np.float64]
+
+
+def as_typed(limit: float) -> Fraction:
+    """The number that was meant, for comparisons of whole numbers: the simplest fraction next to the limit.
+
+    Examples
+    --------
+    >>> as_typed(0.3), as_typed(2 / 3), as_typed(1)
+    (Fraction(3, 10), Fraction(2, 3), Fraction(1, 1))
+    """
+    return Fraction(limit).limit_denominator(_DENOMINATOR)
+
+
+def as_written(value: float) -> float:
+    """The number as it is written with 15 digits, by which values of a file are one level and as which they are shown.
+
+    Examples
+    --------
+    >>> as_written(0.1 + 0.2), as_written(7)
+    (0.3, 7)
+    """
+    written = float(f"{value:.15g}") if math.isfinite(value) else value
+    return written if isinstance(value, float) and math.isfinite(written) else value
 
 
 def upper_edge(limit: ArrayLike, *, unit: float = UNIT, slack: float = 0.0) -> Floats:
@@ -83,7 +120,7 @@ def reaches(figure: ArrayLike, limit: ArrayLike, *, unit: float = UNIT, slack: f
 
     Examples
     --------
-    >>> 0.8 - 0.1 >= 0.7, bool(reaches(0.8 - 0.1, 0.7))
+    >>> 0.9 - 0.2 >= 0.7, bool(reaches(0.9 - 0.2, 0.7))
     (False, True)
     """
     return np.asarray(np.asarray(figure) >= lower_edge(limit, unit=unit, slack=slack))

@@ -98,3 +98,17 @@ def test_what_is_not_understood_is_said_in_one_line(tmp_path, text, said):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(FileError, match=r"none\.toml: cannot be read"):
         read_policy(tmp_path / "none.toml")
+
+
+def test_a_limit_is_met_by_what_equals_it_on_paper(tmp_path):
+    """Means over releases are rounded: 0.1 + 0.2 is within 0.3, and 0.9 - 0.2 reaches 0.7."""
+    most = policy(tmp_path, '[[rule]]\nmeasure = "RAPID"\nlimit = 0.3\n')
+    (row,) = most.rows([figure("RAPID", value=0.1 + 0.2)])
+    assert row["verdict"] == "within"
+    (row,) = most.rows([figure("RAPID", value=0.3001)])
+    assert row["verdict"] == "above"
+    least = policy(tmp_path, '[[rule]]\nmeasure = "RAPID"\nlimit = 0.7\nleast = true\n')
+    (row,) = least.rows([figure("RAPID", value=0.9 - 0.2)])
+    assert row["verdict"] == "within"
+    (row,) = least.rows([figure("RAPID", value=0.6999)])
+    assert row["verdict"] == "below"

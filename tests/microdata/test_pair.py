@@ -6,6 +6,7 @@ import datetime
 import decimal
 import math
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,8 @@ import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import unveil
 from unveil.errors import CallError, DataError, FileError, UnveilWarning
@@ -693,3 +696,42 @@ def test_a_column_is_grouped_once():
     assert pair.grouping("x", 4)[0] is pair.grouping("x", 4)[0]
     assert pair.column("x", n_groups=4).labels == ("[1,2)", "[2,3)", "[3,4)", "[4,5]")
     assert pair.column("x").labels == ("1", "2", "3", "4", "5")
+
+
+# ------------------------------------------------------------------------------------------------- groups
+@given(
+    st.lists(st.sampled_from([0.1, 0.2, 0.1 + 0.2, 0.7, 1.1, 1688.0, 2000.0, 2360.0, 1e6]), min_size=12, max_size=60),
+    st.integers(2, 30),
+)
+def test_breaks_are_those_of_fractions(values: list[float], n_groups: int) -> None:
+    """A break that is a value on paper is reported as that value; only who has just it may be in either group."""
+    table = pa.table({"x": values})
+    cut, grouping = unveil.Pair(table, table).grouping("x", n_groups)
+    written = sorted(Fraction(f"{v:.15g}") for v in [*values, *values])
+    places = [Fraction((len(written) - 1) * i, n_groups) for i in range(n_groups + 1)]
+    exact = sorted({
+        written[int(p)] + (written[min(int(p) + 1, len(written) - 1)] - written[int(p)]) * (p - int(p)) for p in places
+    })  # fmt: skip
+    if len(exact) <= 3:
+        assert grouping.style == "equal-width"
+        return
+    assert grouping.breaks == tuple(float(f"{float(b):.15g}") for b in exact)
+    for value, code in zip(values, cut.original, strict=True):
+        number = Fraction(f"{value:.15g}")
+        upper = min(sum(b <= number for b in exact), len(exact) - 1) - 1
+        assert cut.labels[code] in {cut.labels[upper], cut.labels[max(upper - 1, 0)] if number in exact else None}
+
+
+def test_no_groups() -> None:
+    """0 is for no groups, as in the call of the paper's program; 1 and less is refused."""
+    table = unveil.simulate.demo_population(200, seed=1)
+    pair = unveil.Pair(table, table)
+    plain = unveil.attribute(pair, ["sex", "age"], target="income")
+    for none in (0, {"income": 0}):
+        found = unveil.attribute(pair, ["sex", "age"], target="income", ngroups_target=none, ngroups_keys={"age": 0})
+        assert found.releases == plain.releases
+        assert found.grouping == {}
+    assert unveil.identity(pair, ["sex", "age"], ngroups_keys=0).repU == unveil.identity(pair, ["sex", "age"]).repU
+    for wrong in (1, -1, False, 2.5):
+        with pytest.raises(unveil.errors.CallError, match="at least 2"):
+            unveil.attribute(pair, ["sex"], target="income", ngroups_target=wrong)

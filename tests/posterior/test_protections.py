@@ -136,3 +136,11 @@ def test_advice_on_protections(original):
         risk.advice(minbucket=[], cp=[], noise=[2])
     others = posterior(pair, fitted, target="score", prior="marginal").advice(minbucket=[], cp=[], most_records=5)
     assert [row.setting for row in others.rows] == ["as released", "drawn anew"]
+
+
+def test_top_coding_of_a_share_of_the_records_counts_records():
+    # a share of .07 of 100 records is the seven largest, though .07 * 100 is more than 7 in binary
+    table = pa.table({"x": pa.array(range(100))})
+    column = unveil.Pair(table, table).column("x")
+    for n in (7, 14, 28, 29, 50, 55, 57):
+        assert top_coded(column, n / 100, []).levels.max() == 100 - n

@@ -93,3 +93,21 @@ def test_a_rule_in_one_text(text: str, expected: tuple[str, str, str | None]):
 def test_what_is_no_rule(text: str):
     with pytest.raises(CallError, match="a rule is written column=value if condition"):
         rule_from_text(text)
+
+
+@pytest.mark.parametrize(
+    ("condition", "expected"),
+    [
+        ("x > 0.3", [False, False, True, False]),
+        ("x >= 0.3", [True, True, True, False]),
+        ("x < 0.3", [False, False, False, True]),
+        ("x <= 0.3", [True, True, False, True]),
+        ("0.3 < x", [False, False, True, False]),
+    ],
+)
+def test_a_number_is_compared_as_it_is_written(condition: str, expected: list[bool]):
+    # 0.1 + 0.2 is one level with 0.3 in every table and is written 0.3: so it is not above it either
+    table = pa.table({"x": [0.1 + 0.2, 0.3, 0.31, 0.2], "y": ["a", "a", "b", "b"]})
+    file = {variable.name: variable for variable in encode(read(table))}
+    (rule,) = parse_rules({"y": [(condition, "a")]}, file)["y"]
+    assert rule.holds({name: Levels(variable.codes) for name, variable in file.items()}).tolist() == expected

@@ -550,3 +550,12 @@ def test_an_empty_frame_stays_empty(make_frame: Make):
         ):
             assert len(treated) == report.n_changed == 0
             assert types_of(treated)[:6] == types_of(frame)
+
+
+def test_a_quantile_is_counted_in_whole_numbers():
+    # 7 of 100 values are at most 7, though .07 * 100 is more than 7 in binary
+    data = pa.table({"x": pa.array(range(1, 101))})
+    for quantile in (0.07, 0.14, 0.28, 0.29, 0.55, 0.56, 0.57, 0.58):
+        _, report = sdc.top_code(data, "x", quantile=quantile)
+        assert report.figures["threshold"] == round(100 * quantile)
+        assert report.n_changed == 100 - round(100 * quantile)

@@ -74,6 +74,18 @@ def test_cap_curve_counted_by_hand():
         assert math.isclose(oracle.cap(HAND, HAND_RELEASE, KEYS, "ill", tau), 100 * numerator / 8)
 
 
+def test_cap_curve_under_exclusions_counted_by_hand():
+    # Without "no" two records are left that the release has a share for: F30 and one of M20, both certain.
+    options = oracle.Options(not_target_levels=["no"])
+    for tau, numerator in {0: 2, 0.5: 2, 0.7: 2, 1: 2}.items():
+        assert math.isclose(oracle.cap(HAND, HAND_RELEASE, KEYS, "ill", tau, options), 100 * numerator / 8)
+    # The release says yes in one record of three; when "no" is out that record is all there is, and was settled before.
+    d = {"k": ["x", "x"], "t": ["yes", "no"]}
+    s = {"k": ["x"] * 3, "t": ["yes", "no", "no"]}
+    for tau, expected in {0: 50, 0.3: 50, 0.4: 0, 1: 0}.items():
+        assert oracle.cap(d, s, ["k"], "t", tau, options) == expected
+
+
 def test_records_counted_by_hand():
     flags = oracle.records(HAND, HAND_RELEASE, KEYS, "ill")
     assert [f["d_q"] for f in flags] == [2, 2, 1, 1, 2, 2, 1, 1]

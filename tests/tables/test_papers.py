@@ -356,3 +356,11 @@ def test_98_key_sets(shared: Path):
     assert {"repU", "UiO", "DiSCO", "Dorig"} <= rows.keys()
     for (size, name), value in largest.items():
         assert close(found.by_size[size][name][1], value)
+
+
+def test_cap_curve_of_a_target_without_its_common_level(shared: Path):
+    """What reaches tau is settled on all records: the curve ends at DiSCO, which is 2.46."""
+    found = unveil.attribute(sd2011("s1"), KEYS, target="workab", not_target_levels=["NO"])
+    curve = found.cap_curve([0, 1]).to_dict()["releases"][0]
+    assert f"{curve[1]:.2f} {found.DiSCO:.2f}" == "2.46 2.46"
+    assert curve == [found.DCAPd, found.DiSCO]

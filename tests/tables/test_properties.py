@@ -264,17 +264,19 @@ def test_identity_and_structure_equal_the_brute_force(study: Study, data: st.Dat
     assert_same({name: structure["union"][name] for name in expected}, expected)
 
 
-@settings(max_examples=40)
-@given(studies())
+@settings(max_examples=80)
+@given(studies() | studies(with_options=True))
 def test_cap_curve(study: Study):
-    risk = attribute(study)
+    risk, options = attribute(study), oracle.Options(**study.options)
     rows = columns_of(risk.cap_curve(TAUS).to_frame())
     values = [rows["CAP"][i : i + len(TAUS)] for i in range(0, len(rows["CAP"]), len(TAUS))]
     assert rows["tau"] == TAUS * len(study.releases)
     for curve, release, measures in zip(values, study.releases, risk.releases, strict=True):
-        expected = [oracle.cap(study.original, release, study.keys, study.target, tau) for tau in TAUS]
+        expected = [oracle.cap(study.original, release, study.keys, study.target, tau, options) for tau in TAUS]
         assert_same(curve, expected)
-        assert curve == sorted(curve, reverse=True)
+        # where large cells are left out of each table by its own counts, DiSCO may stand above what is less certain
+        falling = curve[:-1] if "denom_limit" in options.in_force() else curve
+        assert falling == sorted(falling, reverse=True)
         assert close(curve[0], measures["DCAPd"])
         assert close(curve[-1], measures["DiSCO"])
 
@@ -393,8 +395,8 @@ def test_groups(drawn: tuple[Study, int, int]):
         expected, found = oracle.find_groups(values, n, [-8]), result["grouping"][name]
         assert found["style"] == expected.style
         assert_same(found["breaks"], expected.breaks)
-        # A break may lie a rounding error beside a value, and then decides its group: take it as reported.
-        groups = oracle.Grouping(found["style"], tuple(found["breaks"]))
+        # A cut may lie a rounding error beside a value, and then decides its group: take it as it is.
+        groups = oracle.Grouping(found["style"], pair.grouping(name, n)[1].cuts)
         files = [{**f, name: [v if v is None or v == -8 else groups.label(v) for v in f[name]]} for f in files]
     expected = oracle.attribute(files[0], files[1], study.keys, study.target)
     assert_same(result["releases"][0], expected.measures)

@@ -414,9 +414,12 @@ def test_other_bad_options_of_intervals(alone: unveil.Pair, option: dict[str, An
 
 def test_cap_curve_refuses_thresholds_that_are_no_shares(alone: unveil.Pair):
     risk = unveil.attribute(alone, KEYS, target="ill")
-    for taus in ([-0.1], [1.1], [], [math.nan]):
+    for taus in ([-0.1], [1.1], [math.nan]):
         with pytest.raises(CallError, match="taus lie between 0 and 1"):
             risk.cap_curve(taus)
+    for taus in ([], 0.5, ["0.5"], "all", [True], [None]):
+        with pytest.raises(CallError, match="taus are a sequence of numbers"):
+            risk.cap_curve(taus)  # type: ignore[arg-type]
     assert risk.cap_curve([1, 0, 0.5, 0.5]).taus == (0, 0.5, 1)
     assert risk.cap_curve().taus[:2] == (0, 0.05)
 

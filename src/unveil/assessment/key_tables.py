@@ -14,6 +14,7 @@ from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.errors import DataError, UnveilWarning
+from unveil.limits import exceeds
 from unveil.result import number
 from unveil.tables import key_sets, structure
 from unveil.tables.attribute_risk import AttributeRisk
@@ -109,7 +110,9 @@ def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
 def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:
     """Where DiSCO would be higher if the release told less (Latner, Neunhoeffer & Drechsler 2026)."""
     values = {target: (risk.mean["DiSCO"], mean_of(risk.mode_DiSCO)) for target, risk in risks.items()}
-    rising = [f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if mode > value]
+    rising = [
+        f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if exceeds(mode, value)
+    ]
     if not rising:
         return ()
     return (

@@ -11,6 +11,7 @@ from typing import Any
 
 from unveil.assessment.figure import RISKS, UTILITIES
 from unveil.errors import FileError
+from unveil.limits import reaches, within
 from unveil.microdata.nearest import near_matches
 
 __all__ = ["Policy", "Rule", "read_policy"]
@@ -88,9 +89,9 @@ def _row(rule: Rule, target: str | None, value: float) -> dict[str, Any]:
     if math.isnan(value):
         verdict = "not measured"
     elif rule.least:
-        verdict = "within" if value >= rule.limit else "below"
+        verdict = "within" if reaches(value, rule.limit) else "below"
     else:
-        verdict = "within" if value <= rule.limit else "above"
+        verdict = "within" if within(value, rule.limit) else "above"
     return {
         "measure": rule.measure,
         "target": target,

@@ -165,9 +165,9 @@ def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, rol
     """Refuse at the door what the parts would each fail at."""
     asked = given if isinstance(given, Mapping) else {} if given is None else {option: given}
     for name, n in asked.items():
-        if isinstance(n, bool) or not isinstance(n, int) or n < 2:
+        if isinstance(n, bool) or not isinstance(n, int) or (n < 2 and n != 0):
             where = f"{option}: {name!r}" if isinstance(given, Mapping) else option
-            raise CallError(f"{where} takes a whole number of at least 2 groups, not {n!r}")
+            raise CallError(f"{where} takes a whole number of at least 2 groups, or 0 for none, not {n!r}")
     if isinstance(given, Mapping):
         only_known(given, names, option, role)
         for name in given:
@@ -176,7 +176,7 @@ def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, rol
 
 
 def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] | None) -> dict[str, int]:
-    """Groups of numeric targets: as asked for, else 20 where a target has many amounts."""
+    """Groups of numeric targets: as asked for (0: none), else 20 where a target has many amounts."""
     asked = given if isinstance(given, Mapping) else {}
     groups = {}
     for name in targets:
@@ -185,7 +185,7 @@ def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] |
             groups[name] = asked[name]
         elif column.kind == "numeric" and len(column.levels) - len(column.special) > FEWEST_AMOUNTS:
             groups[name] = given if isinstance(given, int) else GROUPS
-    return groups
+    return {name: n for name, n in groups.items() if n}
 
 
 def read_scenario(path: str | Path, known: Sequence[str]) -> dict[str, Any]:

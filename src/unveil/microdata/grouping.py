@@ -11,6 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
+from unveil.limits import as_written
 from unveil.microdata.arrays import buffer_view, text_array
 from unveil.microdata.column import CodedColumn
 
@@ -29,14 +30,18 @@ class Grouping:
     style
         "quantile", or "equal-width" where the quantiles gave fewer than three groups.
     breaks : (n_groups + 1,)
-        Group ``i`` holds ``breaks[i] <= value < breaks[i + 1]``; the last group holds its upper end too.
+        Group ``i`` holds ``breaks[i] <= value < breaks[i + 1]``; the last group holds its upper end too. With the
+        digits by which they are exact.
     levels
         A label per group, then one per special code.
+    cuts : (n_groups + 1,)
+        The breaks as they decide the group: as the reference program computes them, a rounding error away.
     """
 
     style: Literal["quantile", "equal-width"]
     breaks: tuple[float, ...]
     levels: tuple[str, ...]
+    cuts: tuple[float, ...] = ()
 
     def to_dict(self) -> dict[str, object]:
         """Style, breaks and labels as plain values."""
@@ -66,7 +71,8 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
     """
     if isinstance(n_groups, bool) or not isinstance(n_groups, int | np.integer) or n_groups < 2:
         raise CallError(
-            f"column {column.name!r}: the number of groups must be a whole number of at least 2, not {n_groups!r}"
+            f"column {column.name!r}: the number of groups must be a whole number of at least 2 (or 0 for none), not "
+            f"{n_groups!r}"
         )
     if n_groups > _MOST_GROUPS:
         raise CallError(f"column {column.name!r}: {n_groups} groups are too many; ask for up to {_MOST_GROUPS}")
@@ -85,27 +91,27 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
         )
     if special.all():
         return column, Grouping("quantile", (), column.labels[: len(values)])
-    breaks, style = _breaks(values[~special], _counts(column)[: len(values)][~special], n_groups)
-    cut, labels = _cut(column, values, special, breaks)
-    return cut, Grouping(style, tuple(float(b) for b in breaks), labels)
+    breaks, cuts, style = _breaks(values[~special], _counts(column)[: len(values)][~special], n_groups)
+    cut, labels = _cut(column, values, special, cuts)
+    return cut, Grouping(style, tuple(breaks.tolist()), labels, tuple(cuts.tolist()))
 
 
-def regrouped(column: CodedColumn, breaks: Sequence[float]) -> CodedColumn:
-    """Cut a numeric column by breaks that were settled on other files; values beyond the ends join the end groups.
+def regrouped(column: CodedColumn, cuts: Sequence[float]) -> CodedColumn:
+    """Cut a numeric column by cuts that were settled on other files; values beyond the ends join the end groups.
 
     Parameters
     ----------
     column
         A numeric column.
-    breaks
+    cuts
         Those of a :class:`Grouping`; without any the column is left as it is.
     """
-    if not breaks:
+    if not cuts:
         return column
     values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
     special = np.zeros(len(values), dtype=bool)
     special[list(column.special)] = True
-    return _cut(column, values, special, np.array(breaks))[0]
+    return _cut(column, values, special, np.array(cuts))[0]
 
 
 def _cut(
@@ -135,13 +141,40 @@ def _counts(column: CodedColumn) -> NDArray[np.intp]:
 
 def _breaks(
     values: NDArray[np.float64], counts: NDArray[np.intp], n_groups: int
-) -> tuple[NDArray[np.float64], Literal["quantile", "equal-width"]]:
-    breaks = np.unique(np.quantile(np.repeat(values, counts), np.linspace(0, 1, n_groups + 1)))
-    if len(breaks) > _FEWEST_QUANTILE_GROUPS:
-        return breaks, "quantile"
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Literal["quantile", "equal-width"]]:
+    """Breaks, cuts, and how they were found."""
+    cuts = np.unique(np.quantile(np.repeat(values, counts), np.linspace(0, 1, n_groups + 1)))
+    if len(cuts) > _FEWEST_QUANTILE_GROUPS:
+        return _nearest(_quantiles(values, counts, n_groups), cuts), cuts, "quantile"
     if values[0] == values[-1]:
-        return np.repeat(values[:1], 2), "equal-width"
-    return np.linspace(values[0], values[-1], n_groups + 1), "equal-width"
+        ends = np.repeat(values[:1], 2)
+        return ends, ends, "equal-width"
+    cuts = np.linspace(values[0], values[-1], n_groups + 1)
+    return _written(cuts), cuts, "equal-width"
+
+
+def _quantiles(values: NDArray[np.float64], counts: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+    """Quantiles at 0, 1/n, ..., 1 of ascending values; places are whole numbers, so that a value hit is that value."""
+    reached = np.cumsum(counts)
+    steps = (int(reached[-1]) - 1) * np.arange(n_groups + 1, dtype=np.int64)
+    low, rest = steps // n_groups, steps % n_groups
+    below = values[np.searchsorted(reached, low, side="right")]
+    above = values[np.searchsorted(reached, low + (rest > 0), side="right")]
+    share = rest / n_groups
+    return _written(np.where(below == above, below, (1 - share) * below + share * above))
+
+
+def _nearest(breaks: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each cut the break that it is a rounding error away from."""
+    above = np.clip(np.searchsorted(breaks, cuts), 1, len(breaks) - 1)
+    found: NDArray[np.float64] = np.where(
+        cuts - breaks[above - 1] < breaks[above] - cuts, breaks[above - 1], breaks[above]
+    )
+    return found
+
+
+def _written(breaks: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([as_written(b) for b in breaks.tolist()])
 
 
 def _labels(breaks: NDArray[np.float64]) -> list[str]:

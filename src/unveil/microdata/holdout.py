@@ -124,9 +124,9 @@ class Holdout:
         """Number of held-out records."""
         return self.source.num_rows
 
-    def column(self, name: str, *, breaks: Sequence[float] = ()) -> CodedColumn:
-        """One variable with the held-out records in the place of the original ones, cut at the breaks if any."""
-        joint = regrouped(self.pair.column(name), breaks)
+    def column(self, name: str, *, cuts: Sequence[float] = ()) -> CodedColumn:
+        """One variable with the held-out records in the place of the original ones, cut into groups if any."""
+        joint = regrouped(self.pair.column(name), cuts)
         return replace(joint, original=joint.releases[-1], releases=joint.releases[:-1])
 
     def _refuse_same_file(self) -> None:

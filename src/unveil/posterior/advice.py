@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
+from unveil.limits import exceeds, reaches
 from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.coding import python_values
 from unveil.microdata.source import Flavour
@@ -220,7 +221,7 @@ def advise(
         If no record is at risk, or a number is out of range.
     """
     found = risk.weighed()
-    exposed = found.members[found.normalised_gain > threshold]
+    exposed = found.members[exceeds(found.normalised_gain, threshold, unit=1.0)]
     if exposed.size == 0:
         raise CallError(f"no record has a normalised gain above {threshold}; there is nothing to advise on")
     pair, chosen, prior = _by_value(pair, exposed, prior)
@@ -377,6 +378,6 @@ class _Asker:
             value,
             {name: exact_mean(posterior) for name, posterior in found.items()},
             exact_mean(prior),
-            float((gain > self.threshold).mean()),
-            float((strongest >= CERTAIN).mean()),
+            float(exceeds(gain, self.threshold, unit=1.0).mean()),
+            float(reaches(strongest, CERTAIN).mean()),
         )

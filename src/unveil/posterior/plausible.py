@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from unveil.errors import DataError
+from unveil.limits import exceeds
 from unveil.posterior.chain import Chain, build_chain
 from unveil.posterior.evidence import fit_fixed_trees
 from unveil.posterior.fixed import FixedTree
@@ -78,7 +79,7 @@ def _checked(setting: Setting, hidden: list[str], largest_impossible: float, *, 
         trees = fit_fixed_trees(chain, chain.links, everything)
     impossible = sum(tree.n_impossible for tree in trees)
     released = sum(int(drawn.sum()) for tree in trees for drawn in tree.link.released)
-    if impossible > largest_impossible * released:
+    if released and exceeds(impossible / released, largest_impossible, unit=0.0):
         worst = max(trees, key=lambda tree: tree.n_impossible)
         closer = thorough and check_settings(chain, trees, everything).verdict == "finer"
         hint = "; they follow the original more closely than these settings let them" if closer else ""

@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil.limits import reaches
 from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.coding import python_values
 from unveil.microdata.source import Source
@@ -98,9 +99,9 @@ def top_coded(column: CodedColumn, share: float, alone: Sequence[object]) -> Pro
     count = np.bincount(column.original, minlength=column.n_levels)
     free = _free(column, alone)
     group = np.arange(column.n_levels)
-    if column.kind not in ("categorical", "logical") and free.size:
+    if column.kind not in ("categorical", "logical") and count[free].any():
         above = np.cumsum(count[free][::-1])[::-1]
-        first = int(np.flatnonzero(above >= share * above[0])[-1])
+        first = int(np.flatnonzero(reaches(above / above[0], share))[-1])
         group[free[first:]] = free[first]
     return Protection("top coding", f"the largest {100 * share:g} %", group, group[column.original])
 

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.limits import as_written
 from unveil.posterior.chain import Chain
 from unveil.posterior.priors import prior_table
 from unveil.posterior.setting import Setting
@@ -171,4 +172,4 @@ def _within(value: object, low: float, high: float, name: str) -> bool:
         return False
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise CallError(f"candidates: column {name!r} is not numeric; name values instead of intervals")
-    return low <= value <= high
+    return low <= as_written(value) <= high

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.limits import exceeds
 from unveil.microdata import Pair
 from unveil.microdata.coding import level_text
 from unveil.microdata.column import MISSING
@@ -285,7 +286,7 @@ class PosteriorRisk:
         found = self.weighed(release, structure)
         flagged, called = flags_of(flags, self.groups[release], self.n_original)
         own = flagged[found.members]
-        at_risk = found.normalised_gain > threshold
+        at_risk = exceeds(found.normalised_gain, threshold, unit=1.0)
         return CrossTable(
             name or called,
             threshold,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.limits import exceeds, reaches
 from unveil.microdata import CodedColumn
 from unveil.posterior.weigh import Weighed
 
@@ -32,9 +33,9 @@ def measures(weighed: Weighed) -> dict[str, float]:
     return {
         "mean_posterior": exact_mean(posterior),
         "mean_prior": exact_mean(weighed.prior),
-        "share_above_half": float((posterior > 0.5).mean()),
-        "share_above_90": float((posterior > 0.9).mean()),
-        "share_certain": float((posterior >= CERTAIN).mean()),
+        "share_above_half": float(exceeds(posterior, 0.5).mean()),
+        "share_above_90": float(exceeds(posterior, 0.9).mean()),
+        "share_certain": float(reaches(posterior, CERTAIN).mean()),
         "expected_gain_bits": exact_mean(weighed.gain_bits),
         "mean_normalised_gain": exact_mean(weighed.normalised_gain),
         "share_must_fill": float(weighed.must_fill.mean()),
@@ -109,7 +110,7 @@ def group_table(weighed: Weighed, groups: CodedColumn) -> dict[str, list[Any]]:
         "n": n[present].tolist(),
         "mean_prior": mean(weighed.prior),
         "mean_posterior": mean(weighed.posterior),
-        "share_above_half": mean(weighed.posterior > 0.5),
-        "share_certain": mean(weighed.posterior >= CERTAIN),
+        "share_above_half": mean(exceeds(weighed.posterior, 0.5)),
+        "share_certain": mean(reaches(weighed.posterior, CERTAIN)),
         "expected_gain_bits": mean(weighed.gain_bits),
     }

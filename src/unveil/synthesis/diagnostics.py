@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import UnveilWarning
+from unveil.limits import exceeds
 from unveil.microdata.arrays import quoted_list
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.encode import EncodedVariable, Levels
@@ -67,7 +68,7 @@ def warn_about_rules(plans: Sequence[Plan], label: str) -> None:
 def warn_of_lost_dependence(trees: Mapping[str, FittedCart]) -> None:
     """Warn of variables that the collapse makes (almost) independent of their predictors."""
     lost = {name: lost_share(fitted.tree) for name, fitted in trees.items()}
-    found = {name: share for name, share in lost.items() if share > LOST_SHARE}
+    found = {name: share for name, share in lost.items() if exceeds(share, LOST_SHARE)}
     if found:
         listed = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found.items())
         warnings.warn(

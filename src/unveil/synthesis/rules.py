@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.limits import as_written
 from unveil.microdata.coding import level_text
 from unveil.microdata.nearest import near_matches
 from unveil.synthesis.encode import EncodedVariable, Levels
@@ -322,6 +323,8 @@ def _ordered(compare: Callable[[Any, Any], Any], value: Any, wanted: Any, text: 
         return False
     if isinstance(wanted, str) and not isinstance(value, str | int | float):
         value = level_text(value)
+    elif isinstance(value, float):
+        value = as_written(value)
     try:
         return bool(compare(value, wanted))
     except TypeError:

@@ -125,8 +125,9 @@ def attribute(
         column = coded(pair, name, ngroups_target)
         options = shared | {"not_target_levels": list(levels.get(name, ()))}
         rules = rules_of(study, column, options)
-        grouping = study.groupings(ngroups_keys, name, ngroups_target)
-        risks.append(_risk(Recount(study, column, rules), grouping, options))
+        cut = study.cut(ngroups_keys, name, ngroups_target)
+        source = Recount(study, column, rules, {one: grouping.cuts for one, grouping in cut.items()})
+        risks.append(_risk(source, {one: grouping.to_dict() for one, grouping in cut.items()}, options))
     return risks[0] if target is not None else AttributeRisks(risks)
 
 
@@ -161,7 +162,7 @@ def _check_limit(denom_limit: int | None, exclude: bool) -> None:
     if denom_limit is None:
         if exclude:
             raise CallError("exclude_over_denom_limit needs a denom_limit")
-    elif isinstance(denom_limit, bool) or denom_limit != int(denom_limit) or denom_limit < 1:
+    elif isinstance(denom_limit, bool) or not isinstance(denom_limit, int | np.integer) or denom_limit < 1:
         raise CallError(f"denom_limit must be a whole number of at least 1, not {denom_limit!r}")
 
 
@@ -170,7 +171,9 @@ def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
         n, pct = pair
     except (TypeError, ValueError):
         raise CallError(f"{what} takes two numbers (records, percent), not {pair!r}") from None
-    if n < 0 or not 0 <= pct <= 100:
+    if any(isinstance(one, bool) or not isinstance(one, int | float | np.number) for one in (n, pct)):
+        raise CallError(f"{what} takes two numbers (records, percent), not {pair!r}")
+    if not 0 <= n < math.inf or not 0 <= pct <= 100:
         raise CallError(f"{what}: records must be at least 0 and percent between 0 and 100, not {pair!r}")
     return n, pct
 

@@ -8,6 +8,7 @@ from typing import Any, overload
 
 import numpy as np
 
+from unveil.limits import exceeds
 from unveil.microdata.source import Flavour
 from unveil.result import frame
 from unveil.tables.bootstrap import percentile_interval, resample
@@ -89,7 +90,7 @@ class AttributeRisk:
         rising = [
             f"from {release['DiSCO']:.2f} to {mode:.2f} in {label}"
             for label, release, mode in zip(self.labels, self.releases, self.mode_DiSCO, strict=True)
-            if mode > release["DiSCO"]
+            if exceeds(mode, release["DiSCO"])
         ]
         return f"{RISE} ({'; '.join(rising)})" if rising else None
 

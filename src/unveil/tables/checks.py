@@ -12,6 +12,7 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.limits import exceeds
 from unveil.microdata.column import CodedColumn
 from unveil.tables.cells import Cells, Counts
 from unveil.tables.exclusions import Tables
@@ -91,7 +92,7 @@ def one_way(disco: DiscoCells, original_t: Counts, target: CodedColumn, n: float
     by_level = np.bincount(disco.t, weights=disco.records, minlength=target.n_levels).astype(np.int64)
     level = int(by_level.argmax())
     of_level = int(by_level[level])
-    if of_level <= n or 100 * of_level / total <= pct:
+    if of_level <= n or not exceeds(100 * of_level / total, pct):
         return None
     return OneWay(
         level=target.label(level),
@@ -123,7 +124,7 @@ def two_way(study: Study, disco: DiscoCells, target: CodedColumn, n: float, pct:
         pair
         for key in study.columns
         for pair in _pairs(key, target, key.original[records], disco.t[large], disco.records[large])
-        if pair["percent"] > pct
+        if exceeds(pair["percent"], pct)
     ]
     return sorted(flagged, key=lambda pair: -pair["records"])
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
+from typing import Any, SupportsFloat
 
 import numpy as np
 
 from unveil.errors import CallError
+from unveil.limits import exceeds
 from unveil.microdata.source import Flavour
 from unveil.result import frame, text_table, warnings_in_words
 from unveil.tables.cells import Cells
@@ -17,12 +19,16 @@ from unveil.tables.sums import cap_at
 
 __all__ = ["CapCurve", "cap_curve"]
 
+_RISES = "The limit on the size of cells takes more from guesses that are not certain: DiSCO stands above them."
+
 
 @dataclass(frozen=True)
 class CapCurve:
     """CAP(tau) in percent of original records: ``100 sum ps_tq d_tq [ps_tq >= tau] / N_d``.
 
-    It falls from DCAPd at tau = 0 to DiSCO at tau = 1.
+    It falls from DCAPd at tau = 0 to DiSCO at tau = 1. Under exclusions too: whether ps_tq reaches tau is settled on
+    all records, and what is excluded then counts 0. A ``denom_limit`` that leaves cells out takes large synthetic cells
+    from DCAPd and not from DiSCO; the curve may then rise at tau = 1, and says so.
 
     Attributes
     ----------
@@ -113,10 +119,16 @@ def cap_curve(
     CallError
         If a threshold lies outside 0 to 1.
     """
-    if taus is not None and not isinstance(taus, Iterable):
-        raise CallError(f"taus are a sequence of numbers between 0 and 1, not {taus!r}")
-    grid = tuple(sorted(set(np.round(np.arange(21) / 20, 2).tolist() if taus is None else map(float, taus))))
-    if not grid or not all(0 <= tau <= 1 for tau in grid):
+    if taus is None:
+        grid = tuple(np.round(np.arange(21) / 20, 2).tolist())
+    else:
+        given = list(taus) if isinstance(taus, Iterable) else []
+        if not given or any(isinstance(tau, bool | str) or not isinstance(tau, SupportsFloat) for tau in given):
+            raise CallError(f"taus are a sequence of numbers between 0 and 1, not {taus!r}")
+        grid = tuple(sorted({float(tau) for tau in given}))
+    if not all(0 <= tau <= 1 for tau in grid):
         raise CallError(f"taus lie between 0 and 1, not at {list(grid)!r}")
     values = tuple(tuple(100 * total / n_original for total in cap_at(cells, tables, grid)) for cells, tables in blocks)
-    return CapCurve(keys, target, grid, values, labels, flavour, warnings)
+    rises = any(exceeds(after, before) for line in values for before, after in pairwise(line))
+    said = (*warnings, _RISES) if rises else warnings
+    return CapCurve(keys, target, grid, values, labels, flavour, said)

@@ -254,9 +254,7 @@ def _held_out(risk: AttributeRisk, holdout: Holdout) -> Recount:
     source = risk._source
 
     def column(name: str) -> CodedColumn:
-        breaks = risk.grouping[name]["breaks"] if name in risk.grouping else ()
-        assert isinstance(breaks, Sequence)
-        return holdout.column(name, breaks=breaks)
+        return holdout.column(name, cuts=source.cuts.get(name, ()))
 
     study = Study(source.study.pair, risk.keys, tuple(map(column, risk.keys)), source.study.use_keys_na)
     target = column(risk.target)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -47,11 +47,20 @@ class Summed:
 
 @dataclass(frozen=True)
 class Recount:
-    """Where the cells of a target come from: counted for the measures, and again for records, groups and intervals."""
+    """Where the cells of a target come from: counted for the measures, and again for records, groups and intervals.
+
+    Parameters
+    ----------
+    study, target, rules
+        Keys, target, and what does not count.
+    cuts
+        By column that was grouped, where.
+    """
 
     study: Study
     target: CodedColumn
     rules: CellRules
+    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def counted(self, release: int) -> tuple[Cells, Tables]:
         """All cells of one release, before and after exclusions."""

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
+from unveil.microdata.grouping import Grouping
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.tables.cells import Cells, count_cells
@@ -133,10 +134,17 @@ class Study:
         self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
     ) -> dict[str, dict[str, object]]:
         """How the numeric keys and the target were cut, by column."""
+        found = self.cut(ngroups_keys, target, ngroups_target)
+        return {name: grouping.to_dict() for name, grouping in found.items()}
+
+    def cut(
+        self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
+    ) -> dict[str, Grouping]:
+        """The groupings of the numeric keys and the target, by column."""
         asked = {name: _groups_for(self.pair, name, ngroups_keys) for name in self.keys}
         if target is not None:
             asked[target] = _groups_for(self.pair, target, ngroups_target)
-        return {name: self.pair.grouping(name, n)[1].to_dict() for name, n in asked.items() if n is not None}
+        return {name: self.pair.grouping(name, n)[1] for name, n in asked.items() if n is not None}
 
 
 def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
@@ -180,10 +188,15 @@ def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:
 
 
 def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
-    """A number for all concerns the numeric columns only; a number for one column is meant for it."""
+    """A number for all concerns the numeric columns only; a number for one column is meant for it; 0 is for none."""
     if isinstance(groups, Mapping):
-        return groups.get(name)
-    return groups if groups is not None and pair.column(name).kind == "numeric" else None
+        asked = groups.get(name)
+        return None if _is_none(asked) else asked
+    return None if _is_none(groups) or pair.column(name).kind != "numeric" else groups
+
+
+def _is_none(groups: int | None) -> bool:
+    return groups is None or (groups == 0 and not isinstance(groups, bool))
 
 
 def only_known(option: Mapping[str, object], names: Sequence[str], what: str, role: str) -> None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.limits import as_typed
 from unveil.tables.cells import Cells, Counts
 from unveil.tables.exclusions import Tables
 
@@ -199,16 +199,25 @@ def identity_measures(sums: AttributeSums, n_original: int, n_synthetic: int) ->
 
 
 def cap_at(cells: Cells, tables: Tables, taus: Iterable[float]) -> list[int | float]:
-    """Sum of ps d over the cells with ps >= tau, for each tau."""
+    """Sum of ps d over the cells that reach tau, for each tau.
+
+    Whether ps reaches tau is settled on all records, like what is disclosive; ps and d themselves are those that the
+    exclusions leave. Certain guesses are those of the DiSCO table, from which a limit on the size of cells takes cells
+    by their original records alone.
+    """
     d, s = tables.counts["original"], tables.counts["synthetic"]
     s_q = cells.over_keys(s)
     kept = (d > 0) & (s > 0)
+    settled, settled_q = cells.s[kept], cells.s_q[kept]
     d, s, s_q = d[kept], s[kept], s_q[kept]
-    sums = []
+    sums: list[int | float] = []
     for tau in taus:
-        exact = Fraction(tau).limit_denominator(10**9)
-        above = s * exact.denominator >= exact.numerator * s_q
-        sums.append(Shares.of((s * d)[above], s_q[above]).total())
+        exact = as_typed(tau)
+        if exact == 1:
+            sums.append(int(tables.counts["DiSCO"].sum()))
+            continue
+        reached = settled * exact.denominator >= exact.numerator * settled_q
+        sums.append(Shares.of((s * d)[reached], s_q[reached]).total())
     return sums
 
 

@@ -8,8 +8,10 @@ from textwrap import shorten
 from typing import Any, Literal, TypeGuard
 
 import numpy as np
+from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
+from unveil.limits import as_typed
 from unveil.synthesis.sdc.amounts import Amounts, SpecialCodes, amounts_of
 from unveil.synthesis.sdc.records import Records
 from unveil.synthesis.sdc.report import SdcReport
@@ -144,6 +146,13 @@ def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float | np.number) and not isinstance(value, bool)
 
 
+def _quantile(values: NDArray[Any], share: float) -> float:
+    """The smallest value that so large a share of the values does not exceed, counted in whole numbers."""
+    exact = as_typed(share) * len(values)
+    found: float = np.sort(values)[max(math.ceil(exact), 1) - 1].item()
+    return found
+
+
 def _threshold(amounts: Amounts, at: float | None, quantile: float | None, where: str, action: str) -> float:
     if (at is None) == (quantile is None):
         raise CallError(f"{where}: {action} takes a threshold, at=..., or a quantile=..., one of the two")
@@ -152,7 +161,7 @@ def _threshold(amounts: Amounts, at: float | None, quantile: float | None, where
             raise CallError(f"{where}: quantile must lie between 0 and 1, not {quantile!r}")
         if not amounts.present.any():
             raise DataError(f"{where} has no amounts to take a quantile of; give the threshold with at=")
-        found: float = np.quantile(amounts.values[amounts.present], quantile, method="inverted_cdf").item()
+        found: float = _quantile(amounts.values[amounts.present], quantile)
         if math.isinf(found):
             raise DataError(f"{where}: the quantile is infinite; give a threshold with at=")
         return found
