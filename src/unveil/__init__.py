@@ -75,14 +75,21 @@ _LATE = {
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
-    **dict.fromkeys(("CartSynthesizer", "sdc", "synthesize"), "unveil.synthesis"),
+    **dict.fromkeys(("CartSynthesizer", "synthesize"), "unveil.synthesis"),
     **dict.fromkeys(("Utility", "utility"), "unveil.utility"),
 }
+# Modules that nothing above has loaded by itself.
+_ROOMS = {name: f"unveil.{name}" for name in ("assessment", "inference", "report", "simulate", "synthesis", "trees")}
+_ROOMS["sdc"] = "unveil.synthesis.sdc"
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__, *_ROOMS})
 
 
 def __getattr__(name: str) -> Any:
-    if name == "simulate":
-        return importlib.import_module("unveil.simulate")
+    if name in _ROOMS:
+        return importlib.import_module(_ROOMS[name])
     if name not in _LATE:
         raise AttributeError(f"module 'unveil' has no attribute {name!r}")
     room = importlib.import_module(_LATE[name])

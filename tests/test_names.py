@@ -1,0 +1,78 @@
+"""Every public name is there in a process that has asked for nothing else before."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import unveil
+
+ROOT = Path(__file__).parent.parent
+# A copy of the process just after the import is as fresh as a new one, and comes at once; what is not of this package
+# is loaded before.
+EACH = """
+import os, sys
+import numba, scipy.stats, sklearn.ensemble, sklearn.linear_model, pyarrow.compute, pyarrow.csv, pyarrow.parquet
+import unveil
+for path in sys.argv[1:]:
+    child = os.fork()
+    if not child:
+        try:
+            found = unveil
+            for name in path.split("."):
+                found = getattr(found, name)
+            os._exit(0)
+        except BaseException as error:
+            print(path, type(error).__name__, error, flush=True)
+            os._exit(1)
+    os.waitpid(child, 0)
+"""
+ROOMS = (
+    "assessment", "conformance", "errors", "inference", "membership", "microdata", "posterior", "report", "sdc",
+    "simulate", "synthesis", "tables", "trees", "utility",
+)  # fmt: skip
+WRITTEN = re.compile(r"(?<![\w.`/-])unveil((?:\.[a-zA-Z_]\w*)+)")
+
+
+def named_in_docs() -> list[str]:
+    """What README and docs say stands in the package."""
+    texts = [path.read_text() for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))]
+    return sorted({path[1:] for text in texts for path in WRITTEN.findall(text)})
+
+
+def fresh(code: str, *arguments: str) -> str:
+    ended = subprocess.run(
+        [sys.executable, "-W", "error", "-c", code, *arguments], capture_output=True, text=True, check=False
+    )
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="the system cannot copy a process")
+def test_every_name_is_there_by_itself():
+    docs = named_in_docs()
+    assert "simulate.latner_population" in docs
+    assert fresh(EACH, *sorted({*unveil.__all__, *ROOMS, *docs})) == ""
+
+
+def test_all_names_at_once():
+    told = fresh("from unveil import *; print(sdc.__name__, callable(assess), callable(posterior), Pair.__name__)")
+    assert told.split() == ["unveil.synthesis.sdc", "True", "True", "Pair"]
+
+
+def test_names_are_listed_before_they_are_loaded():
+    listed = fresh("import unveil; print(*dir(unveil))").split()
+    assert set(unveil.__all__) | set(ROOMS) <= set(listed)
+
+
+def test_table_measures_load_no_compiler():
+    assert fresh("import sys, unveil; unveil.identity; print('numba' in sys.modules)").strip() == "False"
+
+
+def test_what_does_not_exist_is_said_to_be_missing():
+    assert not hasattr(unveil, "does_not_exist")
