@@ -11,6 +11,7 @@ from unveil.errors import FileError
 from unveil.microdata import Pair, read
 from unveil.microdata.atomic import replacing
 from unveil.microdata.coding import distinct_values, python_values
+from unveil.microdata.doors import check_readable
 from unveil.result import without_nan
 
 __all__ = ["Kept", "fingerprint"]
@@ -42,7 +43,9 @@ class Kept:
     def load(self, name: str) -> dict[str, Any] | None:
         """The part, if it was finished; a file that cannot be read is as good as none."""
         try:
-            digest, _, content = self._path(name).read_text(encoding="utf-8").partition("\n")
+            path = self._path(name)
+            check_readable(path, path.name)
+            digest, _, content = path.read_text(encoding="utf-8").partition("\n")
         except (OSError, ValueError):
             return None
         if digest != hashlib.sha256(content.encode()).hexdigest():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 from unveil.assessment.figure import RISKS, UTILITIES
 from unveil.errors import FileError
 from unveil.limits import reaches, within
+from unveil.microdata.documents import read_toml
 from unveil.microdata.nearest import near_matches
 
 __all__ = ["Policy", "Rule", "read_policy"]
@@ -129,13 +129,7 @@ def read_policy(path: str | Path) -> Policy:
         If the file cannot be read, is no TOML, or a rule is not understood.
     """
     path = Path(path)
-    try:
-        text = path.read_text(encoding="utf-8")
-        content = tomllib.loads(text)
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror})") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{path}: is not TOML ({error})") from None
+    text, content = read_toml(path, str(path))
     for name in content:
         if name != "rule":
             raise FileError(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import Any
 
 from unveil.errors import CallError, FileError
 from unveil.microdata import Pair
+from unveil.microdata.documents import read_toml
 from unveil.microdata.nearest import near_matches
 from unveil.tables.study import as_names, only_known
 
@@ -206,14 +206,7 @@ def read_scenario(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
         If the file cannot be read, is no TOML, or holds an unknown name.
     """
     path = Path(path)
-    try:
-        content = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError:
-        raise FileError(f"{path}: is not UTF-8 text; a scenario is a TOML file") from None
-    except tomllib.TOMLDecodeError as error:
-        raise FileError(f"{path}: is not TOML ({error})") from None
+    content = read_toml(path, str(path))[1]
     names = (*FILES, *READING, *known)
     for name, value in content.items():
         if name not in names:

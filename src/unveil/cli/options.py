@@ -208,7 +208,7 @@ class Reading:
         if not synthetic:
             raise CallError("no release given: name the original, then one or more synthetic files")
         for path in synthetic:
-            if not path.exists() and not path.suffix:
+            if not os.path.exists(path) and not path.suffix:
                 raise FileError(
                     f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
                 )
@@ -250,7 +250,7 @@ class Output:
             check_replaceable(path, str(path))
             if any(path.resolve() == other.resolve() for other in written[:position]):
                 raise CallError(f"{path} would be written twice; name another file for one of them")
-            if any(path.exists() and given.exists() and path.samefile(given) for given in inputs):
+            if any(path.exists() and os.path.exists(given) and path.samefile(given) for given in inputs):
                 raise CallError(f"{path} is an input; name another file to write to")
             if path.exists() and not self.overwrite:
                 raise FileError(f"{path} exists; name another file, or replace it with --overwrite")

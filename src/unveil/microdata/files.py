@@ -116,7 +116,7 @@ def open_releases(data: Any, *, encoding: str | None = None) -> tuple[Any, ...]:
     tuple
         The data themselves, or the data frames of the R file.
     """
-    if not isinstance(data, str | os.PathLike) or _ending(Path(data)) not in R or not Path(data).is_file():
+    if not isinstance(data, str | os.PathLike) or _ending(Path(data)) not in R or not os.path.isfile(data):
         return (data,)
     with overheard() as heard:
         sources = rdata.read_r(Path(data), Path(data).name, encoding=encoding)

@@ -16,7 +16,6 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -26,9 +25,10 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import CallError, DataError, FileError
+from unveil.errors import CallError, DataError
 from unveil.microdata.arrays import dictionary_levels, is_broken, quoted_list, with_levels
 from unveil.microdata.atomic import replacing
+from unveil.microdata.documents import read_toml
 from unveil.microdata.labels import code_of
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
@@ -166,12 +166,7 @@ def read_schema(path: str | Path) -> Schema:
         If a declaration has an unknown field, kind or type.
     """
     label = Path(path).name
-    try:
-        content = tomllib.loads(Path(path).read_text(encoding="utf-8-sig"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise FileError(f"{label}: not a TOML file: {' '.join(str(error).split())}") from None
-    except OSError as error:
-        raise FileError(f"{label}: cannot be read ({error.strerror})") from None
+    content = read_toml(path, label, "not a TOML file: {}")[1]
     unknown = [key for key in content if key != "columns"]
     columns = content.get("columns", {})
     if unknown or not isinstance(columns, dict):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -10,6 +9,7 @@ from typing import Any
 from unveil.errors import CallError, FileError
 from unveil.microdata.atomic import replacing
 from unveil.microdata.digest import sha256
+from unveil.microdata.documents import read_json
 from unveil.microdata.doors import check_replaceable
 from unveil.report.markdown import markdown
 from unveil.report.page import html
@@ -26,17 +26,7 @@ def read_assessment(path: str | Path) -> dict[str, Any]:
         If the file cannot be read or does not hold a JSON object.
     """
     source = Path(path)
-    try:
-        found = json.loads(source.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{source.name}: cannot be read ({error.strerror})") from None
-    except UnicodeDecodeError as error:
-        raise FileError(f"{source.name}: byte {error.start} is not UTF-8; give the file that --json wrote") from None
-    except json.JSONDecodeError as error:
-        raise FileError(f"{source.name}: not JSON ({error.msg}, line {error.lineno}); give the file that --json "
-                        "wrote") from None  # fmt: skip
-    except RecursionError:
-        raise FileError(f"{source.name}: nested too deeply to be an assessment") from None
+    found = read_json(source, source.name)
     if not isinstance(found, dict):
         raise FileError(f"{source.name}: holds no JSON object; give the file that --json wrote")
     return found

@@ -188,7 +188,7 @@ def _order(visit_order: Sequence[str] | None, names: Mapping[str, object]) -> tu
         raise CallError(f"visit_order must be a list of columns, not {visit_order!r}")
     order = tuple(visit_order)
     for name in order:
-        if name not in names:
+        if not isinstance(name, str) or name not in names:
             raise unknown(name, names, "visit_order")
         if order.count(name) > 1:
             raise CallError(f"visit_order names column {name!r} more than once")

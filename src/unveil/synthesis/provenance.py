@@ -44,6 +44,7 @@ from typing import Any
 from unveil.errors import CallError, DataError, FileError
 from unveil.microdata.atomic import replacing
 from unveil.microdata.digest import sha256
+from unveil.microdata.documents import Maybe, check_shape, read_json
 
 __all__ = ["FileFacts", "Provenance", "VariableFacts", "read_provenance", "versions", "write_provenance"]
 
@@ -227,17 +228,16 @@ def read_provenance(path: str | Path) -> Provenance:
     >>> folder.cleanup()
     """
     label = Path(path).name
-    try:
-        content = json.loads(Path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise FileError(f"{label}: cannot be read ({error.strerror})") from None
-    except ValueError as error:
-        raise FileError(f"{label}: not a provenance file ({' '.join(str(error).split())})") from None
+    content = read_json(path, label, "a provenance file")
     if not isinstance(content, dict) or "format" not in content:
         raise FileError(f"{label}: not a provenance file; it has no 'format'")
     if content.pop("format") != FORMAT:
         raise FileError(f"{label}: a provenance file of another version of unveil; this one knows format {FORMAT}")
     try:
+        check_shape(content, _CONTENT, "the content")
+        if "schema" in content["reading"]:
+            check_shape(content["reading"]["schema"], _SCHEMA, "the content.reading.schema")
+            _check_name(content["reading"]["schema"]["name"])
         return Provenance(
             **content
             | {
@@ -247,5 +247,25 @@ def read_provenance(path: str | Path) -> Provenance:
                 "warnings": tuple(content["warnings"]),
             }
         )
-    except (KeyError, TypeError) as error:
+    except (DataError, TypeError) as error:
         raise FileError(f"{label}: not a complete provenance file ({' '.join(str(error).split())})") from None
+
+
+def _check_name(name: str) -> None:
+    """The schema is looked for beside the file, and nowhere else."""
+    if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
+        raise DataError(f"the name of the schema is {name!r:.60}, expected the name of a file without its folder")
+
+
+_TEXT, _COUNT, _NUMBER = (str,), (int,), (int, float)
+_FILE = {"name": _TEXT, "sha256": _TEXT, "records": _COUNT}
+_SCHEMA = {"name": _TEXT, "sha256": _TEXT}
+_CONTENT: dict[str, Any] = {
+    "method": _TEXT, "settings": {}, "seed": _COUNT, "m": _COUNT, "k": _COUNT, "original": _FILE, "releases": [_FILE],
+    "variables": [
+        {"name": _TEXT, "method": _TEXT, "leaves?": Maybe(_COUNT), "leaves_removed?": Maybe(_COUNT),
+         "bits_lost?": Maybe(_NUMBER)}
+    ],
+    "seconds": _NUMBER, "reading": {}, "warnings": [_TEXT], "versions": {}, "date": _TEXT,
+}  # fmt: skip
+"""What a provenance file has to look like, after its format."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from collections.abc import Mapping, Sequence
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +57,7 @@ def reading_of(path: str | Path, schema: str | Path | None = None) -> dict[str, 
 def _schema(provenance: Path, facts: Mapping[str, str], given: str | Path | None) -> Path:
     """The schema file, known by its content."""
     path = provenance.with_name(facts["name"]) if given is None else Path(given)
-    if given is None and not path.exists():
+    if given is None and not os.path.exists(path):
         raise CallError(
             f"{provenance.name}: the original was read with the schema {facts['name']}, which is not beside it; name "
             "it with schema"
@@ -107,12 +109,15 @@ def synthesizer_of(provenance: Provenance) -> Any:
     Raises
     ------
     DataError
-        If the method has no likelihood that can be computed anew.
+        If the method has no likelihood that can be computed anew, or not such a setting.
     """
     method, settings = provenance.method, dict(provenance.settings)
-    if method == "catall":
-        return CatallSynthesizer(**settings)
-    if method in WHOLE_FILE:
+    if method in WHOLE_FILE and method != "catall":
         raise DataError(f"the releases were made by {method!r}, whose likelihood is not computed")
     # Another method than cart is written out by column.
-    return CartSynthesizer(**settings)
+    maker: Any = CatallSynthesizer if method == "catall" else CartSynthesizer
+    known = signature(maker).parameters
+    for name in settings:
+        if name not in known:
+            raise DataError(f"provenance: method {method!r} has no setting {name!r:.60}; give the file as written")
+    return maker(**settings)

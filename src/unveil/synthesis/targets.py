@@ -96,13 +96,13 @@ def choose_targets(original: Path, output: Path, m: int, *, format: str | None =
     if is_broken(str(output)):
         raise CallError(f"{str(output)!r} is no text, it holds half a character; choose another name")
     stem, ending = _split(output)
-    if ending in _endings() and not output.is_dir():
+    if ending in _endings() and not os.path.isdir(output):
         if m > 1:
             raise CallError(f"{output.name} is one file and there are {m} copies: name a folder, or ask for m = 1")
         if format is not None and _ending(format) != ending:
             raise CallError(f"format {format!r} contradicts the name {output.name}; leave one of them out")
         return Targets((output,), output.with_name(f"{stem}.provenance.json"), False)
-    if ending in UNWRITABLE and not output.is_dir():
+    if ending in UNWRITABLE and not os.path.isdir(output):
         raise CallError(f"{output.name}: files like this cannot be written; choose from {', '.join(_endings())}")
     stem, own = _split(original)
     ending = own if format is None else _ending(format)
@@ -151,7 +151,10 @@ def check_free(targets: Targets, inputs: Iterable[Path], overwrite: bool) -> Non
         If the format needs an optional package.
     """
     folder = targets.folder
-    standing = next(parent for parent in (folder, *folder.absolute().parents) if parent.exists())
+    for target in targets.all:
+        if not os.path.lexists(target):  # or the system takes no such name
+            check_replaceable(target, str(target))
+    standing = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
     if not standing.is_dir():
         raise FileError(f"{standing} is a file, not a folder; name a folder, or a file with a known ending")
     if standing != folder and not targets.in_own_folder:

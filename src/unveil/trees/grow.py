@@ -104,7 +104,7 @@ def grow(
     target = integer_target(response, fitted)
     data = _data(predictors, target, fitted)
     risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
-    grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, m), cp, risk))
+    grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, m), float(cp), risk))
     return _tree(response, predictors, settings, target, fitted, grown, risk)
 
 
