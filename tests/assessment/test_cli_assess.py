@@ -52,7 +52,8 @@ def listing(folder):
 def test_all_documents_at_once(run, folder):
     (folder / "policy.toml").write_text('[[rule]]\nmeasure = "repU"\nlimit = 1\n')
     status, out, _ = run(
-        f"assess o.csv s.csv s2.csv {QUICK} --html r.html --markdown r.md --json r.json --policy policy.toml"
+        f"assess o.csv s.csv s2.csv {QUICK} --html r.html --markdown r.md --json r.json --policy policy.toml "
+        "--no-release-safe"
     )
     assert status == 0
     content = json.loads((folder / "r.json").read_text(encoding="utf-8"))
@@ -64,14 +65,30 @@ def test_all_documents_at_once(run, folder):
     assert "Policy policy.toml" in out
 
 
-def test_the_report_leaves_out_what_would_give_the_original_away(run, folder):
-    assert run(f"assess o.csv s.csv {QUICK} --html r.html --markdown r.md --json r.json")[0] == 0
-    inputs = json.loads((folder / "r.json").read_text(encoding="utf-8"))["provenance"]["inputs"]
+def test_documents_leave_out_what_would_give_the_original_away(run, folder):
+    words = f"assess o.csv s.csv {QUICK} --html r.html --markdown r.md --json"
+    assert run(f"{words} full.json --no-release-safe")[0] == 0
+    inputs = json.loads((folder / "full.json").read_text(encoding="utf-8"))["provenance"]["inputs"]
     digest = {one["role"]: one["sha256"] for one in inputs}
-    for name in ("r.html", "r.md"):
+    assert digest["original"] in (folder / "r.html").read_text(encoding="utf-8")
+    assert run(f"{words} r.json --overwrite")[0] == 0
+    for name in ("r.html", "r.md", "r.json"):
         text = (folder / name).read_text(encoding="utf-8")
         assert digest["original"] not in text
         assert digest["release"] in text
+        assert str((folder / "o.csv").stat().st_size) not in text.replace("\u202f", "")
+        assert "o.csv" not in text, "names of files may hold names of persons"
+
+
+def test_the_page_for_publication(run, folder):
+    files = "--public-summary s.html --html r.html --json r.json"
+    status, _, err = run(f"assess o.csv s.csv {QUICK} {files}")
+    assert status == 0, err
+    assert "written: s.html" in err
+    page = (folder / "s.html").read_text(encoding="utf-8")
+    assert "Summary for publication" in page
+    assert run("report r.json --public-summary t.html")[0] == 0
+    assert (folder / "t.html").read_text(encoding="utf-8") == page, "figures are rounded once"
 
 
 def test_a_scenario_file_says_the_same_as_options(run, folder):
@@ -94,7 +111,7 @@ def test_synthesizer_from_its_provenance(run, folder):
     (release,) = (folder / "made").glob("*.csv")
     status, out, err = run(
         f"assess o.csv {release} --keys sex,age --targets depress --measures posterior --provenance {provenance} "
-        "--budget 600 --json a.json"
+        "--budget 600 --json a.json --no-release-safe"
     )
     assert status == 0, err
     assert "posterior certain" in out
@@ -113,6 +130,10 @@ def test_synthesizer_from_its_provenance(run, folder):
         ("assess o.csv s.csv --keys sex --measures identities", 2, "there is no 'identities'"),
         ("assess o.csv s.csv --keys sex --policy none.toml", 1, "none.toml: cannot be read"),
         ("assess o.csv s.csv --keys sex --policy bad.toml", 1, "did you mean 'measure'?"),
+        ("assess o.csv s.csv --keys sex --public-summary s.pdf", 2, "reports are written as .html"),
+        ("assess o.csv s.csv --keys sex --public-summary o.csv --overwrite", 2, "reports are written as .html"),
+        ("assess o.csv s.csv --keys sex --public-summary kept.html", 1, "exists"),
+        ("assess o.csv s.csv --keys sex --html a.html --public-summary a.html", 2, "a.html would be written twice"),
         ("assess --scenario none.toml", 1, "none.toml: cannot be read"),
         ("assess --scenario bad.toml", 1, "unknown option 'rule'"),
         ("assess o.csv s.csv --keys sex --html o.csv --overwrite", 2, "is an input"),
@@ -175,7 +196,7 @@ def test_a_single_text_for_a_gap_in_a_scenario_is_no_list_of_letters(run, folder
         'original = "o.csv"\nsynthetic = "s.csv"\nkeys = "sex"\ntargets = "depress"\nmissing = "NA"\n'
         'measures = "attribute"\n'
     )
-    status, out, err = run("assess --scenario study.toml --json -")
+    status, out, err = run("assess --scenario study.toml --no-release-safe --json -")
     assert status == 0, err
     gaps = {one["name"]: one["gaps"] for one in json.loads(out)["data"]["columns"]}
     assert gaps == {"sex": 0, "age": 0, "depress": pytest.approx(1 / 3)}

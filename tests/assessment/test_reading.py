@@ -14,6 +14,7 @@ import unveil
 from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Clock, Context, Part, Section, Skipped, run
+from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
 from unveil.assessment.summary import _risks
 from unveil.errors import DataError, UnveilWarning
@@ -26,7 +27,7 @@ def figure(measure, value, target=None, null_95=None, **more):
 
 
 def texts(*figures, structure=None):
-    return [one["text"] for one in contradictions(figures, structure)]
+    return [one["text"] for one in contradictions(figures, structure, Rounding(5000, 10))]
 
 
 def test_a_figure_no_higher_than_its_null():
@@ -86,7 +87,7 @@ def test_the_summary_does_not_call_the_null_a_guess():
     """A guess without the release may be better than a release whose keys and target do not go together."""
     dcap = figure("DCAP", 39.6, "income", null_mean=35.7, ceiling=39.5, margin=39.3, excess=0.06)
     dcap |= {"intruder": "release", "sentence": "Guessing is right for 39.6; without the release for 39.3."}
-    (said,) = _risks([dcap])
+    (said,) = _risks([dcap], Rounding(5000, 10))
     assert said == (
         "Guessing is right for 39.6; without the release for 39.3. If the release did not say how keys and target go "
         "together it would be 35.7; with the original itself, every person guessed from the others with the same keys, "

@@ -11,6 +11,8 @@ from typing import Any
 
 import pytest
 
+from unveil.assessment.gate import release_safe
+
 HERE = Path(__file__).parent
 Assessment = dict[str, Any]
 
@@ -20,6 +22,12 @@ def example() -> Assessment:
     """Two releases and three targets: categorical, continuous, and one with gaps; names that try to break out."""
     found: Assessment = json.loads((HERE / "example.json").read_text(encoding="utf-8"))
     return found
+
+
+@pytest.fixture
+def published(example: Assessment) -> Assessment:
+    """What the gate lets out of the example."""
+    return release_safe(example)
 
 
 @pytest.fixture

@@ -15,7 +15,15 @@ import pytest
 
 from unveil.cli import main
 from unveil.errors import CallError, DataError, FileError
-from unveil.report import html, markdown, read_assessment, write_html, write_markdown
+from unveil.report import (
+    html,
+    markdown,
+    public_summary,
+    read_assessment,
+    write_html,
+    write_markdown,
+    write_public_summary,
+)
 
 # It takes reading sys.argv under pytest for an oversight.
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")
@@ -53,6 +61,19 @@ def test_the_verb_writes_what_the_functions_give(run: Run, folder: Path, example
     assert (folder / "r.md").read_text(encoding="utf-8") == markdown(example)
 
 
+def test_the_verb_writes_the_page_for_publication(run: Run, folder: Path, example: Assessment) -> None:
+    assert run("report", "a.json", "--public-summary", "s.html", "-o", "r.html") == (0, "")
+    assert (folder / "s.html").read_text(encoding="utf-8") == public_summary(example)
+    assert (folder / "r.html").read_text(encoding="utf-8") == html(example)
+    assert run("report", "a.json", "--public-summary", "s.md") == (0, "")
+    assert (folder / "s.md").read_text(encoding="utf-8") == public_summary(example, "markdown")
+    write_public_summary(example, "t.md")
+    assert (folder / "t.md").read_bytes() == (folder / "s.md").read_bytes()
+    status, said = run("report", "a.json", "--public-summary", "s.md")
+    assert (status, said.count("\n")) == (1, 1)
+    assert "exists" in said
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [
@@ -61,8 +82,8 @@ def test_the_verb_writes_what_the_functions_give(run: Run, folder: Path, example
         (b"[]", "b.json: holds no JSON object"),
         (b"[" * 100_000, "b.json: nested too deeply"),
         (b'{"schema": "other"}', "not an assessment: schema is 'other'"),
-        (b'{"schema": "unveil.assessment", "schema_version": "2.3"}', "version 2.3, this program draws version 1"),
-        (b'{"schema": "unveil.assessment", "schema_version": "1.0"}', "assessment has no 'release_safe'"),
+        (b'{"schema": "unveil.assessment", "schema_version": "1.3"}', "version 1.3, this program draws version 2"),
+        (b'{"schema": "unveil.assessment", "schema_version": "2.0"}', "assessment has no 'release_safe'"),
     ],
 )
 def test_what_cannot_be_drawn_leaves_nothing_behind(run: Run, folder: Path, content: bytes, message: str) -> None:
@@ -95,7 +116,10 @@ def test_a_number_that_was_changed_by_hand_is_named(
         (("nowhere.json", "-o", "r.html"), 1, "nowhere.json: cannot be read"),
         (("a.json", "-o", "r.pdf"), 2, "reports are written as .html"),
         (("a.json", "-o", "no/r.html"), 1, "there is no folder no"),
-        (("a.json",), 2, "output"),
+        (("a.json",), 2, "--output"),
+        (("a.json", "--public-summary", "s.txt"), 2, "reports are written as .html"),
+        (("a.json", "-o", "r.html", "--public-summary", "./r.html"), 2, "would be written twice"),
+        (("a.json", "--public-summary", "no/s.html"), 1, "there is no folder no"),
     ],
 )
 def test_wrong_calls(run: Run, words: tuple[str, ...], status: int, message: str) -> None:

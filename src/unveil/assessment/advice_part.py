@@ -12,6 +12,7 @@ from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import Pair
+from unveil.notes import Note
 from unveil.tables import attribute, identity
 
 if TYPE_CHECKING:
@@ -33,22 +34,26 @@ def key_advice_part(context: Context) -> Section:
     cannot: list[str] = []
     rows = [*_coarser_keys(context, before, cannot), *_keys_left_out(context, before)]
     if not rows:
-        raise Skipped("there is one key only, and nothing to change it to")
-    return Section(entries={"advice": rows}, partial="; ".join(cannot) or None)
+        raise Skipped(Note("there is one key only, and nothing to change it to"))
+    return Section(entries={"advice": rows}, partial=_unfinished(cannot))
 
 
 def settings_advice_part(context: Context) -> Section:
     """Other settings of the synthesizer and fewer releases, each with its effect."""
     if context.synthesizer is None:
-        raise Skipped("the synthesizer was not given")
+        raise Skipped(Note("the synthesizer was not given"))
     if context.clock.left == 0:
-        raise Skipped("the budget was used up before other settings were tried")
+        raise Skipped(Note("the budget was used up before other settings were tried"))
     before = _before(context)
     cannot: list[str] = []
     rows = [*_other_settings(context, before), *_posterior_rows(context, cannot)]
     if context.clock.left == 0:
         cannot.append("the budget was used up before all settings were tried")
-    return Section(entries={"advice": rows}, partial="; ".join(cannot) or None)
+    return Section(entries={"advice": rows}, partial=_unfinished(cannot))
+
+
+def _unfinished(cannot: Sequence[str]) -> Note | None:
+    return Note("; ".join(cannot), "not all changes could be tried") if cannot else None
 
 
 def _before(context: Context) -> dict[tuple[str, str | None], float]:
@@ -74,17 +79,19 @@ def _measured(
 
 
 def _row(
-    action: str, because: str, before: Mapping[tuple[str, str | None], float],
+    action: str, because: Note, before: Mapping[tuple[str, str | None], float],
     after: Mapping[tuple[str, str | None], float], how: str,
 ) -> dict[str, Any]:  # fmt: skip
     effects = [
-        {"measure": m, "target": t, "unit": "percent", "before": value, "after": after[m, t], "how": how}
+        {"measure": m, "target": t, "unit": "percent", "before": value, "after": after[m, t], "how": Note(how)}
         for (m, t), value in before.items()
     ]
     risen = [m if t is None else f"{m} of {t}" for (m, t), value in before.items() if after[m, t] >= value + _RISE]
     if risen:
-        because += f" But {' and '.join(risen)} {'rises' if len(risen) == 1 else 'rise'}."
-    return {"action": action, "because": because, "target": None, "effects": effects, "computed": True}
+        but = f" But {' and '.join(risen)} {'rises' if len(risen) == 1 else 'rise'}."
+        because = Note(because + but, because.public + but)
+    return {"action": Note(action), "because": because, "target": None, "persons": None, "effects": effects,
+            "computed": True}  # fmt: skip
 
 
 def _coarser_keys(
@@ -103,7 +110,10 @@ def _coarser_keys(
             continue
         yield _row(
             f"Release {key} in {PARTS} groups.",
-            f"{key} has {column.n_levels} values, which makes combinations of keys rare.",
+            Note(
+                f"{key} has {column.n_levels} values, which makes combinations of keys rare.",
+                f"{key} has many values, which makes combinations of keys rare.",
+            ),
             before,
             after,
             f"the same releases, with {key} cut into {PARTS} groups of persons",
@@ -118,7 +128,7 @@ def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], flo
         after = _measured(context.pair, context, rest, groups)
         yield _row(
             f"Leave {key} out of the release.",
-            "A key that is not released cannot be matched.",
+            Note("A key that is not released cannot be matched."),
             before,
             after,
             f"the same releases without {key}",
@@ -148,7 +158,7 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
         after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)
         yield _row(
             f"Raise minbucket to {minbucket}.",
-            f"Leaves of {now} records let single persons shape what is released.",
+            Note(f"Leaves of {now} records let single persons shape what is released."),
             before,
             after,
             f"fitted with minbucket {minbucket}, {pair.n_releases} new release(s) drawn; what it costs in utility: "
@@ -184,7 +194,10 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
         cannot.extend(f"posterior of {target}, not worked out: {text}" for text in advice.left_out)
         by_setting = {row.setting: row for row in advice.rows}
         looked, whole = risk.weighed().members.size, ("m", str(context.pair.n_releases))
-        because = f"Of {looked} records looked at, {advice.n_at_risk} are at risk (gain above {advice.threshold:g})."
+        because = Note(
+            f"Of {looked} records looked at, {advice.n_at_risk} are at risk (gain above {advice.threshold:g}).",
+            f"There are records at risk (gain above {advice.threshold:g}).",
+        )
         for row in advice.rows:
             if row.setting in ("as released", "drawn anew") or (row.setting, row.value) == whole:
                 continue
@@ -193,20 +206,22 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
                 yield _posterior_row(target, because, before, row, advice.n_looked_at)
 
 
-def _posterior_row(target: str, because: str, before: AdviceRow, after: AdviceRow, n: int) -> dict[str, Any]:
+def _posterior_row(target: str, because: Note, before: AdviceRow, after: AdviceRow, n: int) -> dict[str, Any]:
     """Other settings beside files drawn anew with those at hand, fewer files beside all of them."""
     name = next(iter(after.mean_posterior))
-    how = f"donor counts alone, for {n} records at risk; " + (
-        "the first of the files at hand" if after.setting == "m" else "now and then: files drawn anew"
+    which = "the first of the files at hand" if after.setting == "m" else "now and then: files drawn anew"
+    how = Note(
+        f"donor counts alone, for {n} records at risk; {which}", f"donor counts alone, for records at risk; {which}"
     )
     figures = {
         "posterior": (before.mean_posterior[name], after.mean_posterior[name]),
         "posterior certain": (before.share_certain, after.share_certain),
     }
     return {
-        "action": _action(target, after),
+        "action": Note(_action(target, after)),
         "because": because,
         "target": target,
+        "persons": n,
         "effects": [
             {"measure": measure, "target": target, "unit": "share", "before": now, "after": then, "how": how}
             for measure, (now, then) in figures.items()

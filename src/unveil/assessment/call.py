@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
-from unveil.assessment.document import document
+from unveil.assessment.document import SCHEMA_VERSION, document
 from unveil.assessment.inference_part import inference_part
 from unveil.assessment.keeping import Kept, fingerprint
 from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
@@ -84,7 +84,8 @@ def assess(
     minimum_count
         Fewest persons of a group that is shown.
     release_safe
-        Whether the report leaves out what may not be published; see :class:`Assessment`.
+        Whether documents are for publication: figures rounded, and names and counts of few persons left out; see
+        :class:`Assessment`.
     policy
         The institution's thresholds: a TOML file, or what :func:`unveil.assessment.read_policy` gives.
     seed
@@ -138,7 +139,7 @@ def assess(
         done.append(found | {"measure": part.measure})
     if progress is not None:
         progress(len(parts), len(parts), "done")
-    return Assessment(document(context, done, rules, release_safe=release_safe))
+    return Assessment(document(context, done, rules), release_safe=release_safe)
 
 
 def _parts(scenario: Scenario) -> list[Part]:
@@ -166,5 +167,5 @@ def _parts(scenario: Scenario) -> list[Part]:
 
 def _kept(folder: str | Path, context: Context) -> Kept:
     maker = None if context.synthesizer is None else settings_of(context.synthesizer)
-    stated = (context.scenario, maker, context.holdout_unseen)
+    stated = (SCHEMA_VERSION, context.scenario, maker, context.holdout_unseen)
     return Kept(folder, fingerprint(context.pair, context.holdout, *stated))

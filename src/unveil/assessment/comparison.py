@@ -124,7 +124,7 @@ def compare(
         )  # fmt: skip
     if progress is not None:
         progress(len(everything), len(everything), "done")
-    contents = {label: one.to_dict() for label, one in found.items()}
+    contents = {label: one.content for label, one in found.items()}
     first = next(iter(contents.values()))["scenario"]
     return RiskUtilityMap(
         keys=tuple(first["keys"]),

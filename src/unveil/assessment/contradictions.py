@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from unveil.assessment.summary import listed
-from unveil.assessment.wording import of_hundred
+from unveil.assessment.publish import Say, told_of
+from unveil.assessment.rounding import Rounding
+from unveil.assessment.wording import listed
 
 __all__ = ["contradictions"]
 
@@ -17,7 +20,9 @@ FEW, MANY = 0.05, 0.20
 """A match measure up to the one, and a certain share from the other on, contradict each other."""
 
 
-def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str, Any] | None) -> list[dict[str, Any]]:
+def contradictions(
+    figures: Sequence[Mapping[str, Any]], structure: Mapping[str, Any] | None, rounding: Rounding
+) -> list[dict[str, Any]]:
     """Read the figures against each other.
 
     - Where many key combinations of a release are new, repU and DiSCO read low because keys were changed, whether or
@@ -33,36 +38,54 @@ def contradictions(figures: Sequence[Mapping[str, Any]], structure: Mapping[str,
         Figures as plain values.
     structure
         The structure part, where it was taken.
+    rounding
+        How far figures of all persons are rounded for publication. Compared are the figures as they are.
 
     Returns
     -------
     list of dict
-        ``part`` and ``text``.
+        ``part`` and ``text``, which is a :class:`unveil.notes.Note`.
     """
+    warn = _Warn(rounding)
     found: list[dict[str, Any]] = []
     if structure is not None and structure["percent_novel"] is not None and structure["percent_novel"] > MUCH_NOVEL:
         found.append(
-            _warning(
+            warn(
                 "structure",
-                f"{structure['percent_novel']:.1f} % of the key combinations in the release do not occur in the "
-                "original. repU and DiSCO fall with it by themselves; do not read a low value as protection.",
+                lambda say: (
+                    f"{say().percent(structure['percent_novel'])} % of the key combinations in the release do not "
+                    "occur in the original. repU and DiSCO fall with it by themselves; do not read a low value as "
+                    "protection."
+                ),
             )
         )
     for figure in figures:
-        found += [*_against_null(figure), *_against_guess(figure)]
-    found += _against_ceiling(figures)
-    found += _against_certainty(figures)
+        found += [*_against_null(figure, warn), *_against_guess(figure, warn)]
+    found += _against_ceiling(figures, warn)
+    found += _against_certainty(figures, warn)
     return found
 
 
-def _against_null(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+@dataclass(frozen=True)
+class _Warn:
+    """Makes warnings of sentences that hold figures."""
+
+    rounding: Rounding
+
+    def __call__(self, part: str, words: Callable[[Say], str]) -> dict[str, Any]:
+        return {"part": part, "text": told_of(words, self.rounding)}
+
+
+def _against_null(figure: Mapping[str, Any], warn: _Warn) -> Iterable[dict[str, Any]]:
     value, top = figure["value"], figure["null_95"]
     if _is_chance(figure):
-        yield _warning(
+        yield warn(
             figure["measure"],
-            f"{_name(figure)} is {_amount(value, figure)} and no higher than what a release without any relation "
-            f"between keys and target reaches (95th percentile {_amount(top, figure)}): it is chance. Do not "
-            "read it as safety: a stronger attack may find more.",
+            lambda say: (
+                f"{_name(figure)} is {_amount(say, value, figure)} and no higher than what a release without any "
+                f"relation between keys and target reaches (95th percentile {_amount(say, top, figure)}): it is "
+                "chance. Do not read it as safety: a stronger attack may find more."
+            ),
         )
 
 
@@ -78,27 +101,30 @@ _GUESS = {
 """Measures whose margin is a guess of the same kind, and how such a guess can be as good."""
 
 
-def _against_guess(figure: Mapping[str, Any]) -> Iterable[dict[str, Any]]:
+def _against_guess(figure: Mapping[str, Any], warn: _Warn) -> Iterable[dict[str, Any]]:
     value, margin, top = figure["value"], figure["margin"], figure["null_95"]
     if figure["measure"] not in _GUESS or not _known(value, margin) or value > margin or margin == 0:
         return
     if _known(top) and value > top:
-        yield _warning(
+        yield warn(
             figure["measure"],
-            f"{_name(figure)} is {_amount(value, figure)}, above chance ({_amount(figure['null_mean'], figure)}; 95th "
-            f"percentile {_amount(top, figure)}), but no higher than a guess without release and keys "
-            f"({_amount(margin, figure)}): {_GUESS[figure['measure']]}.",
+            lambda say: (
+                f"{_name(figure)} is {_amount(say, value, figure)}, above chance "
+                f"({_amount(say, figure['null_mean'], figure)}; 95th percentile {_amount(say, top, figure)}), but no "
+                f"higher than a guess without release and keys ({_amount(say, margin, figure)}): "
+                f"{_GUESS[figure['measure']]}."
+            ),
         )
 
 
-def _against_ceiling(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+def _against_ceiling(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Iterable[dict[str, Any]]:
     """Where the whole interval lies above what the original tells of persons who are left out of it.
 
     Of RAPID alone: the ceiling of DCAP counts whoever is alone with the keys as missed, and is passed by any release
     with more combinations.
     """
     above = [
-        f"{figure['target']} ({_amount(figure['value'], figure)} over {_amount(figure['ceiling'], figure)})"
+        figure
         for figure in figures
         if figure["measure"] == "RAPID"
         and _known(figure["value"], figure["low"], figure["ceiling"])
@@ -106,20 +132,27 @@ def _against_ceiling(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[str,
         and not _is_chance(figure)
     ]
     if above:
-        yield _warning(
-            "RAPID",
-            f"RAPID is higher than where the model learns from the original without the person: {listed(above)}. What "
-            "goes beyond it is no knowledge of people in general: these persons' own records may be behind it, or "
-            "relations that the synthesizer made clearer than they are.",
-        )
+
+        def words(say: Say) -> str:
+            names = [
+                f"{one['target']} ({_amount(say, one['value'], one)} over {_amount(say, one['ceiling'], one)})"
+                for one in above
+            ]
+            return (
+                f"RAPID is higher than where the model learns from the original without the person: {listed(names)}. "
+                "What goes beyond it is no knowledge of people in general: these persons' own records may be behind "
+                "it, or relations that the synthesizer made clearer than they are."
+            )
+
+        yield warn("RAPID", words)
 
 
-def _against_certainty(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[str, Any]]:
+def _against_certainty(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Iterable[dict[str, Any]]:
     for certain in figures:
         if certain["measure"] != "posterior certain" or not _known(certain["value"]) or certain["value"] < MANY:
             continue
         low = [
-            f"{figure['measure']} {figure['value']:.1f} %"
+            figure
             for figure in figures
             if figure["measure"] in ("repU", "DiSCO")
             and figure["target"] in (None, certain["target"])
@@ -127,27 +160,25 @@ def _against_certainty(figures: Sequence[Mapping[str, Any]]) -> Iterable[dict[st
             and figure["value"] <= 100 * FEW
         ]
         if low:
-            yield _warning(
-                "posterior",
-                f"{' and '.join(low)} would read as safe, yet an intruder who has all other records is certain of "
-                f"{certain['target']} for {of_hundred(certain['value'], 0)} of 100 persons.",
-            )
+            yield warn("posterior", partial(_certain_all_the_same, low, certain))
+
+
+def _certain_all_the_same(low: Sequence[Mapping[str, Any]], certain: Mapping[str, Any], say: Say) -> str:
+    names = [f"{figure['measure']} {say(figure).percent(figure['value'])} %" for figure in low]
+    return (
+        f"{' and '.join(names)} would read as safe, yet an intruder who has all other records is certain of "
+        f"{certain['target']} for {say(certain).hundred(certain['value'], digits=0)} of 100 persons."
+    )
 
 
 def _name(figure: Mapping[str, Any]) -> str:
     return str(figure["measure"]) + (f" of {figure['target']}" if figure["target"] is not None else "")
 
 
-def _amount(value: float, figure: Mapping[str, Any]) -> str:
+def _amount(say: Say, value: float, figure: Mapping[str, Any]) -> str:
     """The value as the report prints it: shares are percent there."""
-    if figure["unit"] == "auc":
-        return f"{value:.3g}"
-    return f"{100 * value if figure['unit'] == 'share' else value:.3g} %"
+    return say(figure).amount(value, figure["unit"])
 
 
 def _known(*values: float | None) -> bool:
     return all(value is not None and not math.isnan(value) for value in values)
-
-
-def _warning(part: str, text: str) -> dict[str, Any]:
-    return {"part": part, "text": text}

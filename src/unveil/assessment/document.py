@@ -14,15 +14,18 @@ from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
+from unveil.assessment.public import public_summary
+from unveil.assessment.publish import HELD_BACK, SUFFIX, with_public
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
 from unveil.microdata import Pair, read
 from unveil.microdata.digest import sha256
+from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
 
 __all__ = ["SCHEMA_VERSION", "document"]
 
-SCHEMA_VERSION = "1.0"
+SCHEMA_VERSION = "2.0"
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "scikit-learn", "narwhals", "jinja2")
 KNOWS = {
     "release": "The released files, and the keys of some persons.",
@@ -31,10 +34,8 @@ KNOWS = {
 }
 
 
-def document(
-    context: Context, parts: Sequence[Mapping[str, Any]], policy: Policy | None, *, release_safe: bool
-) -> dict[str, Any]:
-    """Put the parts together.
+def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Policy | None) -> dict[str, Any]:
+    """Put the parts together: all that was found, for use inside the building.
 
     Parameters
     ----------
@@ -44,8 +45,6 @@ def document(
         What :func:`unveil.assessment.part.run` gave, with the measure of each.
     policy
         The institution's rules.
-    release_safe
-        Whether what may not be published is left out of the report.
 
     Returns
     -------
@@ -58,17 +57,18 @@ def document(
     entries = _joined(section["entries"] for section in sections)
     utility = entries.get("utility")
     # What several parts have in common is said once.
-    said: dict[str, str] = {}
+    said: dict[str, dict[str, str]] = {}
     for part in parts:
-        for text in part["section"]["warnings"] if part["section"] is not None else ():
-            said.setdefault(text, part["measure"])
+        section = part["section"] or {"warnings": [], "warnings" + SUFFIX: []}
+        for text, public in zip(section["warnings"], section["warnings" + SUFFIX], strict=True):
+            said.setdefault(text, {"part": part["measure"], "text": text, "text" + SUFFIX: public})
     found = {
         "schema": "unveil.assessment",
         "schema_version": SCHEMA_VERSION,
-        "release_safe": release_safe,
+        "release_safe": False,
         "title": _title(pair),
         "summary": [],
-        "confidential": _confidential(entries),
+        "confidential": list(CONFIDENTIAL),
         "scenario": scenario.to_dict()
         | {
             "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
@@ -97,14 +97,17 @@ def document(
             "rows": policy.rows([*figures, *(utility or {}).get("figures", [])]),
         },
         "warnings": [
-            *contradictions(figures, entries.get("structure")),
-            *({"part": measure, "text": text} for text, measure in said.items()),
+            *contradictions(figures, entries.get("structure"), context.rounding),
+            *said.values(),
         ],
-        "parts": [{name: part[name] for name in ("name", "measure", "status", "seconds", "reason")} for part in parts],
+        "parts": [{name: value for name, value in part.items() if name != "section"} for part in parts],
         "provenance": _provenance(context, parts),
     }
-    found["summary"] = summary(found)
-    return found
+    found["summary"] = summary(found, context.rounding)
+    found["publication"] = None
+    found["public_summary"] = public_summary(found)
+    whole: dict[str, Any] = with_public(found)
+    return whole
 
 
 def _joined(parts: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
@@ -126,14 +129,14 @@ def _codes(pair: Pair, name: str) -> list[str]:
     return [column.label(code) for code in column.special]
 
 
-def _confidential(entries: Mapping[str, Any]) -> list[str]:
-    found = [
-        "The SHA-256 of the original: who knows all records but one can try out that one with it.",
-        "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",
-    ]
-    if entries.get("key_groups"):
-        found.append("Figures by group concern real persons; groups below the minimum count are taken together.")
-    return found
+CONFIDENTIAL = (
+    "Whoever has all records but one can try out that one with any exact figure, and with the size or the SHA-256 of "
+    "the original.",
+    "The seed: whoever has all records but one and knows it can repeat what was drawn.",
+    "Levels, groups and counts of few persons, and the reasons and warnings that name them.",
+    "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",
+)
+"""What of this document is to be weighed before it is passed on."""
 
 
 def _data(pair: Pair, keys: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
@@ -160,7 +163,7 @@ def _intruder(name: str, context: Context, figures: Sequence[Mapping[str, Any]])
     applies = any(figure["intruder"] == name for figure in figures)
     reason = None
     if not applies:
-        reason = (
+        reason = Note(
             "the synthesizer and its settings were not given"
             if name != INTRUDERS[0] and context.synthesizer is None and context.holdout is None
             else "no measure of this intruder was taken; see the list of parts"
@@ -179,14 +182,19 @@ def _target(pair: Pair, target: str, sections: Sequence[Mapping[str, Any]]) -> d
         "target": target,
         "kind": "continuous" if pair.column(target).kind in ("numeric", "date", "datetime") else "categorical",
         "sentences": [
-            figure["sentence"] for section in sections for figure in section["figures"] if figure["target"] == target
+            Note(figure["sentence"], figure.get("sentence" + SUFFIX, HELD_BACK))
+            for section in sections
+            for figure in section["figures"]
+            if figure["target"] == target
         ],
         "curve": None,
         "attribution": None,
         "notes": [],
+        "notes" + SUFFIX: [],
         "groups": [],
         "posterior": None,
         "checks": [],
+        "checks" + SUFFIX: [],
     }
     return _joined([found, *(section["targets"].get(target, {}) for section in sections)])
 

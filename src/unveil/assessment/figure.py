@@ -44,6 +44,8 @@ class Figure:
         (value - null) / (1 - null), and its interval.
     undefined
         Why there is no value, where there is none.
+    persons
+        Original records behind the figure; all of them where it is None.
     """
 
     measure: str
@@ -66,6 +68,7 @@ class Figure:
     excess_low: float = math.nan
     excess_high: float = math.nan
     undefined: str | None = None
+    persons: int | None = None
 
     @property
     def value(self) -> float:
@@ -85,6 +88,7 @@ class Figure:
             "high": self.high,
             "undefined": self.undefined,
             "per_release": list(self.per_release),
+            "persons": self.persons,
             **{name: plain[name] for name in _LADDER},
             "sentence": self.sentence,
             "does_not_show": self.does_not_show,

@@ -13,25 +13,27 @@ from numpy.typing import NDArray
 from unveil.inference.intervals import wilson
 from unveil.microdata import Pair
 from unveil.microdata.grouping import grouped
+from unveil.notes import Note
 
 __all__ = ["OTHERS", "group_rows", "person_groups"]
 
 MOST_LEVELS = 12
 """A numeric variable with more levels is shown by fifths of persons."""
 PARTS = 5
-OTHERS = "all other levels"
+OTHERS = Note("all other levels")
 PERCENT = 100.0
 
 
-def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[str, ...]]:
+def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[Note, ...]]:
     """Group of every original record by one variable, and the groups' labels.
 
     Numbers are cut into fifths. The outer ones are called by their inner end, as the smallest and the largest value of
-    a file belong to single persons. Infinite values are groups of their own, as gaps and special codes are.
+    a file belong to single persons; for publication all are called by their place, as every end is the value of some
+    person. Infinite values are groups of their own, as gaps and special codes are.
     """
     column = pair.column(name)
     if column.kind != "numeric" or column.n_levels <= MOST_LEVELS:
-        return column.original, column.labels
+        return column.original, tuple(Note(label) for label in column.labels)
     infinite = np.flatnonzero(np.isinf(column.levels.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)))
     alone = tuple(sorted({*column.special, *infinite.tolist()}))
     cut, grouping = grouped(replace(column, special=alone), PARTS)
@@ -39,7 +41,9 @@ def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[str, 
     inner = [f"{b:.8g}" for b in grouping.breaks[1:-1]]
     if inner:
         labels[0], labels[len(inner)] = f"below {inner[0]}", f"{inner[-1]} and above"
-    return cut.original, tuple(labels)
+    n = max(len(grouping.breaks) - 1, 0)
+    places = [f"group {i} of {n}, from the lowest" for i in range(1, n + 1)]
+    return cut.original, tuple(map(Note, labels, [*places, *labels[n:]]))
 
 
 def group_rows(
@@ -74,8 +78,8 @@ def group_rows(
     Returns
     -------
     list of dict
-        ``by``, ``level``, ``persons``, ``measure``, ``unit``, ``value`` and its Wilson interval ``low`` and ``high``;
-        by measure and level.
+        ``by``, ``level`` (a :class:`unveil.notes.Note`), ``persons``, ``measure``, ``unit``, ``value`` and its Wilson
+        interval ``low`` and ``high``; by measure and level.
     """
     codes, labels = person_groups(pair, by)
     return [
@@ -84,7 +88,7 @@ def group_rows(
 
 
 def _rows(
-    by: str, codes: NDArray[np.int32], labels: tuple[str, ...], measure: str, values: NDArray[Any], least: int,
+    by: str, codes: NDArray[np.int32], labels: tuple[Note, ...], measure: str, values: NDArray[Any], least: int,
     coverage: float, scale: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
     # In ascending order, so that rounding does not depend on that of the records; what does not count comes last.

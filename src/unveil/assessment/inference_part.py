@@ -11,9 +11,11 @@ import numpy as np
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import MOST_SECONDS, Context, Section
-from unveil.assessment.summary import listed
-from unveil.assessment.wording import of_hundred
+from unveil.assessment.publish import Exact, told
+from unveil.assessment.rounding import Rounding
+from unveil.assessment.wording import listed
 from unveil.microdata import Pair
+from unveil.notes import Note
 
 if TYPE_CHECKING:
     from unveil.inference import Rapid
@@ -70,9 +72,11 @@ def chosen_attacker(context: Context) -> tuple[str, str | None]:
     seconds = FOREST_SECONDS * records * len(scenario.targets)
     if seconds <= min(SHARE * scenario.budget, MOST_SECONDS * len(scenario.targets)):
         return "rf", None
-    return "cart", (
-        f"RAPID was taken with one tree per attack, as random forests would take about {seconds:.0f} seconds; choose "
-        f"attacker 'rf' for them{'' if seconds > MOST_SECONDS * len(scenario.targets) else ' or a larger budget'}"
+    why = "RAPID was taken with one tree per attack, as random forests would take"
+    return "cart", Note(
+        f"{why} about {seconds:.0f} seconds; choose attacker 'rf' for them"
+        f"{'' if seconds > MOST_SECONDS * len(scenario.targets) else ' or a larger budget'}",
+        f"{why} longer than there was time for; choose attacker 'rf' for them",
     )
 
 
@@ -115,7 +119,7 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
         p_value=max(a["p_value"] for a in attacks),
         excess_low=mean_of([span["excess"][0] for span in spans]),
         excess_high=mean_of([span["excess"][1] for span in spans]),
-        sentence=_sentence(risk),
+        sentence=_sentence(risk, context.rounding),
         does_not_show=(
             "Whether a person's own record was used: what holds for people in general is inferred about everybody."
         ),
@@ -125,18 +129,22 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
     )
 
 
-def _sentence(risk: Rapid) -> str:
-    share = of_hundred(risk.rate)
+def _sentence(risk: Rapid, rounding: Rounding) -> Note:
     model = f"a model ({', '.join(ATTACKER_WORDS.get(name, name) for name in risk.attackers)})"
-    if risk.kind == "continuous":
+
+    def words(say: Exact) -> str:
+        share = say.hundred(risk.rate)
+        if risk.kind == "continuous":
+            return (
+                f"For {share} of 100 persons {model} trained on the release tells {risk.target} with an error "
+                f"({risk.scoring}) below {risk.threshold:g}."
+            )
         return (
-            f"For {share} of 100 persons {model} trained on the release tells {risk.target} with an error "
-            f"({risk.scoring}) below {risk.threshold:g}."
+            f"For {share} of 100 persons {model} trained on the release infers the true {risk.target} clearly "
+            f"better than its share (score above {risk.threshold:g})."
         )
-    return (
-        f"For {share} of 100 persons {model} trained on the release infers the true {risk.target} clearly "
-        f"better than its share (score above {risk.threshold:g})."
-    )
+
+    return told(words, rounding)
 
 
 def _curve(risk: Rapid, figure: Figure, level: float, seed: int) -> dict[str, Any]:
@@ -176,16 +184,19 @@ def _attribution(risk: Rapid, least: int, level: float) -> tuple[list[dict[str, 
         (found.n - found.n_at_risk, "everybody is", f"all but fewer than {least} persons are"),
     ):
         if n < least:
-            return [], f"log odds by key are not known, as {few if n else none} at risk in the first release"
+            text = "log odds by key are not known"
+            return [], Note(f"{text}, as {few if n else none} at risk in the first release", text)
     names = ("key", "level", "reference", "low", "high", "n")
     shown = [one for one in found.coefficients if one.n >= least]
     known = [one for one in shown if one.high - one.low < UNBOUNDED]
-    rows = [{"term": _term(one), "log_odds": one.estimate} | {name: getattr(one, name) for name in names}
+    # The level that others are compared with is the largest, and so are those that are shown large enough to be named.
+    rows = [{"term": Note(_term(one)), "log_odds": one.estimate} | {name: getattr(one, name) for name in names}
             for one in known]  # fmt: skip
     without = [f"{one.key} {one.level}" for one in shown if one not in known]
     if not without:
         return rows, None
-    return rows, f"log odds are not known where nobody, or everybody, is at risk: {listed(without)}"
+    text = "log odds are not known where nobody, or everybody, is at risk"
+    return rows, Note(f"{text}: {listed(without)}", text)
 
 
 def _term(one: Coefficient) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -13,9 +12,11 @@ from numpy.typing import NDArray
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
+from unveil.assessment.publish import told
+from unveil.assessment.wording import listed
 from unveil.errors import DataError, UnveilWarning
 from unveil.limits import exceeds
-from unveil.result import number
+from unveil.notes import Note
 from unveil.tables import key_sets, structure
 from unveil.tables.attribute_risk import AttributeRisk
 from unveil.tables.ladder import Ladder
@@ -41,9 +42,12 @@ def identity_part(context: Context) -> Section:
         low=mean_of([low for low, _ in spans]),
         high=mean_of([high for _, high in spans]),
         ceiling=unique,
-        sentence=(
-            f"Of 100 persons, {number(unique, 1)} have a combination of keys that nobody else in the original has; "
-            f"{number(value, 1)} of the 100 also meet exactly one synthetic record with it."
+        sentence=told(
+            lambda say: (
+                f"Of 100 persons, {say.percent(unique)} have a combination of keys that nobody else in the original "
+                f"has; {say.percent(value)} of the 100 also meet exactly one synthetic record with it."
+            ),
+            context.rounding,
         ),
         does_not_show="Whether the record that is met has anything to do with the person, and what it tells.",
         contradicted_by="posterior certain",
@@ -64,12 +68,12 @@ def attribute_part(context: Context) -> Section:
     targets: dict[str, dict[str, Any]] = {}
     for target, risk in context.attribute.items():
         ladder = _ladder(context, risk)
-        figures += [_disco(risk, ladder, target), _dcap(risk, ladder, target)]
+        figures += [_disco(context, risk, ladder), _dcap(context, risk, ladder)]
         cut = risk.grouping.get(target)
         targets[target] = {
             "grouped_into": None if cut is None else len(cut["breaks"]) - 1,  # type: ignore[arg-type]
             "groups": _attribute_groups(context, risk),
-            "checks": _checks(risk),
+            "checks": _checks(context, risk),
             "notes": list(risk.notes),
         }
     return Section(
@@ -77,11 +81,12 @@ def attribute_part(context: Context) -> Section:
         targets=targets,
         partial=_left_out(context),
         warnings=(
-            *(f"{target} is left out: {error}" for target, error in context.unmeasured.items()),
+            *(Note(f"{target} is left out: {error}", f"{target} is left out: it cannot be measured")
+              for target, error in context.unmeasured.items()),
             *(text for risk in context.attribute.values() for text in risk.notes),
-            *_rises(context.attribute),
+            *_rises(context),
         ),
-    )
+    )  # fmt: skip
 
 
 def _refuse_if_none(context: Context) -> None:
@@ -92,7 +97,10 @@ def _refuse_if_none(context: Context) -> None:
 
 def _left_out(context: Context) -> str | None:
     """Which targets cannot be measured, and why."""
-    return "; ".join(str(error) for error in context.unmeasured.values()) or None
+    if not context.unmeasured:
+        return None
+    reasons = "; ".join(str(error) for error in context.unmeasured.values())
+    return Note(reasons, f"{listed(list(context.unmeasured))} cannot be measured")
 
 
 def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
@@ -103,32 +111,35 @@ def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
     try:
         return risk.ladder(holdout=context.holdout, level=level, seed=seed)
     except DataError as error:
-        warnings.warn(f"figures for held-out records are left out: {error}", UnveilWarning, stacklevel=2)
+        text = "figures for held-out records are left out"
+        warnings.warn(Note(f"{text}: {error}", text), UnveilWarning, stacklevel=2)
         return risk.ladder(level=level, seed=seed)
 
 
-def _rises(risks: Mapping[str, AttributeRisk]) -> tuple[str, ...]:
+def _rises(context: Context) -> tuple[str, ...]:
     """Where DiSCO would be higher if the release told less (Latner, Neunhoeffer & Drechsler 2026)."""
-    values = {target: (risk.mean["DiSCO"], mean_of(risk.mode_DiSCO)) for target, risk in risks.items()}
-    rising = [
-        f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in values.items() if exceeds(mode, value)
-    ]
+    values = {target: (risk.mean["DiSCO"], mean_of(risk.mode_DiSCO)) for target, risk in context.attribute.items()}
+    rising = {target: (value, mode) for target, (value, mode) in values.items() if exceeds(mode, value)}
     if not rising:
         return ()
-    return (
-        "DiSCO would rise if the release carried only the most frequent value, which tells nothing about anybody: "
-        f"{'; '.join(rising)}. Do not read it as the protection that was reached.",
-    )
+
+    begin = "DiSCO would rise if the release carried only the most frequent value, which tells nothing about anybody"
+    end = "Do not read it as the protection that was reached."
+    exact = "; ".join(f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in rising.items())
+    return (Note(f"{begin}: {exact}. {end}", f"{begin}: {listed(list(rising))}. {end}"),)
 
 
-def _disco(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
-    value, original = ladder.mean["DiSCO"].value, risk.mean["Dorig"]
+def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
+    value, original, target = ladder.mean["DiSCO"].value, risk.mean["Dorig"], risk.target
     return Figure(
         measure="DiSCO",
         target=target,
-        sentence=(
-            f"Of 100 persons, {number(value, 1)} have keys that in the release go with one value of {target} only, and "
-            f"it is theirs; in the original itself the keys of {number(original, 1)} do."
+        sentence=told(
+            lambda say: (
+                f"Of 100 persons, {say.percent(value)} have keys that in the release go with one value of {target} "
+                f"only, and it is theirs; in the original itself the keys of {say.percent(original)} do."
+            ),
+            context.rounding,
         ),
         does_not_show="Who is not matched exactly, or meets several values, may be inferred all the same.",
         contradicted_by="RAPID",
@@ -136,14 +147,18 @@ def _disco(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
     )
 
 
-def _dcap(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
-    value, guess = ladder.mean["DCAPd"].value, risk.mean["baseCAPd"]
+def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
+    value, guess, target = ladder.mean["DCAPd"].value, risk.mean["baseCAPd"], risk.target
     return Figure(
         measure="DCAP",
         target=target,
-        sentence=(
-            f"An intruder who guesses {target} in proportion to the release's records with the same keys is right for "
-            f"{number(value, 1)} of 100 persons; without the release, guessing is right for {number(guess, 1)}."
+        sentence=told(
+            lambda say: (
+                f"An intruder who guesses {target} in proportion to the release's records with the same keys is right "
+                f"for {say.percent(value)} of 100 persons; without the release, guessing is right for "
+                f"{say.percent(guess)}."
+            ),
+            context.rounding,
         ),
         does_not_show="Persons whose keys are not in the release count as safe, whatever a model would infer of them.",
         contradicted_by="RAPID",
@@ -154,7 +169,7 @@ def _dcap(risk: AttributeRisk, ladder: Ladder, target: str) -> Figure:
 def _rung(ladder: Ladder, measure: str) -> dict[str, Any]:
     """The figures of one measure by the names of a :class:`Figure`; excesses are shares."""
     rung = ladder.mean[measure]
-    reasons = [f"{name}: {why}" for name, why in ladder.undefined.items() if name.split(".")[0] == measure]
+    reasons = {name: why for name, why in ladder.undefined.items() if name.split(".")[0] == measure}
     return {
         "intruder": "release",
         "unit": "percent",
@@ -165,8 +180,11 @@ def _rung(ladder: Ladder, measure: str) -> dict[str, Any]:
         "excess": rung.excess / 100,
         "excess_low": rung.excess_interval[0] / 100,
         "excess_high": rung.excess_interval[1] / 100,
-        "undefined": "; ".join(reasons) or None,
+        "undefined": Note("; ".join(f"{name}: {why}" for name, why in reasons.items()), _NO_RUNG) if reasons else None,
     }
+
+
+_NO_RUNG = "some baselines are not defined"
 
 
 def _attribute_groups(context: Context, risk: AttributeRisk) -> list[dict[str, Any]]:
@@ -187,9 +205,12 @@ def structure_part(context: Context) -> Section:
     """How far the release keeps the original's key combinations."""
     found = structure(context.pair, context.scenario.keys, ngroups_keys=context.scenario.ngroups_keys)
     mean = dict(found.mean)
-    sentence = (
-        f"Of 100 key combinations in a release, {number(mean['percent_novel'], 1)} do not occur in the original; the "
-        "more of them, the lower repU and DiSCO read, whether or not anybody is better protected."
+    sentence = told(
+        lambda say: (
+            f"Of 100 key combinations in a release, {say.percent(mean['percent_novel'])} do not occur in the original; "
+            "the more of them, the lower repU and DiSCO read, whether or not anybody is better protected."
+        ),
+        context.rounding,
     )
     return Section(entries={"structure": mean | {"sentence": sentence}}, warnings=found.warnings)
 
@@ -250,18 +271,25 @@ def _mean_over(context: Context, of_release: Any) -> NDArray[np.float64]:
     return found
 
 
-def _checks(risk: AttributeRisk) -> list[str]:
+def _checks(context: Context, risk: AttributeRisk) -> list[str]:
     """What DiSCO counts that needs no release to be known; shares alone, as a count would point at single persons."""
-    lines = []
-    for label, one, two in zip(risk.labels, risk.check_1way, risk.check_2way, strict=True):
+    lines: list[str] = []
+    for number, (label, one, two) in enumerate(zip(risk.labels, risk.check_1way, risk.check_2way, strict=True), 1):
         if one:
+            text = (
+                f"of the DiSCO records have the same level, which {one['share']:.0f} % of all records have; consider "
+                "leaving it out (not_target_levels)."
+            )
             lines.append(
-                f"{label}: {one['percent']:.0f} % of the DiSCO records have the same level, which {one['share']:.0f} % "
-                "of all records have; consider leaving it out (not_target_levels)."
+                Note(
+                    f"{label}: {one['percent']:.0f} % {text}",
+                    f"Release {number}: most of the DiSCO records have the same level; consider leaving it out.",
+                )
             )
         if two:
-            lines.append(
-                f"{label}: {len(two)} pair(s) of target and key level are close to a rule in the original (as widowed "
-                "and aged under 18 would be); consider leaving them out (exclude_pairs)."
+            text = (
+                "of target and key level are close to a rule in the original (as widowed and aged under 18 would be); "
+                "consider leaving them out (exclude_pairs)."
             )
+            lines.append(Note(f"{label}: {len(two)} pair(s) {text}", f"Release {number}: pairs {text}"))
     return lines

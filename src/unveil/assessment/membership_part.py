@@ -9,7 +9,10 @@ from typing import Any
 
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.publish import told
+from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
+from unveil.notes import Note
 
 __all__ = ["membership_part"]
 
@@ -26,14 +29,16 @@ def membership_part(context: Context) -> Section:
 
     scenario = context.scenario
     if INTRUDERS[1] not in scenario.intruders:
-        raise Skipped("the intruder who has release and synthesizer is not part of the scenario")
+        raise Skipped(Note("the intruder who has release and synthesizer is not part of the scenario"))
     if context.holdout is None and context.synthesizer is None:
         raise Skipped(
-            "neither records that the synthesizer never saw (holdout) nor the synthesizer were given; records set "
-            "aside afterwards are members too and measure nothing"
+            Note(
+                "neither records that the synthesizer never saw (holdout) nor the synthesizer were given; records set "
+                "aside afterwards are members too and measure nothing"
+            )
         )
     if context.clock.left == 0:
-        raise Skipped("the budget was used up before membership was measured")
+        raise Skipped(Note("the budget was used up before membership was measured"))
     # The largest of several attacks is reported: its interval holds for all of them at once.
     level = 1 - (1 - scenario.level) / len(ATTACKS)
     if context.holdout is not None:
@@ -64,7 +69,7 @@ def membership_part(context: Context) -> Section:
         counts, how = (again.n // 2, again.n - again.n // 2), "refitted on random halves"
         said = again.warnings
     top = max(rows, key=lambda row: -math.inf if math.isnan(row["auc"]) else row["auc"])
-    figure = _figure(top, per_release[top["attack"]], how)
+    figure = _figure(top, per_release[top["attack"]], how, context.rounding_of(min(counts)))
     entry = {
         "sentence": figure.sentence,
         "how": how,
@@ -85,7 +90,7 @@ def _row(attack: str, auc: float, interval: tuple[float, float], tpr: Sequence[f
     return {"attack": attack, "auc": auc, "auc_low": interval[0], "auc_high": interval[1]} | hits
 
 
-def _figure(top: dict[str, Any], per_release: Sequence[float], how: str) -> Figure:
+def _figure(top: dict[str, Any], per_release: Sequence[float], how: str, rounding: Rounding) -> Figure:
     auc = top["auc"]
     return Figure(
         measure="membership AUC",
@@ -100,11 +105,15 @@ def _figure(top: dict[str, Any], per_release: Sequence[float], how: str) -> Figu
         excess=(auc - LOT) / (1 - LOT),
         excess_low=(top["auc_low"] - LOT) / (1 - LOT),
         excess_high=(top["auc_high"] - LOT) / (1 - LOT),
-        sentence=(
-            f"Of a person whose record was used and one whose was not, the best attack ({top['attack']}) names the "
-            f"right one in {100 * auc:.0f} of 100 cases; drawing lots does in 50."
+        sentence=told(
+            lambda say: (
+                f"Of a person whose record was used and one whose was not, the best attack ({top['attack']}) names the "
+                f"right one in {say.percent(100 * auc, digits=0)} of 100 cases; drawing lots does in 50."
+            ),
+            rounding,
         ),
         does_not_show="Whether single records are recognised for certain: few can be, while the AUC stays near 0.5.",
         contradicted_by="posterior certain",
-        undefined=None if not math.isnan(auc) else "no attack was possible",
+        undefined=None if not math.isnan(auc) else Note("no attack was possible"),
+        persons=rounding.persons,
     )

@@ -10,6 +10,8 @@ from functools import cached_property
 from typing import Any
 
 from unveil.assessment.figure import Figure
+from unveil.assessment.publish import with_public
+from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
 from unveil.errors import UnveilError, UnveilWarning
 from unveil.microdata import Pair
@@ -24,7 +26,7 @@ MOST_SECONDS = 300.0
 
 
 class Skipped(Exception):
-    """A part does not apply; the text says why."""
+    """A part does not apply; the text says why, and is a :class:`unveil.notes.Note` where it may be published."""
 
 
 class Clock:
@@ -67,6 +69,15 @@ class Context:
     holdout: Any = None
     holdout_unseen: bool = False
     parts_left: int = 1
+
+    @property
+    def rounding(self) -> Rounding:
+        """How far figures of all persons are rounded for publication."""
+        return self.rounding_of(self.pair.n_original)
+
+    def rounding_of(self, persons: int) -> Rounding:
+        """How far figures of some persons are rounded for publication."""
+        return Rounding(persons, self.scenario.minimum_count)
 
     @cached_property
     def identity(self) -> IdentityRisk:
@@ -129,6 +140,10 @@ class Section:
         What deserves a look.
     partial
         Why the part is not whole, where it is not.
+
+    Notes
+    -----
+    Sentences are :class:`unveil.notes.Note`: a text of another kind is left out of documents for publication.
     """
 
     figures: tuple[Figure, ...] = ()
@@ -138,7 +153,7 @@ class Section:
     partial: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """The section as plain values."""
+        """The section as values; notes are still notes."""
         return {
             "figures": [figure.to_dict() for figure in self.figures],
             "targets": {name: dict(entries) for name, entries in self.targets.items()},
@@ -174,29 +189,35 @@ def run(part: Part, context: Context) -> dict[str, Any]:
     Returns
     -------
     dict
-        ``name``, ``status``, ``seconds``, ``reason`` and ``section`` (None where there is none).
+        ``name``, ``status``, ``seconds``, ``reason`` and ``section`` (None where there is none); beside every text
+        what may be published of it, see :func:`unveil.assessment.publish.with_public`.
     """
     start = time.perf_counter()
-    section, reason = None, None
+    section: Section | None = None
+    reason: str | None = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnveilWarning)
         try:
             section = part.compute(context)
             status, reason = ("partial", section.partial) if section.partial else ("done", None)
         except Skipped as skipped:
-            status, reason = "skipped", str(skipped)
+            status, reason = "skipped", skipped.args[0]
         except UnveilError as error:
-            status, reason = "failed", str(error)
+            status, reason = "failed", error.args[0] if error.args else str(error)
         except Exception as error:
             status, reason = "failed", f"{type(error).__name__} in the program itself: {error or 'no message'}"
-    said = tuple(dict.fromkeys(str(w.message) for w in caught if issubclass(w.category, UnveilWarning)))
+    # The text as it was given: a note that is made a text by str() forgets what may be published of it.
+    said = [w.message.args[0] for w in caught if isinstance(w.message, UnveilWarning)]
     content = None if section is None else section.to_dict()
     if content is not None:
         content["warnings"] = list(dict.fromkeys([*content["warnings"], *said]))
-    return {
-        "name": part.name,
-        "status": status,
-        "seconds": time.perf_counter() - start,
-        "reason": reason,
-        "section": content,
-    }
+    found: dict[str, Any] = with_public(
+        {
+            "name": part.name,
+            "status": status,
+            "seconds": time.perf_counter() - start,
+            "reason": reason,
+            "section": content,
+        }
+    )
+    return found

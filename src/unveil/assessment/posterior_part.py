@@ -12,9 +12,11 @@ from numpy.typing import NDArray
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
+from unveil.assessment.publish import told
+from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
-from unveil.assessment.wording import of_hundred, probability
 from unveil.inference.intervals import wilson
+from unveil.notes import Note
 
 __all__ = ["posterior_part"]
 
@@ -32,9 +34,9 @@ def posterior_part(target: str) -> Callable[[Context], Section]:
 
     def compute(context: Context) -> Section:
         if INTRUDERS[2] not in context.scenario.intruders:
-            raise Skipped("the intruder who has all records but one is not part of the scenario")
+            raise Skipped(Note("the intruder who has all records but one is not part of the scenario"))
         if context.synthesizer is None:
-            raise Skipped("the synthesizer and its settings were not given; name them, or the provenance file")
+            raise Skipped(Note("the synthesizer and its settings were not given; name them, or the provenance file"))
         return _compute(context, target)
 
     return compute
@@ -79,8 +81,8 @@ def _compute(context: Context, target: str) -> Section:
         figures = _too_few(drawn.posterior.size, target, least)
     else:
         figures = (
-            _mean_figure(drawn, target, how, context.scenario.level),
-            _certain_figure(found["sampled"], target, context.scenario.level),
+            _mean_figure(drawn, target, how, context.scenario.level, least),
+            _certain_figure(found["sampled"], target, context.scenario.level, least),
         )
     unfinished = [
         f"{_WHO[who]}: {done} of {asked} records (all of them would take about {_duration(took[who] * asked / done)})"
@@ -91,8 +93,11 @@ def _compute(context: Context, target: str) -> Section:
         figures=figures,
         targets={target: {"posterior": _entry(context, found)}},
         warnings=tuple(dict.fromkeys(text for one in found.values() for text in one["warnings"])),
-        partial=f"{'; '.join(unfinished)}. {_limit(context)}" if unfinished else None,
+        partial=Note(f"{'; '.join(unfinished)}. {_limit(context)}", _UNFINISHED) if unfinished else None,
     )
+
+
+_UNFINISHED = "not all records were worked out in the time that there was"
 
 
 def _limit(context: Context) -> str:
@@ -138,11 +143,12 @@ _NOT_CERTAIN = "Persons whose value is nearly certain, and what weaker intruders
 
 def _too_few(n: int, target: str, least: int) -> tuple[Figure, Figure]:
     """No figures: so few records say nothing of persons in general, and much of those who they are."""
-    reason = f"{n} record(s) were worked out, fewer than the {least} that a figure is given of"
+    reason = f"record(s) were worked out, fewer than the {least} that a figure is given of"
+    sentence = f"What an intruder who has all records but one learns of {target} is not known"
     common: dict[str, Any] = {
         "intruder": INTRUDERS[2], "target": target, "unit": "share", "per_release": [math.nan], "low": math.nan,
-        "high": math.nan, "undefined": reason,
-        "sentence": f"What an intruder who has all records but one learns of {target} is not known: {reason}.",
+        "high": math.nan, "undefined": Note(f"{n} {reason}", f"some {reason}"), "persons": n,
+        "sentence": Note(f"{sentence}: {n} {reason}.", f"{sentence}: some {reason}."),
     }  # fmt: skip
     return (
         Figure(measure="posterior", does_not_show=_UPPER_END, contradicted_by="posterior certain", **common),
@@ -150,7 +156,7 @@ def _too_few(n: int, target: str, least: int) -> tuple[Figure, Figure]:
     )
 
 
-def _mean_figure(weighed: Any, target: str, how: str, level: float) -> Figure:
+def _mean_figure(weighed: Any, target: str, how: str, level: float, least: int) -> Figure:
     from unveil.posterior.summary import exact_mean
 
     posterior, prior = weighed.posterior, weighed.prior
@@ -173,17 +179,21 @@ def _mean_figure(weighed: Any, target: str, how: str, level: float) -> Figure:
         excess=excess,
         excess_low=excess - half_gain,
         excess_high=excess + half_gain,
-        sentence=(
-            f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
-            f"probability of {probability(value)} on average, {probability(before)} before the release was seen "
-            f"({how}, {n} records drawn at random)."
+        sentence=told(
+            lambda say: (
+                f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
+                f"probability of {say.probability(value)} on average, {say.probability(before)} before the release was "
+                f"seen ({how}, {say.count(n)} records drawn at random)."
+            ),
+            Rounding(n, least),
         ),
         does_not_show=_UPPER_END,
         contradicted_by="posterior certain",
+        persons=n,
     )
 
 
-def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figure:
+def _certain_figure(found: Mapping[str, Any], target: str, level: float, least: int) -> Figure:
     how = str(found["strongest"])
     one = found["releases"][0][how]
     n, value = int(one["n_records"]), float(one[CERTAIN])
@@ -197,12 +207,16 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float) -> Figu
         low=low,
         high=high,
         ceiling=1.0,
-        sentence=(
-            f"For {of_hundred(value, 0)} of 100 persons the release leaves that intruder no doubt about {target} "
-            f"({how}, {n} records drawn at random)."
+        sentence=told(
+            lambda say: (
+                f"For {say.hundred(value, digits=0)} of 100 persons the release leaves that intruder no doubt about "
+                f"{target} ({how}, {say.count(n)} records drawn at random)."
+            ),
+            Rounding(n, least),
         ),
         does_not_show=_NOT_CERTAIN,
         contradicted_by="RAPID",
+        persons=n,
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 from collections.abc import Mapping
@@ -9,6 +10,7 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from unveil.assessment.gate import release_safe as publishable
 from unveil.errors import CallError
 from unveil.microdata.atomic import replacing
 from unveil.microdata.nearest import near_matches
@@ -23,14 +25,26 @@ _SHOWN = ("margin", "null_mean", "ceiling")
 class Assessment:
     """What releases give away and what they are good for; made by :func:`unveil.assess`.
 
+    Where it is release-safe, what it is written as (``to_dict``, ``to_json``, ``to_html``, ``to_markdown``) has passed
+    the gate of documents for publication. What is printed, drawn by ``plot``, and given by ``figure`` and ``to_frame``
+    is for whoever has the data: figures and reasons as they are.
+
     Parameters
     ----------
     content
-        The assessment as one dict; ``docs/assessment.md`` describes it.
+        The whole assessment as one dict; ``docs/assessment.md`` describes it.
+    release_safe
+        Whether documents hold only what may be published.
     """
 
-    def __init__(self, content: Mapping[str, Any]):
-        self._content = content
+    def __init__(self, content: Mapping[str, Any], *, release_safe: bool = False):
+        self._content: dict[str, Any] = without_nan(dict(content))
+        self._document = publishable(self._content) if release_safe else self._content
+
+    @property
+    def content(self) -> Mapping[str, Any]:
+        """The whole assessment with its figures as they are, for use inside the building."""
+        return self._content
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -40,8 +54,7 @@ class Assessment:
 
     def to_dict(self) -> dict[str, Any]:
         """The assessment as plain values; what is not defined is None."""
-        plain: dict[str, Any] = without_nan(dict(self._content))
-        return plain
+        return copy.deepcopy(self._document)
 
     def to_json(self, path: str | Path | None = None, *, overwrite: bool = False) -> str:
         """The assessment as JSON, also written to a file if one is named.
@@ -78,8 +91,34 @@ class Assessment:
 
         return _written(markdown(self.to_dict()), path, overwrite)
 
+    def to_public_summary(
+        self, path: str | Path | None = None, *, form: str | None = None, overwrite: bool = False
+    ) -> str:
+        """A page of at most ten rounded figures that may be published, also written to a file if one is named.
+
+        Parameters
+        ----------
+        path
+            The file to write.
+        form
+            "html" or "markdown"; without it by the ending of the file, and a page where there is none.
+        overwrite
+            Whether a file that exists is replaced.
+
+        Raises
+        ------
+        CallError
+            If neither form nor ending is known.
+        FileError
+            If the file exists, or cannot be written.
+        """
+        from unveil.report import form_of, public_summary
+
+        chosen = form or ("html" if path is None else form_of(path))
+        return _written(public_summary(self._document, chosen), path, overwrite)
+
     def figure(self, measure: str, target: str | None = None, intruder: str | None = None) -> SimpleNamespace:
-        """One figure of risk, by the names in :meth:`to_dict`; what is not defined is NaN.
+        """One figure of risk as it is, by the names in :meth:`to_dict`; what is not defined is NaN.
 
         Raises
         ------
@@ -97,16 +136,16 @@ class Assessment:
         raise CallError(f"there is no figure {measure!r} of {target!r}{near_matches(measure, names)}")
 
     def to_frame(self, flavour: Flavour = "arrow") -> Any:
-        """One row per figure of risk."""
+        """One row per figure of risk, as it is."""
         names = ("measure", "intruder", "target", "unit", "value", "low", "high", *_NUMBERS[3:], "undefined")
-        rows = self.to_dict()["figures"]
+        rows = self._content["figures"]
         return frame({name: [row[name] for row in rows] for name in names}, flavour)
 
     def plot(self, ax: Any = None) -> Any:
         """Every figure beside its baselines, on one scale from 0 to 1; needs matplotlib."""
         from unveil.assessment.plots import plot_figures
 
-        return plot_figures(self.to_dict()["figures"], ax=ax)
+        return plot_figures(self._content["figures"], ax=ax)
 
     def __str__(self) -> str:
         content = self._content
@@ -114,7 +153,7 @@ class Assessment:
         rows: list[list[float | str | None]] = [
             [
                 figure["measure"], figure["target"] or "", figure["unit"], figure["value"],
-                "-" if _missing(figure["low"]) else f"{figure['low']:.2f} to {figure['high']:.2f}",
+                _span(figure["low"], figure["high"]),
                 *(figure[name] for name in _SHOWN), figure["excess"],
             ]
             for figure in content["figures"]
@@ -122,6 +161,8 @@ class Assessment:
         header = ["measure", "target", "unit", "value", f"{100 * content['scenario']['level']:g} % interval", "margin",
                   "null", "ceiling", "excess, share"]  # fmt: skip
         lines.append(text_table(header, rows))
+        if self._document is not content:
+            lines += ["", paragraph(_STAYS)]
         if content["policy"] is not None:
             lines += ["", f"Policy {content['policy']['label']}:", "", _policy_table(content["policy"]["rows"])]
         lines += ["", *(paragraph(f"Warning ({w['part']}): {w['text']}") for w in content["warnings"])]
@@ -139,8 +180,14 @@ _NUMBERS = (
 )  # fmt: skip
 
 
-def _missing(value: float | None) -> bool:
-    return value is None or math.isnan(value)
+_STAYS = (
+    "These figures are as they are and stay in the building. In documents they are rounded, and names and counts of "
+    "few persons are left out, unless release_safe is off (--no-release-safe)."
+)
+
+
+def _span(low: float | None, high: float | None) -> str:
+    return "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
 
 
 def _policy_table(rows: list[dict[str, Any]]) -> str:

@@ -4,30 +4,37 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Any
 
+from unveil.assessment.publish import HELD_BACK, SUFFIX, Say, told_of
+from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
-from unveil.assessment.wording import of_hundred
+from unveil.assessment.wording import listed
+from unveil.notes import Note
 
-__all__ = ["listed", "summary"]
+__all__ = ["summary"]
 
 
-def summary(found: Mapping[str, Any]) -> list[str]:
+def summary(found: Mapping[str, Any], rounding: Rounding) -> list[Note]:
     """Say what the intruders learn, from weak to strong, what the release is good for, and what was not done."""
-    return [*_files(found), *_risks(found["figures"]), *_use(found["utility"]), *_gaps(found)]
+    return [*_files(found, rounding), *_risks(found["figures"], rounding), *_use(found["utility"]), *_gaps(found)]
 
 
-def _files(found: Mapping[str, Any]) -> Iterator[str]:
+def _files(found: Mapping[str, Any], rounding: Rounding) -> Iterator[Note]:
     data, scenario = found["data"], found["scenario"]
     m = len(data["releases"])
     what = f"{m} releases" if m > 1 else "one release"
-    yield (
-        f"{data['original']['records']} real records and {what} were compared; the intruder knows "
-        f"{listed(scenario['keys'])} and wants to know {listed(scenario['targets'])}."
+    yield told_of(
+        lambda say: (
+            f"{_capital(say().count(data['original']['records']))} real records and {what} were compared; the intruder "
+            f"knows {listed(scenario['keys'])} and wants to know {listed(scenario['targets'])}."
+        ),
+        rounding,
     )
 
 
-def _risks(figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
+def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding) -> Iterator[Note]:
     """Per intruder and measure the target that stands out, by excess where there is one."""
     for intruder in INTRUDERS:
         own = [f for f in figures if f["intruder"] == intruder and _known(f["value"])]
@@ -35,7 +42,8 @@ def _risks(figures: Sequence[Mapping[str, Any]]) -> Iterator[str]:
             same = [f for f in own if f["measure"] == measure]
             by = "excess" if any(_known(f["excess"]) for f in same) else "value"
             top = max(same, key=lambda f: f[by] if _known(f[by]) else -math.inf)
-            yield top["sentence"] + _beside(top, len(same))
+            beside = told_of(partial(_beside, top, len(same)), rounding)
+            yield Note(top["sentence"] + beside, top.get("sentence" + SUFFIX, HELD_BACK) + beside.public)
 
 
 _CEILINGS = {
@@ -44,19 +52,19 @@ _CEILINGS = {
 }
 
 
-def _beside(figure: Mapping[str, Any], n: int) -> str:
+def _beside(figure: Mapping[str, Any], n: int, say: Say) -> str:
     """What stands beside a figure, in words."""
-    scale = 0.01 if figure["unit"] == "percent" else 1
+    scale, hundred = 0.01 if figure["unit"] == "percent" else 1, say(figure).hundred
     found = []
     if _known(figure["null_mean"]):
         found.append(
             f"if the release did not say how keys and target go together it would be "
-            f"{of_hundred(scale * figure['null_mean'])}"
+            f"{hundred(scale * figure['null_mean'])}"
         )
     if _known(figure["ceiling"]) and figure["measure"] in _CEILINGS:
         found.append(
             f"with the original itself, every person {_CEILINGS[figure['measure']]}, "
-            f"{of_hundred(scale * figure['ceiling'])}"
+            f"{hundred(scale * figure['ceiling'])}"
         )
     text = "; ".join(found)
     beside = f" {text[0].upper()}{text[1:]}." if found else ""
@@ -67,27 +75,20 @@ def _beside(figure: Mapping[str, Any], n: int) -> str:
     return beside + f" Of the {n} targets this one stands out most."
 
 
-def _use(utility: Mapping[str, Any] | None) -> Iterator[str]:
+def _use(utility: Mapping[str, Any] | None) -> Iterator[Note]:
     if utility is not None and utility.get("sentence"):
-        yield utility["sentence"]
+        yield Note(utility["sentence"], utility.get("sentence" + SUFFIX, HELD_BACK))
 
 
-def _gaps(found: Mapping[str, Any]) -> Iterator[str]:
+def _gaps(found: Mapping[str, Any]) -> Iterator[Note]:
     for status, words in (("failed", "failed"), ("skipped", "were left out"), ("partial", "are not whole")):
         names = [part["name"] for part in found["parts"] if part["status"] == status]
         if names:
-            yield f"These parts {words}: {listed(names)}; the list of parts says why."
+            yield Note(f"These parts {words}: {listed(names)}; the list of parts says why.")
 
 
-def listed(names: Sequence[str]) -> str:
-    """The names in one phrase.
-
-    Examples
-    --------
-    >>> listed(["age", "sex", "region"])
-    'age, sex and region'
-    """
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]
 
 
 def _known(value: float | None) -> bool:

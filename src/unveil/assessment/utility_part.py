@@ -9,6 +9,8 @@ from typing import Any
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.publish import Exact, told
+from unveil.notes import Note
 
 __all__ = ["utility_part"]
 
@@ -35,7 +37,7 @@ def utility_part(context: Context) -> Section:
     from unveil.utility import utility
 
     if context.clock.left == 0:
-        raise Skipped("the budget was used up before utility was measured; raise it, or leave other measures out")
+        raise Skipped(Note("the budget was used up before utility was measured; raise it, or leave other measures out"))
     scenario = context.scenario
     found = utility(
         context.pair, targets=scenario.targets, models=scenario.models, level=scenario.level, seed=scenario.seed
@@ -55,7 +57,7 @@ def utility_part(context: Context) -> Section:
                 "pairs": [_flat(one, ("first", "second")) for one in plain["pairs"]],
                 "models": [_model(one) for one in plain["models"]],
                 "prediction": [_prediction(one) for one in plain["prediction"]],
-                "sentence": _sentence(found.mean),
+                "sentence": _sentence(context, found.mean),
             }
         },
         warnings=found.warnings,
@@ -78,7 +80,7 @@ def _figure(name: str, values: Sequence[float], level: float) -> Figure:
         per_release=list(values),
         low=mean - half,
         high=mean + half,
-        sentence=SAYS[name],
+        sentence=Note(SAYS[name]),
         does_not_show="Whether the analysis that a user has in mind comes out the same; name it as a model.",
         contradicted_by="worst pair TVD",
     )
@@ -111,14 +113,19 @@ def _prediction(one: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _sentence(mean: Mapping[str, float]) -> str:
+def _sentence(context: Context, mean: Mapping[str, float]) -> Note:
     pairs, worst, score = (mean.get(NAMED[name], math.nan) for name in ("mean TVD", "worst pair TVD", "S_pMSE"))
-    text = (
-        f"The tables of two variables are {100 * pairs:.1f} % away from the original on average and "
-        f"{100 * worst:.1f} % in the worst case (total variation distance)"
-    )
-    return text + (
-        f"; a tree tells the files apart {score:.1f} times as well as it would if the release came from the true model."
-        if not math.isnan(score)
-        else "."
-    )
+
+    def words(say: Exact) -> str:
+        text = (
+            f"The tables of two variables are {say.percent(100 * pairs)} % away from the original on average and "
+            f"{say.percent(100 * worst)} % in the worst case (total variation distance)"
+        )
+        if math.isnan(score):
+            return f"{text}."
+        return (
+            f"{text}; a tree tells the files apart {say.ratio(score)} times as well as it would if the release came "
+            "from the true model."
+        )
+
+    return told(words, context.rounding)

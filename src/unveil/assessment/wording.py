@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-__all__ = ["of_hundred", "probability"]
+from collections.abc import Sequence
+
+__all__ = ["listed", "of_hundred", "probability"]
 
 
 def probability(value: float, digits: int = 2) -> str:
@@ -39,3 +41,14 @@ def of_hundred(share: float, digits: int = 1) -> str:
         digits += 1
         text = f"{100 * share:.{digits}f}"
     return text
+
+
+def listed(names: Sequence[str]) -> str:
+    """The names in one phrase.
+
+    Examples
+    --------
+    >>> listed(["age", "sex", "region"])
+    'age, sex and region'
+    """
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"

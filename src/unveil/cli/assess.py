@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -158,19 +159,33 @@ class Documents:
         Write the report to this file: one page that needs no network.
     markdown
         Write the report as Markdown.
+    public_summary
+        Write the page for publication to this file (.html or .md): at most ten figures, rounded.
     policy
         The institution's thresholds (TOML); they add a verdict column.
     release_safe
-        Whether the report leaves out what may not be published.
+        Whether documents hold only what may be published: figures rounded, names and counts of few persons left out.
     checkpoint
         A folder that keeps finished parts, so that an interrupted assessment goes on where it stopped.
     """
 
     html: Path | None = None
     markdown: Path | None = None
+    public_summary: Path | None = None
     policy: Path | None = None
     release_safe: bool = True
     checkpoint: Path | None = None
+
+    @property
+    def public_form(self) -> str | None:
+        """The form of the page for publication, by its ending."""
+        from unveil.report import form_of
+
+        return None if self.public_summary is None else form_of(self.public_summary)
+
+    def paths(self) -> list[Path]:
+        """The files to write."""
+        return [path for path in (self.html, self.markdown, self.public_summary) if path is not None]
 
 
 _ASKED = tuple(field.name for field in fields(Asked))
@@ -206,8 +221,9 @@ def assess(
     provenance = synthesis.provenance or given.get("provenance")
     schema = reading.schema or given.get("schema")
     others = (holdout, policy, scenario, provenance, schema)
+    form = documents.public_form
     inputs = [original, *releases, *(path for path in others if path is not None)]
-    output.check(tuple(inputs), *(path for path in (documents.html, documents.markdown) if path is not None))
+    output.check(tuple(inputs), *documents.paths())
     _require_keys(options)
     provenance = given.pop("provenance", None)
     if synthesis == Synthesis() and provenance is not None:
@@ -222,7 +238,10 @@ def assess(
             holdout_unseen=holdout_unseen,
             policy=policy, release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress,
         )  # fmt: skip
-    for path, text in ((documents.html, result.to_html), (documents.markdown, result.to_markdown)):
+    for path, text in (
+        (documents.html, result.to_html), (documents.markdown, result.to_markdown),
+        (documents.public_summary, partial(result.to_public_summary, form=form)),
+    ):  # fmt: skip
         if path is not None:
             write_text(path, text(), output.overwrite)
             print(f"written: {path}", file=sys.stderr)

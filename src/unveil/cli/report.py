@@ -11,12 +11,11 @@ from unveil.errors import CallError, FileError
 
 __all__ = ["report"]
 
-ENDINGS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown"}
-
 
 def report(
-    assessment: Path, *, output: Annotated[Path, Parameter(name=["--output", "-o"])], overwrite: bool = False
-) -> None:
+    assessment: Path, *, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    public_summary: Path | None = None, overwrite: bool = False,
+) -> None:  # fmt: skip
     """Draw the report of an assessment from its JSON.
 
     Parameters
@@ -25,20 +24,36 @@ def report(
         The JSON file that `unveil assess --json` wrote.
     output
         The report to write: .html for a page, .md for Markdown.
+    public_summary
+        Write the page for publication to this file (.html or .md): at most ten figures, rounded.
     overwrite
         Replace the report if it exists; never the assessment or a file it was made from.
     """
-    form = ENDINGS.get(output.suffix.lower())
-    if form is None:
-        raise CallError(f"{output}: reports are written as {', '.join(ENDINGS)}")
-    from unveil.microdata.doors import check_replaceable
+    if output is None and public_summary is None:
+        raise CallError("name what to write: --output FILE for the report, --public-summary FILE for the short page")
+    from unveil.report import form_of, read_assessment, write_html, write_markdown, write_public_summary
 
+    for path in (output, public_summary):
+        if path is not None:
+            _check(path, assessment)
+    if output is not None and public_summary is not None and output.resolve() == public_summary.resolve():
+        raise CallError(f"{output} would be written twice; name two files")
+    found = read_assessment(assessment)
+    if output is not None:
+        write = write_html if form_of(output) == "html" else write_markdown
+        write(found, output, overwrite=overwrite)
+    if public_summary is not None:
+        write_public_summary(found, public_summary, overwrite=overwrite)
+
+
+def _check(output: Path, assessment: Path) -> None:
+    """Refuse before anything is written."""
+    from unveil.microdata.doors import check_replaceable
+    from unveil.report import form_of
+
+    form_of(output)
     check_replaceable(output, str(output))
     if output.exists() and assessment.exists() and output.samefile(assessment):
         raise CallError(f"{output} is the assessment itself; name another file to write to")
     if not output.parent.is_dir():
         raise FileError(f"{output}: there is no folder {output.parent}")
-    from unveil.report import read_assessment, write_html, write_markdown
-
-    write = write_html if form == "html" else write_markdown
-    write(read_assessment(assessment), output, overwrite=overwrite)

@@ -10,8 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil.errors import DataError
+from unveil.report.numbers import count
 
-__all__ = ["Page", "arrange", "first_columns", "large_enough", "policy_rows"]
+__all__ = ["Page", "arrange", "first_columns", "policy_rows"]
 
 MEMBERSHIP_WITH = "release and synthesizer"
 """The intruder who asks whose records were used."""
@@ -120,6 +121,11 @@ def _slugs(names: Iterable[str]) -> list[str]:
     return found
 
 
+def records(file: dict[str, Any]) -> str:
+    """How many records a file has, as far as it is told."""
+    return "number of records not told" if file["records"] is None else f"{count(file['records'])} records"
+
+
 def policy_rows(assessment: dict[str, Any], figure: dict[str, Any]) -> list[dict[str, Any]]:
     """What the institution's policy says of a figure."""
     policy = assessment["policy"]
@@ -135,17 +141,6 @@ def unit_of(assessment: dict[str, Any], row: dict[str, Any]) -> str:
     utility = (assessment["utility"] or {}).get("figures", [])
     found = [f["unit"] for f in (*assessment["figures"], *utility) if f["measure"] == row["measure"]]
     return str(found[0]) if found else PERCENT_MEASURES.get(row["measure"], "")
-
-
-def large_enough(assessment: dict[str, Any], rows: Sequence[dict[str, Any]], persons: str) -> list[dict[str, Any]]:
-    """The groups that a report which may leave the building can name.
-
-    A level that few persons have can be as telling as a record, so that the others are counted and not named.
-    """
-    minimum = assessment["scenario"]["minimum_count"]
-    if not assessment["release_safe"]:
-        return list(rows)
-    return [row for row in rows if row.get(persons) is None or row[persons] >= minimum]
 
 
 def why_missing(assessment: dict[str, Any], *names: str) -> str:
@@ -225,24 +220,9 @@ def posterior_cross(posterior: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for rows in posterior.get("cross", []) for row in rows]
 
 
-def safe_histogram(assessment: dict[str, Any], histogram: dict[str, Any]) -> dict[str, Any]:
-    """The histogram without the counts that are too small to be shown."""
-    minimum = assessment["scenario"]["minimum_count"]
-    if not assessment["release_safe"]:
-        return histogram
-    return histogram | {"counts": [c if not c or c >= minimum else None for c in histogram["counts"]]}
-
-
-def highest(groups: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def highest(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """All groups as they are where they are few; else those with the highest figures, highest first."""
     if len(groups) <= MOST_ROWS["groups"]:
-        return groups
+        return list(groups)
     ordered = sorted(groups, key=lambda g: (g["value"] is None, -(g["value"] or 0.0)))
     return ordered[: MOST_ROWS["groups"]]
-
-
-def input_digest(assessment: dict[str, Any], file: dict[str, Any]) -> str:
-    """SHA-256 of an input, unless it would let somebody who knows all records but one try out the last."""
-    if assessment["release_safe"] and file["role"] in ("original", "holdout"):
-        return "left out: who knows all records but one could try out the last one with it"
-    return file["sha256"] or "no file"

@@ -26,6 +26,11 @@ def markdown(assessment: Mapping[str, Any]) -> str:
         As :func:`unveil.report.html`.
     """
     page = arrange.arrange(checked(assessment))
+    with numbers.rounded_before(page.a["publication"] is not None):
+        return _drawn(page)
+
+
+def _drawn(page: arrange.Page) -> str:
     drawn = {
         "summary": _summary, "intruders": _intruders, "targets": _targets, "keys": _keys, "utility": _utility,
         "map": _map, "advice": _advice, "policy": _policy, "methods": _methods, "provenance": _provenance,
@@ -86,10 +91,9 @@ def _fence(content: str) -> str:
 
 def _summary(page: arrange.Page) -> list[str]:
     a = page.a
-    minimum = a["scenario"]["minimum_count"]
     blocks = _points(text(one) for one in a["summary"])
     blocks.append(table(["", ""], [
-        ["Original", f"{text(a['data']['original']['label'])}, {a['data']['original']['records']} records"],
+        ["Original", f"{text(a['data']['original']['label'])}, {arrange.records(a['data']['original'])}"],
         ["Releases", "; ".join(f"{text(r['label'])}, {r['records']} records" for r in a["data"]["releases"])],
         ["Keys", ", ".join(text(k) for k in a["scenario"]["keys"])],
         ["Targets", ", ".join(text(t) for t in a["scenario"]["targets"]) or numbers.DASH],
@@ -103,15 +107,17 @@ def _summary(page: arrange.Page) -> list[str]:
             "### What was not computed",
             *_points(f"**{text(p['name'])}**, {text(p['status'])}: {text(p['reason'])}" for p in unfinished),
         ]
-    blocks.append("### What may not be published")
-    blocks.append(
-        f"Made without lists of records, without cells of fewer than {minimum} persons and without smallest and "
-        "largest values. It still names variables, levels, groups and settings: have it checked as any other output."
-        if a["release_safe"] else
-        f"**This report must stay in the building.** It was made with release\\_safe off: it may name groups of fewer "
-        f"than {minimum} persons and single values."
-    )  # fmt: skip
-    return blocks + _points(text(one) for one in a.get("confidential", []))
+    return [*blocks, "### What may not be published", *_published(a)]
+
+
+def _published(a: dict[str, Any]) -> list[str]:
+    found = a["publication"]
+    if found is None:
+        first = "**This report must stay in the building.** It was made with release\\_safe off."
+        return [first, *_points(text(one) for one in a.get("confidential", []))]
+    said = {"Rounding": "rounded", "Protects": "protects", "Does not protect": "does_not_protect"}
+    lines = [f"**{title}**: {text(found[name])}" for title, name in said.items()]
+    return _points([*lines, *(text(one) for one in a.get("confidential", []))])
 
 
 def _figures(page: arrange.Page, figures: Sequence[dict[str, Any]]) -> list[str]:
@@ -189,9 +195,7 @@ def _targets(page: arrange.Page) -> list[str]:
             name = found["curve"]["threshold"]
             blocks += [f"Persons at risk by threshold {text(name)}:", _curve(name, found["curve"]["points"])]
         if found["attribution"]:
-            named = arrange.large_enough(page.a, found["attribution"], "n")
-            blocks += ["Log odds of being at risk:", *_records(named, "term")]
-            blocks += _few(page, len(found["attribution"]) - len(named))
+            blocks += ["Log odds of being at risk:", *_records(found["attribution"], "term")]
         if found["groups"]:
             units = {f["measure"]: f["unit"] for f in one.figures}
             blocks += _groups(page, found["groups"], units)
@@ -212,20 +216,13 @@ def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
 
 
 def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping[str, str]) -> list[str]:
-    named = arrange.large_enough(page.a, groups, "persons")
     rows = []
-    for g in arrange.highest(named):
+    for g in arrange.highest(groups):
         unit = g.get("unit") or units.get(g["measure"], "share")
         ends = numbers.interval(g.get("low"), g.get("high"), unit) or numbers.DASH
         figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), ends)
         rows.append([text(cell) for cell in (g["by"], g["level"], g["measure"], *figures)])
-    blocks = [table(["By", "Group", "Measure", "Persons", "Figure", "Interval"], rows, 3)] if rows else []
-    return blocks + _few(page, len(groups) - len(named))
-
-
-def _few(page: arrange.Page, number: int) -> list[str]:
-    minimum = page.a["scenario"]["minimum_count"]
-    return [f"Not shown, because they have fewer than {minimum} persons: {number}."] if number else []
+    return [table(["By", "Group", "Measure", "Persons", "Figure", "Interval"], rows, 3)] if rows else []
 
 
 def _keys(page: arrange.Page) -> list[str]:
@@ -326,7 +323,7 @@ def _provenance(page: arrange.Page) -> list[str]:
     settings = [[text(k.replace("_", " ")), text(v)] for k, v in a["scenario"].items()]
     parts = [[*(text(q[k]) for k in ("name", "status", "reason")), numbers.seconds(q["seconds"])] for q in a["parts"]]
     files = [
-        [text(one) for one in (f["label"], f["role"], arrange.input_digest(a, f), f["bytes"])] for f in p["inputs"]
+        [text(one) for one in (f["label"], f["role"], f["sha256"] or numbers.DASH, f["bytes"])] for f in p["inputs"]
     ]
     software = {"unveil": p["unveil"], "Python": p["python"], **p["packages"]}
     return [

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
@@ -15,6 +17,7 @@ __all__ = [
     "moment",
     "percentage",
     "quantity",
+    "rounded_before",
     "seconds",
     "shown",
     "value_text",
@@ -46,7 +49,33 @@ def _digits(value: float) -> str:
         return "<0.01"
     if 99.995 <= value < 100:
         return ">99.99"
-    return f"{value:.2f}" if value < 1 or 99.95 <= value < 100 else f"{value:.1f}"
+    return _no_longer(value, 2 if value < 1 or 99.95 <= value < 100 else 1)
+
+
+_ROUNDED: ContextVar[bool] = ContextVar("rounded", default=False)
+
+
+@contextmanager
+def rounded_before(yes: bool) -> Iterator[None]:
+    """Print figures that were rounded before, to multiples of 5 say, without decimals that they do not have.
+
+    Examples
+    --------
+    >>> with rounded_before(True):
+    ...     percentage(15.0).replace("\\u00a0", " "), quantity(0.6)
+    ('15 %', '0.6')
+    """
+    token = _ROUNDED.set(yes)
+    try:
+        yield
+    finally:
+        _ROUNDED.reset(token)
+
+
+def _no_longer(value: float, decimals: int) -> str:
+    """So many decimals; of a figure that was rounded before as many as it has."""
+    text = f"{value:.{decimals}f}"
+    return text.rstrip("0").rstrip(".") if _ROUNDED.get() else text
 
 
 def in_percent(value: float | None, unit: str) -> float | None:
@@ -96,8 +125,8 @@ def quantity(value: float | None, digits: int = 3) -> str:
     if value < 10**-digits:
         return f"{value:.1g}"
     if value < 10:
-        return f"{value:.{digits}f}"
-    return f"{value:.1f}" if value < 1000 else count(round(value))
+        return _no_longer(value, digits)
+    return _no_longer(value, 1) if value < 1000 else count(round(value))
 
 
 def count(value: int) -> str:
@@ -160,6 +189,8 @@ def column(values: Sequence[Any]) -> list[str]:
         or any(isinstance(v, (bool, str, list, dict)) for v in found)
         or all(isinstance(v, int) for v in found)
     ):
+        return [value_text(v) for v in values]
+    if _ROUNDED.get():
         return [value_text(v) for v in values]
     largest = max(abs(v) for v in found)
     decimals = 1 if largest >= 100 else 2 if largest >= 1 else 3 if largest >= 0.1 else 4

@@ -17,7 +17,7 @@ from unveil.errors import DataError
 from unveil.report import arrange, charts, measures, numbers, strips
 from unveil.report.shape import checked
 
-__all__ = ["html"]
+__all__ = ["environment", "html", "template_text"]
 
 
 def html(assessment: Mapping[str, Any]) -> str:
@@ -42,45 +42,46 @@ def html(assessment: Mapping[str, Any]) -> str:
 assess --json makes one
     """
     page = arrange.arrange(checked(assessment))
-    script = _text("report.js")
+    script = template_text("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
     try:
-        return _environment().get_template("page.html").render(
-            page=page,
-            a=page.a,
-            style=Markup(_text("report.css")),
-            script=Markup(script),
-            script_hash=digest,
-            verdicts=partial(arrange.policy_rows, page.a),
-            large_enough=partial(arrange.large_enough, page.a),
-            safe_histogram=partial(arrange.safe_histogram, page.a),
-            input_digest=partial(arrange.input_digest, page.a),
-            unit_of=partial(arrange.unit_of, page.a),
-            why_missing=partial(arrange.why_missing, page.a),
-            command=arrange.command(page.a), command_note=arrange.command_note(page.a),
-        )  # fmt: skip
+        with numbers.rounded_before(page.a["publication"] is not None):
+            return environment().get_template("page.html").render(
+                page=page,
+                a=page.a,
+                style=Markup(template_text("report.css")),
+                script=Markup(script),
+                script_hash=digest,
+                verdicts=partial(arrange.policy_rows, page.a),
+                records=arrange.records,
+                unit_of=partial(arrange.unit_of, page.a),
+                why_missing=partial(arrange.why_missing, page.a),
+                command=arrange.command(page.a), command_note=arrange.command_note(page.a),
+            )  # fmt: skip
     except UndefinedError as error:
         raise DataError(f"the assessment lacks something the report draws: {error.message}") from None
 
 
 @cache
-def _text(name: str) -> str:
+def template_text(name: str) -> str:
+    """A file beside the templates."""
     return (files("unveil.report") / "templates" / name).read_text(encoding="utf-8")
 
 
 @cache
-def _environment() -> Environment:
-    environment = Environment(
+def environment() -> Environment:
+    """The templates with what they call."""
+    made = Environment(
         loader=PackageLoader("unveil.report", "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
     )  # fmt: skip
-    environment.filters.update(
+    made.filters.update(
         name=_name, formula=_formula, heading=_heading, statistic=_statistic, plain_unit=_plain_unit,
         plain_number="{:g}".format,
         shown=numbers.shown, percentage=numbers.percentage, quantity=numbers.quantity, count=numbers.count,
         seconds=numbers.seconds, moment=numbers.moment, cell=numbers.value_text,
     )  # fmt: skip
-    environment.globals.update(
+    made.globals.update(
         strips=strips, charts=charts, interval=numbers.interval, cells_of=_cells_of, wordy=_wordy,
         method_of=measures.method_of, methods=measures.METHODS, references=measures.REFERENCES,
         notation=measures.NOTATION, most=arrange.MOST_ROWS, most_detailed=arrange.MOST_DETAILED,
@@ -92,7 +93,7 @@ def _environment() -> Environment:
         utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES, cross_names=CROSS_NAMES,
         attack_names=ATTACK_NAMES,
     )  # fmt: skip
-    return environment
+    return made
 
 
 UTILITY_NAMES = {

@@ -11,7 +11,7 @@ from unveil.errors import DataError
 
 __all__ = ["MAJOR", "SCHEMA", "checked"]
 
-SCHEMA, MAJOR = "unveil.assessment", 1
+SCHEMA, MAJOR = "unveil.assessment", 2
 
 
 @dataclass(frozen=True)
@@ -47,11 +47,22 @@ ASSESSMENT: dict[str, Any] = {
     "title": TEXT,
     "summary": NAMES,
     "confidential?": NAMES,
+    "publication": Maybe(
+        {"counts": COUNT, "percent": NUMBER, "rounded": TEXT, "protects": TEXT, "does_not_protect": TEXT}
+    ),
+    "public_summary": Maybe(
+        {
+            "figures": [{"measure": TEXT, "what": TEXT, "value": REAL, "beside_what": TEXT, "beside": NUMBER,
+                         "step": REAL}],
+            "minimum_count": COUNT,
+            "told": {"persons": COUNT, "public summary": REAL, "release-safe report": REAL, "full report": REAL},
+        }
+    ),
     "scenario": {
         "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": REAL, "minimum_count": COUNT,
     },
     "data": {
-        "original": LABELLED,
+        "original": LABELLED | {"records": NUMBER},
         "releases": [LABELLED],
         "columns": [{"name": TEXT, "kind": TEXT, "role": TEXT, "levels": NUMBER, "gaps": NUMBER}],
     },
@@ -122,7 +133,7 @@ def checked(assessment: Mapping[str, Any]) -> dict[str, Any]:
     if version.split(".")[0] != str(MAJOR):
         raise DataError(f"assessment of version {version}, this program draws version {MAJOR}; "
                         "use the unveil that made it")  # fmt: skip
-    plain: dict[str, Any] = _without_nan(assessment)
+    plain: dict[str, Any] = _without_public(_without_nan(assessment))
     _compare(plain, ASSESSMENT, "assessment")
     return plain
 
@@ -135,6 +146,13 @@ def _without_nan(value: Any) -> Any:
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_without_nan(one) for one in value]
     return value
+
+
+def _without_public(value: Any) -> Any:
+    """The assessment without what a document for publication would say in place of its texts."""
+    if isinstance(value, dict):
+        return {key: _without_public(one) for key, one in value.items() if not key.endswith("_public")}
+    return [_without_public(one) for one in value] if isinstance(value, list) else value
 
 
 def _compare(value: Any, shape: Any, path: str) -> None:

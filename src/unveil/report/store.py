@@ -13,8 +13,30 @@ from unveil.microdata.documents import read_json
 from unveil.microdata.doors import check_replaceable
 from unveil.report.markdown import markdown
 from unveil.report.page import html
+from unveil.report.public import public_summary
 
-__all__ = ["read_assessment", "write_html", "write_markdown"]
+__all__ = ["form_of", "read_assessment", "write_html", "write_markdown", "write_public_summary"]
+
+ENDINGS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown"}
+
+
+def form_of(path: str | Path) -> str:
+    """The form of a report by the ending of its file: "html" or "markdown".
+
+    Raises
+    ------
+    CallError
+        If the ending is another one.
+
+    Examples
+    --------
+    >>> form_of("report.md")
+    'markdown'
+    """
+    form = ENDINGS.get(Path(path).suffix.lower())
+    if form is None:
+        raise CallError(f"{path}: reports are written as {', '.join(ENDINGS)}")
+    return form
 
 
 def read_assessment(path: str | Path) -> dict[str, Any]:
@@ -48,6 +70,11 @@ def write_html(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bo
 def write_markdown(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bool = False) -> None:
     """Write the report as Markdown; errors as in :func:`write_html`."""
     _write(markdown(assessment), assessment, Path(path), overwrite)
+
+
+def write_public_summary(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bool = False) -> None:
+    """Write the summary for publication, as a page or as Markdown by the ending; errors as in :func:`write_html`."""
+    _write(public_summary(assessment, form_of(path)), assessment, Path(path), overwrite)
 
 
 def _write(text: str, assessment: Mapping[str, Any], path: Path, overwrite: bool) -> None:

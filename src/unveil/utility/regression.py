@@ -56,9 +56,10 @@ def compare_models(models: Sequence[Model], variables: Sequence[Compared], level
     Returns
     -------
     tuple of UtilityMeasures
-        One per coefficient. Subject: ``model``, ``kind``, ``event``, ``term``. Figures: estimate and standard error
-        of the original and of the release, ``overlap``, ``std_difference``; the mean is the combined estimate of m
-        releases, with variance ``mean of the variances + variance between the estimates / m``.
+        One per coefficient. Subject: ``model``, ``kind``, ``event``, ``term``, ``persons`` (of how many
+        complete records of the original the coefficient tells at least). Figures: estimate and standard error of the
+        original and of the release, ``overlap``, ``std_difference``; the mean is the combined estimate of m releases,
+        with variance ``mean of the variances + variance between the estimates / m``.
 
     References
     ----------
@@ -68,15 +69,38 @@ def compare_models(models: Sequence[Model], variables: Sequence[Compared], level
     found = []
     for model in models:
         design = ModelDesign.of(model, [by_name[name] for name in (model.outcome, *model.predictors)])
-        before = _fitted(design, design.rows(None))
+        rows = design.rows(None)
+        before, persons = _fitted(design, rows), _persons(design, rows)
         after = [_fitted(design, design.rows(r)) for r in range(len(variables[0].column.releases))]
         for k, term in enumerate(design.terms):
-            found.append(_coefficient(design, term, k, before, after, level))
+            found.append(_coefficient(design, (term, persons[k]), k, before, after, level))
     return tuple(found)
 
 
+def _persons(design: ModelDesign, rows: Rows) -> list[int]:
+    """Per coefficient, of how many complete records of the original it tells at least.
+
+    Those that have the level, or the level that it is compared with; the constant tells of who has the latter of all
+    variables. A logistic model also tells of the rarer outcome.
+    """
+    n = rows.x.shape[0]
+    rarer = n if design.event is None else min(int(rows.y.sum()), n - int(rows.y.sum()))
+    with_level = rows.x.getnnz(axis=0)
+    held, first = [rarer], 1
+    for variable, table in zip(design.variables[1:], design.tables, strict=True):
+        of_levels = with_level[first : first + table.shape[1]]
+        first += table.shape[1]
+        if variable.is_amount:
+            held.append(rarer)
+            continue
+        compared = n - int(of_levels.sum())
+        held[0] = min(held[0], compared)
+        held.extend(min(int(count), compared, rarer) for count in of_levels)
+    return held
+
+
 def _coefficient(
-    design: ModelDesign, term: str, k: int, before: Estimates, after: Sequence[Estimates], level: float
+    design: ModelDesign, term: tuple[str, int], k: int, before: Estimates, after: Sequence[Estimates], level: float
 ) -> UtilityMeasures:
     def figures(estimate: float, se: float) -> dict[str, float]:
         first, se_first = float(before.estimate[k]), float(before.se[k])
@@ -88,7 +112,8 @@ def _coefficient(
     held = [(r["estimate"], r["se"]) for r in releases if not math.isnan(r["estimate"])]
     combined = figures(*_combined(held))
     subject: dict[str, Any] = {
-        "model": str(design.model), "kind": design.model.kind, "event": design.event, "term": term,
+        "model": str(design.model), "kind": design.model.kind, "event": design.event, "term": term[0],
+        "persons": term[1],
     }  # fmt: skip
     reasons = [(f"the original: {before.reasons[k]}" if before.reasons[k] else "")]
     reasons += [f"a release: {a.reasons[k]}" for a in after if a.reasons[k]]

@@ -1,0 +1,221 @@
+"""By what rule an entry of an assessment passes the gate; :mod:`unveil.assessment.gate` says which entry by which."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from unveil.assessment.publish import HELD_BACK, SUFFIX, TOO_FEW, rounding_of
+from unveil.assessment.rounding import Rounding, significant
+
+LOG_ODDS_STEP = 0.5
+LEAST_P_VALUE = 0.01
+SHARES_OF_RECORDS = ("mean TVD", "worst pair TVD", "SPECKS")
+"""Distances that are shares of records."""
+PROBABILITIES = ("posterior",)
+"""Figures that are a mean probability and no share of persons."""
+
+
+@dataclass(frozen=True)
+class At:
+    """Where the gate stands.
+
+    Parameters
+    ----------
+    rounding
+        How far figures are rounded here.
+    row
+        The entries beside the one that is asked for.
+    name
+        Its name.
+    place
+        Position of the row in its list.
+    whole
+        The assessment.
+    """
+
+    rounding: Rounding
+    row: Mapping[str, Any]
+    name: str
+    place: int
+    whole: Mapping[str, Any]
+
+
+Rule = Callable[[Any, At], Any]
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+def as_it_is(value: Any, at: At) -> Any:
+    """Words of the program, names of variables, and settings: plain values and lists of them."""
+    if isinstance(value, list):
+        return [one for one in value if not isinstance(one, Mapping | list)]
+    return None if isinstance(value, Mapping) else value
+
+
+def settings(value: Any, at: At) -> Any:
+    """Plain values by name."""
+    return {str(name): as_it_is(one, at) for name, one in value.items()} if isinstance(value, Mapping) else None
+
+
+def said(value: Any, at: At) -> str | None:
+    """The public text, or a remark in its place."""
+    if value is None:
+        return None
+    public = at.row.get(at.name + SUFFIX)
+    return public if isinstance(public, str) else HELD_BACK
+
+
+def sentences(value: Any, at: At) -> list[str]:
+    """The public texts of a list, each once."""
+    public = at.row.get(at.name + SUFFIX)
+    if not isinstance(value, list) or not value:
+        return []
+    if not isinstance(public, list) or len(public) != len(value):
+        return [HELD_BACK]
+    return list(dict.fromkeys(text if isinstance(text, str) else HELD_BACK for text in public))
+
+
+def nothing(value: Any, at: At) -> None:
+    """None in its place, where the name itself has to be there."""
+
+
+def instead(text: str) -> Rule:
+    """A text of the gate in its place."""
+    return lambda value, at: text
+
+
+def why_undefined(value: Any, at: At) -> str | None:
+    """Why a figure has no value: of so few persons the gate lets none out."""
+    exact = at.row.get("value")
+    return TOO_FEW if exact is not None and figure(exact, at) is None else said(value, at)
+
+
+# Numbers ------------------------------------------------------------------------------------------------------------
+
+
+def number(rule: Callable[[float, Rounding], Any]) -> Rule:
+    """A rule for numbers, and lists of them; anything else is held back."""
+
+    def of(value: Any, at: At) -> Any:
+        if isinstance(value, list):
+            return [of(one, at) for one in value]
+        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+            return None
+        return rule(value, at.rounding)
+
+    return of
+
+
+percent = number(lambda value, rounding: rounding.percent(value))
+share = number(lambda value, rounding: rounding.share(value))
+difference = number(lambda value, rounding: rounding.nearest(value))
+correlation = number(lambda value, rounding: rounding.nearest(value, power=-2))
+probability = number(lambda value, rounding: rounding.probability(value))
+percent_low = number(lambda value, rounding: rounding.outward(value, up=False))
+percent_high = number(lambda value, rounding: rounding.outward(value, up=True))
+share_low = number(lambda value, rounding: rounding.outward(value, up=False, power=-2))
+share_high = number(lambda value, rounding: rounding.outward(value, up=True, power=-2))
+two_digits = number(lambda value, rounding: significant(value))
+count = number(lambda value, rounding: rounding.count(value))
+log_odds = number(lambda value, rounding: LOG_ODDS_STEP * round(value / LOG_ODDS_STEP))
+p_value = number(lambda value, rounding: max(rounding.outward(value, up=True, power=-2) or 1.0, LEAST_P_VALUE))
+
+_BY_UNIT: Mapping[str, tuple[Rule, Rule, Rule]] = {
+    "percent": (percent_low, percent, percent_high),
+    "share": (share_low, share, share_high),
+    "auc": (share_low, share, share_high),
+    "probability": (share_low, probability, share_high),
+    "distance": (two_digits, two_digits, two_digits),
+}
+
+
+def _in_its_unit(which: int) -> Rule:
+    def of(value: Any, at: At) -> Any:
+        measure, unit = at.row.get("measure"), str(at.row.get("unit"))
+        if measure in SHARES_OF_RECORDS:
+            unit = "share"
+        elif measure in PROBABILITIES:
+            unit = "probability"
+        return _BY_UNIT.get(unit, (nothing,) * 3)[which](value, at)
+
+    return of
+
+
+low, figure, high = (_in_its_unit(which) for which in range(3))
+"""The lower end, the value and the upper end of a figure whose unit stands beside it."""
+
+
+def by_metric(value: Any, at: At) -> Any:
+    """A score of predictions: an accuracy is a share of persons."""
+    return (share if at.row.get("metric") == "accuracy" else two_digits)(value, at)
+
+
+_OF_STATISTIC = {"low": low, "high": high, "excess": share, "excess_low": share_low, "excess_high": share_high,
+                 "p_value": p_value}  # fmt: skip
+
+
+def of_policy(value: Any, at: At) -> Any:
+    """What a policy holds against its limit, rounded as the figure is."""
+    every = [*at.whole["figures"], *((at.whole.get("utility") or {}).get("figures") or ())]
+    for one in every:
+        if (one["measure"], one["target"]) == (at.row.get("measure"), at.row.get("target")):
+            rule = _OF_STATISTIC.get(str(at.row.get("statistic")), figure)
+            return rule(value, replace(at, row=one, rounding=rounding_of(one, at.rounding)))
+    return None
+
+
+# Files --------------------------------------------------------------------------------------------------------------
+
+
+def original_or_release(value: Any, at: At) -> str:
+    """What a file is, and not its name: names of files hold names of persons."""
+    role = at.row.get("role")
+    return f"release {at.place}" if role == "release" else str(role)
+
+
+def numbered_release(value: Any, at: At) -> str:
+    """A release by its number."""
+    return f"release {at.place + 1}"
+
+
+def of_release(rule: Rule) -> Rule:
+    """Sizes and digests of a release are known to whoever has it; of real records the rule decides."""
+    return lambda value, at: value if at.row.get("role") == "release" else rule(value, at)
+
+
+def title(value: Any, at: At) -> str:
+    """What was compared, without the names of the files."""
+    m = len(at.whole["data"]["releases"])
+    return "The original and one release" if m == 1 else f"The original and {m} releases"
+
+
+def names_only(value: Any, at: At) -> list[str]:
+    """Names of variables, without what is declared of them."""
+    return [str(name) for name in value] if isinstance(value, Mapping) else []
+
+
+# Tables -------------------------------------------------------------------------------------------------------------
+
+
+def histogram(value: Any, at: At) -> Any:
+    """Counts of persons; the outer bins that are not told are cut off, as they say how far single persons lie."""
+    if not isinstance(value, Mapping):
+        return None
+    counts = count(value["counts"], at)
+    shown = [i for i, n in enumerate(counts) if n]
+    if not shown:
+        return None
+    first, last = shown[0], shown[-1]
+    return {"edges": value["edges"][first : last + 2], "counts": counts[first : last + 1]}
+
+
+def missed(value: Any, at: At) -> Any:
+    """The share of the persons at risk that another measure does not flag, if both cells are told."""
+    cells: list[Any] = [at.row.get(name) for name in ("both", "only_posterior")]
+    if any(not isinstance(n, int) or at.rounding.count(n) is None for n in cells):
+        return None
+    return share(value, replace(at, rounding=replace(at.rounding, persons=sum(cells))))

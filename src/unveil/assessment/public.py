@@ -1,0 +1,134 @@
+"""A summary for publication to everybody: at most ten figures, rounded at random to the share of the minimum count.
+
+An intruder who has all records but one can work out every figure of an assessment anew for each value that the last
+record might have, and keeps the values that give the figure that was published. Rounded to the nearest multiple, a
+figure still tells of that record when it lies at the edge between two multiples, and then of everybody who contributes
+to it. So each figure is rounded up or down by a draw, up with the probability of the share of a step that it lies above
+the lower multiple: next to an edge nearly every draw is the same for every value of the record. The draws come from the
+operating system, are made once for an assessment, and are kept nowhere: a seed would let the intruder repeat them.
+
+References
+----------
+Random rounding of counts is used by statistical offices for tables: Hundepool et al. (2012), Statistical Disclosure
+Control, section 5.4.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from random import SystemRandom
+from typing import Any
+
+from unveil.assessment.publish import rounding_of
+from unveil.assessment.rounding import Rounding
+
+__all__ = ["MOST_FIGURES", "TOLD", "public_summary"]
+
+MOST_FIGURES = 10
+
+TOLD = {"persons": 300, "public summary": 0.05, "release-safe report": 1.0, "full report": 1.0}
+"""Share of persons of whom an intruder with all records but one is told the missing answer, in the simulated survey of
+tests/assessment/test_intruder.py, rounded up."""
+
+Draw = Callable[[], float]
+
+_NO_RELATION = "if the release did not say how keys and answers go together"
+_RISKS = (
+    (
+        "repU", "ceiling",
+        "Of 100 persons, those who are alone in the original with what the intruder knows of them, and meet exactly "
+        "one released record with the same",
+        "alone in the original",
+    ),
+    (
+        "DiSCO", "null_mean",
+        "Of 100 persons, those of whom what the intruder knows goes with one answer only in the release, and it is "
+        "their own",
+        _NO_RELATION,
+    ),
+    (
+        "RAPID", "null_mean",
+        "Of 100 persons, those whose answer a model trained on the release infers well", _NO_RELATION,
+    ),
+    (
+        "posterior", "margin",
+        "Chance in percent, on average, that somebody who has the synthesizer and all other records names the true "
+        "answer",
+        "before the release",
+    ),
+    (
+        "membership AUC", None,
+        "Of 100 pairs of a person whose record was used and one whose was not, those that the best attack tells apart "
+        "(drawing lots: 50)",
+        "",
+    ),
+)  # fmt: skip
+"""Measure, what stands beside it, and both in words."""
+_USE = "Percent by which tables of two variables differ from those of the original, on average"
+
+
+def public_summary(assessment: Mapping[str, Any], draw: Draw | None = None) -> dict[str, Any]:
+    """The few figures of an assessment that everybody may know.
+
+    Of several targets the one is taken for which a figure is highest.
+
+    Parameters
+    ----------
+    assessment
+        The whole assessment as plain values, figures as they are.
+    draw
+        Gives random numbers from 0 to 1; by default the operating system.
+
+    Returns
+    -------
+    dict
+        ``figures``, each with ``measure``, ``what`` and ``value`` (of 100), ``beside_what`` and ``beside`` (or None),
+        and ``step``, of which both are multiples; ``minimum_count``; ``told``, the share of persons that an intruder
+        with all other records was told of in a test, by document, and the number of ``persons`` in it.
+    """
+    draw = draw or SystemRandom().random
+    rounding = Rounding(assessment["data"]["original"]["records"], assessment["scenario"]["minimum_count"])
+    utility = (assessment.get("utility") or {}).get("figures") or ()
+    rows = [*_risks(assessment["figures"], rounding, draw), *_use(utility, rounding, draw)]
+    return {"figures": rows, "minimum_count": rounding.minimum_count, "told": dict(TOLD)}
+
+
+def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding, draw: Draw) -> Iterator[dict[str, Any]]:
+    for measure, beside, what, beside_what in _RISKS:
+        same = [one for one in figures if one["measure"] == measure and _of_hundred(one, "value") is not None]
+        if same:
+            highest = max(same, key=lambda one: one["value"])
+            yield from _row(highest, what, beside, beside_what, rounding_of(highest, rounding), draw)
+
+
+def _use(figures: Sequence[Mapping[str, Any]], rounding: Rounding, draw: Draw) -> Iterator[dict[str, Any]]:
+    for one in figures:
+        if one["measure"] == "mean TVD" and _of_hundred(one, "value") is not None:
+            yield from _row(one, _USE, None, "", rounding, draw)
+
+
+def _row(
+    figure: Mapping[str, Any], what: str, beside: str | None, beside_what: str, rounding: Rounding, draw: Draw
+) -> Iterator[dict[str, Any]]:
+    """The row of a figure; none where the persons behind it are too few."""
+    if rounding.step is None:
+        return
+    value, other = _of_hundred(figure, "value"), None if beside is None else _of_hundred(figure, beside)
+    assert value is not None
+    yield {
+        "measure": figure["measure"],
+        "what": what,
+        "value": rounding.at_random(value, draw),
+        "beside_what": beside_what if other is not None else "",
+        "beside": None if other is None else rounding.at_random(other, draw),
+        "step": rounding.step,
+    }
+
+
+def _of_hundred(figure: Mapping[str, Any], name: str) -> float | None:
+    """A number of a figure on a scale to 100; None where it is not defined."""
+    value = figure[name]
+    if value is None or not math.isfinite(value):
+        return None
+    return float(value) * (1 if figure["unit"] == "percent" else 100)

@@ -1,0 +1,187 @@
+"""Sentences in two versions: with the figures as they are, and as a document for publication holds them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any, Protocol
+
+from unveil.assessment.rounding import Rounding, significant
+from unveil.assessment.wording import of_hundred, probability
+from unveil.notes import Note
+from unveil.result import number
+
+__all__ = ["HELD_BACK", "SUFFIX", "Exact", "Rounded", "Say", "rounding_of", "told", "told_of", "with_public"]
+
+HELD_BACK = "left out here, as it may name values or counts; the assessment that stays in the building has it"
+"""Stands for a text of which nobody has said what may be published."""
+TOO_FEW = "The persons are too few for a figure that may be published."
+SUFFIX = "_public"
+_LISTS = ("warnings", "notes", "checks", "sentences", "summary")
+"""Fields that hold lists of sentences."""
+
+
+class Exact:
+    """Figures in a sentence as they are."""
+
+    def percent(self, value: float, digits: int = 1) -> str:
+        """A percentage, without its sign."""
+        return number(value, digits)
+
+    def hundred(self, share: float, digits: int = 1) -> str:
+        """Of a hundred persons how many."""
+        return number(share) if math.isnan(share) else of_hundred(share, digits)
+
+    def probability(self, value: float) -> str:
+        """A mean probability."""
+        return probability(value)
+
+    def ratio(self, value: float) -> str:
+        """A number without unit."""
+        return number(value, 1)
+
+    def amount(self, value: float, unit: str) -> str:
+        """A figure in its unit: shares are percent."""
+        if unit == "auc":
+            return f"{value:.3g}"
+        return f"{100 * value if unit == 'share' else value:.3g} %"
+
+    def count(self, n: int) -> str:
+        """A number of records."""
+        return str(n)
+
+
+class _TooFewError(Exception):
+    """There are too few persons for a figure in a sentence that is published."""
+
+
+class Rounded(Exact):
+    """Figures in a sentence as they are published."""
+
+    def __init__(self, rounding: Rounding):
+        self.rounding = rounding
+
+    def percent(self, value: float, digits: int = 1) -> str:
+        """The percentage, rounded."""
+        return self._plain(self.rounding.percent(value))
+
+    def hundred(self, share: float, digits: int = 1) -> str:
+        """Of a hundred persons how many, rounded."""
+        return self.percent(100 * share)
+
+    def probability(self, value: float) -> str:
+        """A mean probability, rounded as a share of persons is."""
+        return self._plain(self.rounding.probability(value))
+
+    def _plain(self, rounded: float | None) -> str:
+        if self.rounding.step is None:
+            raise _TooFewError
+        return number(math.nan) if rounded is None else plain(rounded)
+
+    def ratio(self, value: float) -> str:
+        """Two digits."""
+        return "-" if math.isnan(value) else plain(significant(value))
+
+    def amount(self, value: float, unit: str) -> str:
+        """A figure in its unit, rounded."""
+        if unit == "auc":
+            return self.probability(value)
+        return f"{self.percent(100 * value if unit == 'share' else value)} %"
+
+    def count(self, n: int) -> str:
+        """About how many."""
+        found = self.rounding.count(n)
+        return f"fewer than {self.rounding.minimum_count}" if found is None else f"about {found}"
+
+
+def plain(value: float) -> str:
+    """A rounded number with no more digits than it has.
+
+    Examples
+    --------
+    >>> plain(15.0), plain(0.05), plain(14.2), plain(1e-05)
+    ('15', '0.05', '14.2', '0.00001')
+    """
+    text = f"{value:.12f}".rstrip("0").rstrip(".")
+    return "0" if text in ("", "-0") else text
+
+
+def told(words: Callable[[Exact], str], rounding: Rounding) -> Note:
+    """A sentence with its figures as they are, and as they may be published.
+
+    Parameters
+    ----------
+    words
+        Makes the sentence; it is handed what writes the figures.
+    rounding
+        How far figures are rounded for publication.
+
+    Examples
+    --------
+    >>> found = told(lambda say: f"{say.percent(12.34)} of 100 persons", Rounding(300, 10))
+    >>> print(found, "|", found.public)
+    12.3 of 100 persons | 10 of 100 persons
+    """
+    return told_of(lambda say: words(say()), rounding)
+
+
+class Say(Protocol):
+    """Gives what writes the figures of a sentence: those of all persons, or of a figure that concerns fewer."""
+
+    def __call__(self, figure: Mapping[str, Any] | None = None, /) -> Exact:
+        """What writes them."""
+        ...
+
+
+def rounding_of(figure: Mapping[str, Any], rounding: Rounding) -> Rounding:
+    """How far a figure is rounded: as those of all persons, unless it says that fewer are behind it."""
+    persons = figure.get("persons")
+    return rounding if persons is None else replace(rounding, persons=persons)
+
+
+def told_of(words: Callable[[Say], str], rounding: Rounding) -> Note:
+    """As :func:`told`, of figures with different numbers of persons behind them.
+
+    Parameters
+    ----------
+    words
+        Makes the sentence; it is handed what gives, for a figure as plain values, what writes its numbers.
+    rounding
+        How far figures of all persons are rounded for publication.
+    """
+
+    def exact(figure: Mapping[str, Any] | None = None) -> Exact:
+        return Exact()
+
+    def rounded(figure: Mapping[str, Any] | None = None) -> Exact:
+        return Rounded(rounding if figure is None else rounding_of(figure, rounding))
+
+    try:
+        return Note(words(exact), words(rounded))
+    except _TooFewError:
+        return Note(words(exact), TOO_FEW)
+
+
+def with_public(value: Any) -> Any:
+    """Plain values of what holds notes: beside each its public text, as ``name_public``.
+
+    A list of sentences gets a list as long, in which :data:`HELD_BACK` stands for those without a public text.
+
+    Examples
+    --------
+    >>> with_public({"sentence": Note("7 of 300", "few"), "notes": ["exact"]})["sentence_public"]
+    'few'
+    """
+    if isinstance(value, Mapping):
+        found: dict[str, Any] = {}
+        for name, one in value.items():
+            found[name] = with_public(one)
+            if isinstance(one, Note):
+                found[name + SUFFIX] = one.public
+            elif name in _LISTS and isinstance(one, list | tuple) and all(isinstance(text, str) for text in one):
+                found[name + SUFFIX] = [getattr(text, "public", HELD_BACK) for text in one]
+        return found
+    if isinstance(value, list | tuple):
+        return [with_public(one) for one in value]
+    return str(value) if isinstance(value, Note) else value
