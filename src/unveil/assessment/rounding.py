@@ -113,7 +113,7 @@ class Rounding:
     def probability(self, value: float) -> float | None:
         """A mean probability, which is no number of persons: below one step it has one digit."""
         found = self.share(value)
-        return significant(value, 1) if found is not None and abs(value) < self._multiple(1, -2) else found
+        return significant(value, 1) if self._step and found and abs(value) < self._multiple(1, -2) else found
 
     def outward(self, value: float, *, up: bool, power: int = 0) -> float | None:
         """An end of an interval, away from the middle, so that the interval covers as much as before."""

@@ -30,7 +30,7 @@ def report(
         Replace the report if it exists; never the assessment or a file it was made from.
     """
     if output is None and public_summary is None:
-        raise CallError("name what to write: --output FILE for the report, --public-summary FILE for the short page")
+        raise CallError("report needs --output FILE, or --public-summary FILE for the page for publication")
     from unveil.report import form_of, read_assessment, write_html, write_markdown, write_public_summary
 
     for path in (output, public_summary):
