@@ -152,7 +152,8 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnveilWarning)
             # In the order of their values, so that what is drawn does not depend on how the records came.
-            other.fit(rows_of(pair.original, value_order(pair.original), pair.original.label))
+            original = rows_of(pair.original, value_order(pair.original), pair.original.label)
+            other.fit(original, seed=context.scenario.seed)
             releases = [other.sample(n, seed=context.scenario.seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
             again = Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)
         after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)

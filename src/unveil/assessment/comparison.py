@@ -34,7 +34,7 @@ def compare(
     original: Any, candidates: Mapping[str, Any] | None = None, keys: str | Sequence[str] = (), *,
     targets: str | Sequence[str] | None = None, grid: Mapping[str, Sequence[Any]] | None = None, m: int = 5,
     risk: str = "DiSCO", utility: str = "mean TVD", measures: Sequence[str] = ("identity", "attribute", "utility"),
-    seed: int = 0, budget: float = 600.0, progress: Progress | None = None,
+    seed: int | None = None, budget: float = 600.0, progress: Progress | None = None,
     special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None, **options: Any,
 ) -> RiskUtilityMap:  # fmt: skip
     """Put several releases, or synthesizers with their settings, on one absolute map of risk and utility.
@@ -46,7 +46,8 @@ def compare(
     original
         The file of real records: a frame or a path.
     candidates
-        By label: a release, a list of releases, or a synthesizer (an object with ``fit`` and ``sample``).
+        By label: a release, a list of releases, or a synthesizer (an object with ``fit`` and ``sample``, or a function
+        of a frame).
     keys
         What an intruder knows of a person.
     targets
@@ -61,7 +62,9 @@ def compare(
     measures
         What is measured, as for :func:`unveil.assess`; add "inference" or "posterior" for these risks.
     seed
-        Of synthesis and measures.
+        Of synthesis and measures. Without it releases come from a seed of the operating system, and the measures of
+        the same releases are the same. A seed that was given is confidential where a release that was made with it is
+        given away.
     budget
         Seconds for all candidates together.
     progress
@@ -107,19 +110,20 @@ def compare(
     if isinstance(m, bool) or not isinstance(m, int) or m < 1:
         raise CallError(f"m must be a whole number from 1, not {m!r}")
     source = read(original)
+    secret = _seed(seed)
     with overheard() as heard:
         shared = _shared(source, everything, [*_names(keys), *_names(targets)])
     found: dict[str, Assessment] = {}
     for done, (label, candidate) in enumerate(everything.items()):
         if progress is not None:
             progress(done, len(everything), label)
-        releases, synthesizer = _released(source, candidate, m, seed)
+        releases, synthesizer = _released(source, candidate, m, secret)
         with warnings.catch_warnings():
             # An original among the candidates is a point like any other.
             warnings.simplefilter("ignore", UnveilWarning)
             pair = Pair(shared, releases, special_codes=special_codes, kinds=kinds)
         found[label] = assess(
-            pair, keys, targets=targets, synthesizer=synthesizer, measures=measures, seed=seed,
+            pair, keys, targets=targets, synthesizer=synthesizer, measures=measures, seed=seed or 0,
             budget=budget / len(everything), **options,
         )  # fmt: skip
     if progress is not None:
@@ -161,7 +165,9 @@ def _opened(candidates: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_synthesizer(candidate: Any) -> bool:
-    return hasattr(candidate, "fit") and hasattr(candidate, "sample")
+    from unveil.synthesis.calls import is_synthesizer
+
+    return is_synthesizer(candidate)
 
 
 def _names(given: str | Sequence[str] | None) -> list[str]:
@@ -228,8 +234,18 @@ def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]
     """The candidate's releases, and its synthesizer if it is one."""
     if not _is_synthesizer(candidate):
         return candidate, None
-    candidate.fit(source)
-    return [candidate.sample(source.num_rows, seed=seed + 1 + copy) for copy in range(m)], candidate
+    from unveil.synthesis.calls import Foreign, as_synthesizer, fitted_anew
+
+    maker = fitted_anew(as_synthesizer(candidate), source, seed=seed)
+    releases = [maker.sample(source.num_rows, seed=seed + 1 + copy) for copy in range(m)]
+    # A function has no settings that an intruder could fit anew.
+    return releases, None if isinstance(maker, Foreign) and maker.is_function else maker
+
+
+def _seed(seed: int | None) -> int:
+    from unveil.synthesis.seeds import seed_or_secret
+
+    return seed_or_secret(seed)
 
 
 def _points(contents: Mapping[str, Mapping[str, Any]], risk: str, utility: str) -> tuple[Point, ...]:

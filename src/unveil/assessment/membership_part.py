@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Sequence
 from typing import Any
@@ -56,9 +55,8 @@ def membership_part(context: Context) -> Section:
 
         # What follows is about the synthesizer alone: of releases that it did not make it says nothing.
         check_maker(context.pair, context.synthesizer, scenario.targets[0])
-        # A copy: it is fitted to halves, and other parts go on with the synthesizer as it was given.
         again = membership_synthesizer(
-            context.pair.original, copy.deepcopy(context.synthesizer), repeats=REPEATS, max_records=MOST_RECORDS,
+            context.pair.original, context.synthesizer, repeats=REPEATS, max_records=MOST_RECORDS,
             level=level, seed=scenario.seed, special_codes=context.pair.special_codes or None,
             kinds=context.pair.kinds or None,
         )  # fmt: skip

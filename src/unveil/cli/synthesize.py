@@ -123,7 +123,7 @@ def synthesize(
     original: Original, *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], converter=named_path)],
     method: str = "cart", m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5,
-    k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole = 1,
+    k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole | None = None,
     trees: Trees = Trees(), model: Model = Model(), whole_file: WholeFile = WholeFile(),
     format: str | None = None, overwrite: Annotated[bool, Parameter(negative=())] = False,
     n_jobs: Whole | None = None, reading: Reading = Reading(),
@@ -142,7 +142,8 @@ def synthesize(
     k
         Number of records of each copy; default: as many as the original.
     seed
-        The same seed gives the same files, except where noise for differential privacy is drawn.
+        The same seed gives the same files, except where noise for differential privacy is drawn. It is confidential.
+        Default: one that nobody can guess, kept in the provenance file alone.
     format
         csv, csv.gz, tsv, parquet, feather, arrow, sav, zsav, dta or xpt; default: that of the original.
     overwrite
@@ -151,6 +152,7 @@ def synthesize(
         Number of threads; default: all. The files do not depend on it.
     """
     from unveil.synthesis.files import synthesize_files
+    from unveil.synthesis.seeds import CONFIDENTIAL
 
     announce_compiling()
     settings = asdict(trees) | model.settings() | asdict(whole_file) | {
@@ -162,6 +164,8 @@ def synthesize(
             format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
     print(files)
+    if seed is not None:
+        print(f"{CONFIDENTIAL}; keep command lines and scripts that hold it in the building", file=sys.stderr)
 
 
 def _split(given: list[str] | None) -> list[str] | None:

@@ -27,7 +27,7 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar, Source
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.synthesis.calls import as_frame, rows_of, sampler, value_order
+from unveil.synthesis.calls import as_synthesizer, fitted_anew, rows_of, value_order
 
 __all__ = ["RapidCV", "rapid_synthesizer_cv"]
 
@@ -191,7 +191,7 @@ def rapid_synthesizer_cv(
     # The order in which the records came is not to matter.
     read = source
     source = rows_of(source, value_order(source), source.label)
-    draw = sampler(synthesizer)
+    maker = as_synthesizer(synthesizer)
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
         raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
@@ -212,7 +212,8 @@ def rapid_synthesizer_cv(
             used = rows_of(source, np.flatnonzero(fold != f), "the records used")
             left = rows_of(source, np.flatnonzero(fold == f), "the records left out")
             number_of_draw = seed + repeat * folds + f
-            made = open_source(draw(as_frame(used), used.num_rows, number_of_draw), label="the synthesizer's release")
+            fitted = fitted_anew(maker, used, seed=number_of_draw)
+            made = open_source(fitted.sample(used.num_rows, seed=number_of_draw), label="the synthesizer's release")
             for attacked, rates in ((left, held_out), (used, in_sample)):
                 pair = Pair(attacked, made, kinds=kinds, special_codes=special_codes)
                 last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)

@@ -23,7 +23,7 @@ from unveil.microdata.files import open_source
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.synthesis.calls import as_frame, rows_of, sampler, value_order
+from unveil.synthesis.calls import as_synthesizer, fitted_anew, rows_of, value_order
 
 __all__ = ["MembershipOfSynthesizer", "membership_synthesizer"]
 
@@ -205,7 +205,7 @@ def membership_synthesizer(
         raise DataError(f"{source.label} has {source.num_rows} record(s); two halves need at least 4")
     read = source
     source = rows_of(source, value_order(source), source.label)
-    draw = sampler(synthesizer)
+    maker = as_synthesizer(synthesizer)
     runs: list[Membership] = []
     for repeat in range(repeats):
         order = np.random.default_rng([seed, repeat]).permutation(source.num_rows)
@@ -213,7 +213,8 @@ def membership_synthesizer(
         for used, left in (halves, halves[::-1]):
             members = rows_of(source, used, "the half that was used")
             others = rows_of(source, left, "the half that was not")
-            made = open_source(draw(as_frame(members), len(used), seed + len(runs)), label="the synthesizer's release")
+            fitted = fitted_anew(maker, members, seed=seed + len(runs))
+            made = open_source(fitted.sample(len(used), seed=seed + len(runs)), label="the synthesizer's release")
             pair = Pair(members, made, kinds=kinds, special_codes=special_codes)
             runs.append(membership(pair, others, holdout_unseen=True, seed=seed, **options))
             if progress is not None:

@@ -49,7 +49,8 @@ def open_frame(data: Any, label: str) -> Source:
         table.schema, lambda name: dictionary_levels(fetch(name)), fetch, enumerations="duckdb" in root
     )
     flavour: Flavour = "polars" if root == "polars" else "arrow"
-    return Source(label, tuple(table.column_names), table.num_rows, fetch, variables, flavour)
+    like = data.clear() if flavour == "polars" else table.schema
+    return Source(label, tuple(table.column_names), table.num_rows, fetch, variables, flavour, like=like)
 
 
 def _arrow_table(data: Any, label: str, root: str) -> pa.Table:
@@ -94,7 +95,8 @@ def open_pandas(frame: Any, label: str, *, flavour: Flavour = "pandas") -> Sourc
             is_declared = dtype.ordered or declare_an_order(levels, codes)
             kind: Kind = "ordered" if dtype.ordered else "categorical"
             variables[name] = Variable(name, kind=kind, levels=levels if is_declared else None)
-    return Source(label, names, len(frame), fetch, variables, flavour)
+    like = frame.iloc[:0] if flavour == "pandas" else None
+    return Source(label, names, len(frame), fetch, variables, flavour, like=like)
 
 
 def _pandas_column(series: Any, name: str, label: str) -> pa.ChunkedArray:

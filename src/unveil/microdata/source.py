@@ -89,6 +89,8 @@ class Source:
         seed is confidential.
     remarks
         What was said while the file was read; grows as columns are read.
+    like
+        The frame that it came from, without its records (of Arrow the schema): the types that one like it has.
     """
 
     label: str
@@ -102,6 +104,7 @@ class Source:
     native: Callable[[str], pa.ChunkedArray] | None = None
     origin: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     remarks: list[Remark] = field(default_factory=list, repr=False, compare=False)
+    like: Any = None
 
     @cached_property
     def _known(self) -> frozenset[str]:

@@ -293,7 +293,7 @@ def _released(pair: Pair, original: Any, synthesizer: CartSynthesizer, seed: int
     """As many releases as there are, of an original that may be protected, under settings that may be others."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
-        fitted = copy.copy(synthesizer).fit(original)
+        fitted = copy.copy(synthesizer).fit(original, seed=APART + seed)
         releases = [fitted.sample(n, seed=APART + seed + r) for r, n in enumerate(pair.n_synthetic)]
     return Pair(original, releases), fitted
 

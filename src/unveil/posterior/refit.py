@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-import copy
-import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError
 from unveil.microdata import Pair, Source
 from unveil.posterior.chain import Chain
 from unveil.posterior.evidence import Step
 from unveil.posterior.worlds import Worlds
-from unveil.synthesis.calls import value_order
+from unveil.synthesis.calls import fitted_anew, value_order
 
 __all__ = ["Altered", "DeltaEvidence", "RefitEvidence", "as_figures", "quietly"]
 
@@ -26,6 +25,8 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 ALL = "all variables"
+FIT = 1
+"""Seed of fits that are random: what is fitted for a figure is not released."""
 
 
 class Altered:
@@ -64,14 +65,12 @@ class Altered:
         def fetch(name: str) -> pa.ChunkedArray:
             return changed[name] if name in changed else original.fetch(name).take(pa.array(rows))
 
-        return Source(original.label, original.names, original.num_rows, fetch, original.variables, "arrow")
+        return replace(original, fetch=fetch, path=None, form=None, native=None)
 
 
 def quietly(synthesizer: Any, original: Any) -> Any:
-    """A copy of a synthesizer, fitted without repeating its warnings."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnveilWarning)
-        return copy.copy(synthesizer).fit(original)
+    """A copy of a synthesizer, fitted without repeating its warnings; the figures do not depend on a secret seed."""
+    return fitted_anew(synthesizer, original, seed=FIT)
 
 
 def as_figures(found: Any) -> tuple[int, float]:

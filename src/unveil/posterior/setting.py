@@ -20,7 +20,7 @@ from unveil.posterior.kept import is_known
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.refit import candidates_by_name, quietly
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.calls import value_order
+from unveil.synthesis.calls import as_synthesizer, value_order
 from unveil.synthesis.encode import encode
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.settings import settings_of
@@ -243,6 +243,7 @@ def _fitted(synthesizer: Any, pair: Pair) -> Any:
     """The synthesizer, fitted to the pair's original."""
     if not callable(getattr(synthesizer, "fit", None)):
         raise CallError("synthesizer: give an object with fit(frame), such as CartSynthesizer()")
+    synthesizer = as_synthesizer(synthesizer)
     if isinstance(synthesizer, CatallSynthesizer):
         # Noise that was drawn is not known to the intruder, and a fit would draw it again.
         return synthesizer

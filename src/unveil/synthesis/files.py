@@ -24,6 +24,7 @@ from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
+from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 from unveil.synthesis.targets import Targets, check_free, choose_targets, leftovers, write_all
 
@@ -63,7 +64,7 @@ class SyntheticFiles:
         return "\n".join(
             [
                 f"{copies} of {facts.k} records, from {facts.original.name} ({facts.original.records} records) "
-                f"by {facts.method}, seed {facts.seed}, {facts.seconds:.1f} s",
+                f"by {facts.method}, {facts.seconds:.1f} s",
                 "",
                 text_table(["variable", "method", "leaves", "removed by collapse", "bits lost"], rows, digits=3),
                 "",
@@ -75,9 +76,9 @@ class SyntheticFiles:
                 "",
                 paragraph(
                     "Synthetic files are not safe by themselves: their values are those of real persons, and rare",
-                    f"combinations can come back as they were. {self.targets.provenance.name} tells of the original:",
-                    "keep it in the building. Before a file is handed out, measure it with the keys that an intruder",
-                    "may know:",
+                    f"combinations can come back as they were. {self.targets.provenance.name} tells of the original,",
+                    "and holds the seed, with which whoever has all records but one reads off the last: keep it in the",
+                    "building. Before a file is handed out, measure it with the keys that an intruder may know:",
                 ),
                 "",
                 f"  unveil identity {shown} --keys ...",
@@ -95,7 +96,7 @@ def synthesize_files(
     method: str = "cart",
     m: int = 5,
     k: int | None = None,
-    seed: int = 1,
+    seed: int | None = None,
     settings: Mapping[str, Any] | None = None,
     reading: Mapping[str, Any] | None = None,
     format: str | None = None,
@@ -113,8 +114,10 @@ def synthesize_files(
         A folder for ``m`` files called after the original, or the name of a single file where ``m`` is 1.
     method
         "cart", another method for every variable, or one for the whole file, as in :func:`unveil.synthesize`.
-    m, k, seed
-        Number of copies, of records in each (as many as the original by default), and the seed.
+    m, k
+        Number of copies, and of records in each (as many as the original by default).
+    seed
+        Of fit and draws. Without it one is drawn from the operating system, and kept in the provenance file alone.
     settings
         The synthesizer's parameters.
     reading
@@ -145,9 +148,10 @@ def synthesize_files(
         If the format needs an optional package.
     """
     started = time.perf_counter()
-    for name, value, least in (("m", m, 1), ("k", k, 1), ("seed", seed, 0)):
+    for name, value, least in (("m", m, 1), ("k", k, 1)):
         if value is not None and value < least:
             raise CallError(f"{name} must be at least {least}, not {value}")
+    seed = seed_or_secret(seed)
     reading = {name: value for name, value in (reading or {}).items() if value is not None}
     with _collected() as caught:
         source = read(original, **reading)

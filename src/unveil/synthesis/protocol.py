@@ -104,6 +104,6 @@ class Synthesizer(Protocol):
         """Fit on the original records and return itself."""
         ...
 
-    def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:
+    def sample(self, n: int | None = None, *, m: int = 1, seed: int | None = None) -> Any:
         """Draw ``n`` synthetic records (default: as many as the original); a list of frames where ``m`` > 1."""
         ...

@@ -1,10 +1,12 @@
 """Where a synthetic file comes from: a small JSON file beside it.
 
-It holds no value of any record. It is not for release all the same: with the SHA-256 of the original, whoever
-knows all of it but one record can try out that record. Its content, by key:
+It holds no value of any record. It is not for release all the same: with the seed, or with the SHA-256 of the
+original, whoever knows all of the original but one record can try out that record. Its content, by key:
 
 ``format``
     1; raised when a key changes its meaning.
+``confidential``
+    A sentence that says so.
 ``versions``
     Of unveil, Python, numpy, numba, pyarrow and scipy.
 ``date``, ``seconds``
@@ -49,6 +51,10 @@ from unveil.microdata.documents import Maybe, check_shape, read_json
 __all__ = ["FileFacts", "Provenance", "VariableFacts", "read_provenance", "versions", "write_provenance"]
 
 FORMAT = 1
+CONFIDENTIAL = (
+    "Keep this file in the building. Whoever has its seed, or the SHA-256 of the original, and all records of the "
+    "original but one, finds out that record by trying."
+)
 PACKAGES = ("unveil", "numpy", "numba", "pyarrow", "scipy")
 
 
@@ -127,6 +133,7 @@ class Provenance:
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         return {
             "format": FORMAT,
+            "confidential": CONFIDENTIAL,
             **plain,
             "settings": dict(self.settings),
             "reading": dict(self.reading),
@@ -233,6 +240,7 @@ def read_provenance(path: str | Path) -> Provenance:
         raise FileError(f"{label}: not a provenance file; it has no 'format'")
     if content.pop("format") != FORMAT:
         raise FileError(f"{label}: a provenance file of another version of unveil; this one knows format {FORMAT}")
+    content.pop("confidential", None)
     try:
         check_shape(content, _CONTENT, "the content")
         if "schema" in content["reading"]:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from unveil.errors import CallError
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
+from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
 __all__ = ["synthesize"]
@@ -16,7 +17,7 @@ S = TypeVar("S")
 
 
 def synthesize(
-    original: Any, *, method: str = "cart", m: int = 5, k: int | None = None, seed: int = 1, **options: Any
+    original: Any, *, method: str = "cart", m: int = 5, k: int | None = None, seed: int | None = None, **options: Any
 ) -> Any:
     """Make synthetic copies of a file.
 
@@ -31,8 +32,10 @@ def synthesize(
         Number of copies.
     k : int, optional
         Number of records of each copy; as many as the original by default.
-    seed : int
-        The same seed gives the same copies.
+    seed : int, optional
+        The same seed gives the same copies, for demonstrations and tests. Without it one is drawn from the operating
+        system that nobody knows. A seed is confidential: whoever has all records but one, the order of the file and
+        the seed repeats the synthesis for every value that the last record may have, and sees which one it has.
     **options
         See :class:`unveil.CartSynthesizer`, or the class of the whole file's method.
 
@@ -68,6 +71,7 @@ def synthesize(
             raise CallError("give either method for all variables or methods by variable, not both")
         options["methods"] = method
     synthesizer = _made(CartSynthesizer, options)
+    seed = seed_or_secret(seed)
     return synthesizer.fit(original, seed=seed).sample(k, m=m, seed=seed)
 
 

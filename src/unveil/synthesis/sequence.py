@@ -22,6 +22,7 @@ from unveil.synthesis.methods import METHODS
 from unveil.synthesis.palette import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
+from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.variable import open_release
 from unveil.threads import in_threads, n_threads
 from unveil.trees import Dependence
@@ -146,15 +147,16 @@ class CartSynthesizer:
         self._plans: tuple[Plan, ...] = ()
         self._palette: Palette | None = None
 
-    def fit(self, original: Any, *, seed: int = 1) -> CartSynthesizer:
+    def fit(self, original: Any, *, seed: int | None = None) -> CartSynthesizer:
         """Fit the trees.
 
         Parameters
         ----------
         original
             The file of real records: a path, a data frame, or what :func:`unveil.read` gives.
-        seed : int
-            For methods whose fit is random; trees are a function of the data alone.
+        seed : int, optional
+            For methods whose fit is random; trees are a function of the data alone. Without it one is drawn from the
+            operating system that nobody knows.
 
         Returns
         -------
@@ -169,8 +171,7 @@ class CartSynthesizer:
         DataError
             If the file has no records or no columns, or a column cannot be read as its kind.
         """
-        if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
-            raise CallError(f"seed must be a whole number from 0, not {seed!r}")
+        seed = seed_or_secret(seed)
         if not isinstance(self.proper, bool):
             raise CallError(f"proper must be True or False, not {self.proper!r}")
         if self.progress is not None and not callable(self.progress):
@@ -210,7 +211,7 @@ class CartSynthesizer:
         give_back(source.num_rows)
         return self
 
-    def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:
+    def sample(self, n: int | None = None, *, m: int = 1, seed: int | None = None) -> Any:
         """Draw synthetic copies.
 
         Parameters
@@ -219,9 +220,10 @@ class CartSynthesizer:
             Number of records of each copy; as many as the original by default.
         m : int
             Number of copies.
-        seed : int
+        seed : int, optional
             The same seed gives the same copies, on any number of threads; the first copies do not depend on
-            ``m``.
+            ``m``. Without it one is drawn from the operating system that nobody knows: whoever has all records but
+            one and the seed repeats the synthesis and reads the last record off.
 
         Returns
         -------
@@ -235,12 +237,13 @@ class CartSynthesizer:
         """
         palette = self._fitted()
         n = self._variables[0].codes.size if n is None else n
-        for name, value, least in (("n", n, 0), ("m", m, 1), ("seed", seed, 0)):
+        for name, value, least in (("n", n, 0), ("m", m, 1)):
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+        secret = seed_or_secret(seed)
 
         def draw(copy: int, plans: Sequence[Plan] = self._plans) -> Any:
-            levels = draw_copy(plans, n, seed, (1, copy))
+            levels = draw_copy(plans, n, secret, (1, copy))
             return palette.paint({variable.name: levels.pop(variable.name) for variable in self._variables})
 
         def done(count: int, copy: int) -> None:
@@ -250,7 +253,7 @@ class CartSynthesizer:
         with enough_memory(n, m, len(self._variables)):
             if self.proper:
                 # One after the other, each fitted in threads: the trees of only one copy are held at a time.
-                copies = [draw(copy, self._bootstrapped(seed, copy, m)) for copy in range(m)]
+                copies = [draw(copy, self._bootstrapped(secret, copy, m)) for copy in range(m)]
             else:
                 copies = in_threads(draw, range(m), self.threads, done)
         return copies if m > 1 else copies[0]
@@ -335,9 +338,7 @@ class CartSynthesizer:
         if not self._plans:
             return "<CartSynthesizer: not fitted; call fit(original)>"
         n, p = self._variables[0].codes.size, len(self._variables)
-        return (
-            f"<CartSynthesizer: {p} variables, {n} records, {sum(self.leaves().values())} leaves; call sample(seed=1)>"
-        )
+        return f"<CartSynthesizer: {p} variables, {n} records, {sum(self.leaves().values())} leaves; call sample()>"
 
     def _fitted(self) -> Palette:
         if self._palette is None:

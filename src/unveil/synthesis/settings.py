@@ -6,9 +6,12 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
+from unveil.synthesis.calls import Foreign
+
 __all__ = ["settings_of"]
 
-_NO_SETTING = ("self", "progress", "n_jobs")
+_NO_SETTING = ("self", "progress", "n_jobs", "noise_seed")
+"""What does not change the result, and a seed, which is confidential: reports hold the settings."""
 _MISSING = object()
 
 
@@ -32,6 +35,7 @@ def settings_of(synthesizer: Any) -> dict[str, Any]:
     >>> found["class"], found["minbucket"], found["cp"]
     ('CartSynthesizer', 20, 1e-08)
     """
+    synthesizer = synthesizer.inner if isinstance(synthesizer, Foreign) else synthesizer
     found = {"class": type(synthesizer).__name__}
     for name in inspect.signature(type(synthesizer).__init__).parameters:
         if name in _NO_SETTING:

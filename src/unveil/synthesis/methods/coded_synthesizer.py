@@ -15,6 +15,7 @@ from unveil.synthesis.fitting import generator
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
 from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods.coded_file import CodedFile, Codes
+from unveil.synthesis.seeds import seed_or_secret
 
 __all__ = ["CodedSynthesizer", "summed"]
 
@@ -22,7 +23,7 @@ __all__ = ["CodedSynthesizer", "summed"]
 class CodedSynthesizer(ABC):
     """Draws records like those of a :class:`CodedFile`; the codes are the method's."""
 
-    def sample(self, n: int | None = None, *, m: int = 1, seed: int = 1) -> Any:
+    def sample(self, n: int | None = None, *, m: int = 1, seed: int | None = None) -> Any:
         """Draw records.
 
         Parameters
@@ -31,8 +32,8 @@ class CodedSynthesizer(ABC):
             Number of records; as many as the original by default.
         m : int
             Number of copies.
-        seed : int
-            Seed of the draws.
+        seed : int, optional
+            Of the draws. Without it one is drawn from the operating system that nobody knows.
 
         Returns
         -------
@@ -46,12 +47,13 @@ class CodedSynthesizer(ABC):
         """
         file = self._coded_file()
         n = file.n if n is None else n
-        for name, value, least in (("n", n, 0), ("m", m, 1), ("seed", seed, 0)):
+        for name, value, least in (("n", n, 0), ("m", m, 1)):
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
                 raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+        secret = seed_or_secret(seed)
         with enough_memory(n, m, len(file.variables)):
             # every copy has a source of randomness of its own
-            frames = [file.frame(self._draw(n, generator(seed, copy))) for copy in range(m)]
+            frames = [file.frame(self._draw(n, generator(secret, copy))) for copy in range(m)]
         return frames if m > 1 else frames[0]
 
     @abstractmethod

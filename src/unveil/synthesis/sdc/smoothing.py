@@ -12,6 +12,7 @@ from unveil.synthesis.bandwidth import SPIKE, rule_of_thumb
 from unveil.synthesis.sdc.amounts import SpecialCodes, amounts_of
 from unveil.synthesis.sdc.records import Records
 from unveil.synthesis.sdc.report import SdcReport
+from unveil.synthesis.seeds import seed_or_secret
 
 __all__ = ["decimals_of", "smooth"]
 
@@ -22,7 +23,7 @@ EXACT_DOUBLE = 2**53
 def smooth(
     data: Any,
     column: str,
-    seed: int,
+    seed: int | None = None,
     *,
     bandwidth: float | None = None,
     special_codes: SpecialCodes = None,
@@ -39,7 +40,8 @@ def smooth(
     column
         A numeric column.
     seed
-        Seed of the noise.
+        Of the noise. Without it one is drawn from the operating system that nobody knows: who has the seed takes the
+        noise off again.
     bandwidth
         Standard deviation ``h`` of the noise. By default Silverman's rule of thumb,
         ``h = 0.9 min(sd, interquartile range / 1.34) n^(-1/5)``.
@@ -69,7 +71,7 @@ def smooth(
     --------
     >>> import pyarrow as pa
     >>> weights = pa.table({"weight": [61.5, 70.0, 82.5, None, 90.1, 55.0]})
-    >>> smoothed, report = smooth(weights, "weight", 1)
+    >>> smoothed, report = smooth(weights, "weight", seed=1)
     >>> smoothed.column("weight")[3].as_py(), smoothed.column("weight")[4].as_py() <= 90.1
     (None, True)
     >>> round(report.figures["bandwidth"], 2)
@@ -77,7 +79,7 @@ def smooth(
     """
     records = Records.of(data)
     where = f"{records.source.label}: column {column!r}"
-    if isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0:
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
         raise CallError(f"{where}: seed must be a whole number that is not negative, not {seed!r}")
     if bandwidth is not None and not 0 < bandwidth < np.inf:
         raise CallError(f"{where}: bandwidth must be a positive number, not {bandwidth!r}")
@@ -89,7 +91,7 @@ def smooth(
         raise DataError(f"{where} holds integers beyond 2^53; such numbers are no amounts that noise can be added to")
     h = rule_of_thumb(old) if bandwidth is None else float(bandwidth)
     decimals = 0 if amounts.is_whole else decimals_of(old)
-    noise = np.random.default_rng(seed).standard_normal(old.size)
+    noise = np.random.default_rng(seed_or_secret(seed)).standard_normal(old.size)
     new: NDArray[np.float64] = old + h * noise
     if old.size:
         new = np.clip(new, old.min(), old.max()).round(decimals)
@@ -110,7 +112,7 @@ def smooth(
         sentences.append("The noise is smaller than what rounding takes away: a larger bandwidth is needed.")
     report = SdcReport(
         "smooth", records.source.label, (column,), n, n_changed,
-        {"seed": int(seed), "bandwidth": h, "decimals": decimals, "n_spike": n_kept, "n_gaps": amounts.n_gaps,
+        {"bandwidth": h, "decimals": decimals, "n_spike": n_kept, "n_gaps": amounts.n_gaps,
          "n_special": amounts.n_special},
         tuple(sentences),
     )  # fmt: skip
