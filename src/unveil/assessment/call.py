@@ -124,7 +124,8 @@ def assess(
         models=models, level=level, budget=budget, minimum_count=minimum_count, seed=seed,
     )  # fmt: skip
     rules = policy if policy is None or isinstance(policy, Policy) else read_policy(policy)
-    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, holdout, holdout_unseen)
+    unseen = None if holdout is None else pair.with_file(holdout, "the held-out records").releases[-1]
+    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen)
     parts = _parts(scenario)
     kept = None if checkpoint is None else _kept(checkpoint, context)
     done = []

@@ -18,7 +18,7 @@ from unveil.assessment.public import public_summary
 from unveil.assessment.publish import HELD_BACK, SUFFIX, with_public
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
-from unveil.microdata import Pair, read
+from unveil.microdata import Pair
 from unveil.microdata.digest import sha256
 from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
@@ -246,7 +246,7 @@ def _provenance(context: Context, parts: Sequence[Mapping[str, Any]]) -> dict[st
             continue
     sources = [("original", context.pair.original), *(("release", one) for one in context.pair.releases)]
     if context.holdout is not None:
-        sources.append(("holdout", read(context.holdout)))
+        sources.append(("holdout", context.holdout))
     inputs = []
     for role, source in sources:
         path = source.path

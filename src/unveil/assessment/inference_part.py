@@ -14,7 +14,6 @@ from unveil.assessment.part import MOST_SECONDS, Context, Section
 from unveil.assessment.publish import Exact, told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
-from unveil.microdata import Pair
 from unveil.notes import Note
 
 if TYPE_CHECKING:
@@ -82,17 +81,14 @@ def chosen_attacker(context: Context) -> tuple[str, str | None]:
 
 def _held_out(context: Context, target: str, attacker: str) -> float:
     """The rate among persons whom the synthesizer never saw; NaN where there are none."""
-    if context.holdout is None or not context.holdout_unseen:
+    if context.unseen is None:
         return math.nan
     from unveil.inference import rapid
 
-    pair, scenario = context.pair, context.scenario
-    others = Pair(
-        context.holdout, list(pair.releases), special_codes=pair.special_codes or None, kinds=pair.kinds or None
-    )
+    scenario = context.scenario
     found = rapid(
-        others, scenario.keys, target=target, attacker=attacker, permutations=0, ceiling=False, seed=scenario.seed,
-        tau=scenario.tau, epsilon=scenario.epsilon, metric=_metric(context, target),
+        context.unseen.as_original(), scenario.keys, target=target, attacker=attacker, permutations=0, ceiling=False,
+        seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon, metric=_metric(context, target),
     )  # fmt: skip
     return float(found.rate)
 

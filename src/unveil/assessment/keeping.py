@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import FileError
-from unveil.microdata import Pair, read
+from unveil.microdata import Pair
 from unveil.microdata.atomic import replacing
 from unveil.microdata.coding import distinct_values, python_values
 from unveil.microdata.doors import check_readable
+from unveil.microdata.source import Source
 from unveil.result import without_nan
 
 __all__ = ["Kept", "fingerprint"]
@@ -60,7 +61,7 @@ class Kept:
             temporary.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}", encoding="utf-8")
 
 
-def fingerprint(pair: Pair, holdout: Any, *settings: object) -> str:
+def fingerprint(pair: Pair, holdout: Source | None, *settings: object) -> str:
     """A digest of the files' coded content and of everything that decides a result."""
     digest = hashlib.sha256(repr((pair.n_original, pair.n_synthetic, settings)).encode())
     for name in pair.names:
@@ -69,9 +70,8 @@ def fingerprint(pair: Pair, holdout: Any, *settings: object) -> str:
         for codes in (column.original, *column.releases):
             digest.update(codes.tobytes())
     if holdout is not None:
-        source = read(holdout)
-        for name in source.names:
-            found = distinct_values(source.column(name), label=source.label, name=name)
+        for name in holdout.names:
+            found = distinct_values(holdout.column(name), label=holdout.label, name=name)
             digest.update(repr((name, python_values(found.values))).encode())
             digest.update(found.codes.tobytes())
     return digest.hexdigest()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import warnings
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,6 @@ from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.assessment.publish import told
 from unveil.assessment.wording import listed
-from unveil.errors import DataError, UnveilWarning
 from unveil.limits import exceeds
 from unveil.notes import Note
 from unveil.tables import key_sets, structure
@@ -104,16 +102,9 @@ def _left_out(context: Context) -> str | None:
 
 
 def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
-    """The baselines; records that were not held out, or do not fit, take none of the others with them."""
-    level, seed = context.scenario.level, context.scenario.seed
-    if context.holdout is None or not context.holdout_unseen:
-        return risk.ladder(level=level, seed=seed)
-    try:
-        return risk.ladder(holdout=context.holdout, level=level, seed=seed)
-    except DataError as error:
-        text = "figures for held-out records are left out"
-        warnings.warn(Note(f"{text}: {error}", text), UnveilWarning, stacklevel=2)
-        return risk.ladder(level=level, seed=seed)
+    """The baselines, those of held-out records where there are any."""
+    holdout = None if context.unseen is None else context.holdout
+    return risk.ladder(holdout=holdout, level=context.scenario.level, seed=context.scenario.seed)
 
 
 def _rises(context: Context) -> tuple[str, ...]:

@@ -13,8 +13,11 @@ from unveil.assessment.figure import Figure
 from unveil.assessment.publish import with_public
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
-from unveil.errors import UnveilError, UnveilWarning
+from unveil.errors import DataError, UnveilError, UnveilWarning
 from unveil.microdata import Pair
+from unveil.microdata.holdout import Holdout
+from unveil.microdata.source import Source
+from unveil.notes import Note
 from unveil.tables import attribute, identity
 from unveil.tables.attribute_risk import AttributeRisk
 from unveil.tables.identity import IdentityRisk
@@ -57,7 +60,8 @@ class Context:
     synthesizer
         What made the releases, if it is known.
     holdout, holdout_unseen
-        Real records held out, if there are any, and whether it was stated that the synthesizer never saw them.
+        Real records held out, as they were opened with the pair, and whether it was stated that the synthesizer never
+        saw them.
     parts_left
         Number of parts that share the time that is left, this one among them.
     """
@@ -66,7 +70,7 @@ class Context:
     scenario: Scenario
     clock: Clock
     synthesizer: Any = None
-    holdout: Any = None
+    holdout: Source | None = None
     holdout_unseen: bool = False
     parts_left: int = 1
 
@@ -78,6 +82,19 @@ class Context:
     def rounding_of(self, persons: int) -> Rounding:
         """How far figures of some persons are rounded for publication."""
         return Rounding(persons, self.scenario.minimum_count)
+
+    @cached_property
+    def unseen(self) -> Holdout | None:
+        """The held-out records, read like the other files; None where there are none, or none that were held out."""
+        if self.holdout is None or not self.holdout_unseen:
+            return None
+        try:
+            return Holdout.of(self.pair, self.holdout)
+        except DataError as error:
+            # They take none of the other figures with them.
+            text = "figures for held-out records are left out"
+            warnings.warn(Note(f"{text}: {error}", text), UnveilWarning, stacklevel=2)
+            return None
 
     @cached_property
     def identity(self) -> IdentityRisk:

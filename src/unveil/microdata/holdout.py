@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -23,6 +24,8 @@ WHY = (
     "comparing members with members measures nothing, whatever the risk is"
 )
 _BY_CHANCE = 1e-4
+_SAME_BY_CHANCE = -6.0
+"""Power of ten of the probability from which on two files are not equal record by record by chance."""
 _TOLERATED = 0.1
 """Share of held-out records that may be found in the original beyond what twins explain."""
 
@@ -104,6 +107,7 @@ class Holdout:
         if not found.source.num_rows:
             raise DataError(f"{found.source.label} has no records; there is nothing to compare with")
         found._refuse_same_file()
+        found._refuse_same_records()
         seen = overlap(found, base.names)
         if seen.suspicious:
             raise DataError(
@@ -128,6 +132,30 @@ class Holdout:
         """One variable with the held-out records in the place of the original ones, cut into groups if any."""
         joint = regrouped(self.pair.column(name), cuts)
         return replace(joint, original=joint.releases[-1], releases=joint.releases[:-1])
+
+    def as_original(self) -> Pair:
+        """The releases with the held-out records in the place of the original, read and coded with it all the same."""
+        others = copy.copy(self.base)
+        others.original = self.source
+        others._columns = {name: self.column(name) for name in self.base.names if name in self.source}
+        others._grouped = {}
+        return others
+
+    def _refuse_same_records(self) -> None:
+        """Refuse a file or frame that holds the same records in the same order, where that is no chance."""
+        names = [name for name in self.base.names if name in self.source]
+        columns = [self.pair.column(name) for name in names]
+        others = [column.releases[-1] for column in columns]
+        for number, other in enumerate((self.base.original, *self.base.releases)):
+            own = [(column.original, *column.releases)[number] for column in columns]
+            if other.num_rows != self.n_records or any((a != b).any() for a, b in zip(own, others, strict=True)):
+                continue
+            shares = (np.bincount(codes)[codes] / len(codes) for codes in own)
+            if min((float(np.log10(share).sum()) for share in shares), default=0.0) < _SAME_BY_CHANCE:
+                raise DataError(
+                    f"{self.source.label} has the records of {other.label} in the same order, so they were not held "
+                    f"out; {WHY}. Give records that the synthesizer never saw"
+                )
 
     def _refuse_same_file(self) -> None:
         for other in (self.base.original, *self.base.releases):

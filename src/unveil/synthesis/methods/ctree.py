@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.limits import falls_below
 from unveil.synthesis.methods.association import Coding, associate, coding
 from unveil.synthesis.methods.donors import Donors, require_records
 from unveil.synthesis.methods.two_sample import Division, divide
@@ -113,9 +114,9 @@ class Ctree:
             return None
         log_p = np.array([associate(predictor, response, rows).log_p_value for predictor in predictors])
         with np.errstate(divide="ignore"):
-            criterion = np.exp(len(predictors) * np.log1p(-np.exp(log_p)))
+            adjusted = -np.expm1(len(predictors) * np.log1p(-np.exp(log_p)))
         for feature in np.argsort(log_p, kind="stable"):
-            if not criterion[feature] > self.mincriterion:
+            if not falls_below(adjusted[feature], 1 - self.mincriterion, unit=0.0):
                 break
             division = divide(predictors[feature], response, rows, self.minbucket)
             if division is not None:
