@@ -137,7 +137,7 @@ class Say(Protocol):
 def rounding_of(figure: Mapping[str, Any], rounding: Rounding) -> Rounding:
     """How far a figure is rounded: as those of all persons, unless it says that fewer are behind it."""
     persons = figure.get("persons")
-    return rounding if persons is None else replace(rounding, persons=persons)
+    return replace(rounding, persons=persons) if isinstance(persons, int) else rounding
 
 
 def told_of(words: Callable[[Say], str], rounding: Rounding) -> Note:
