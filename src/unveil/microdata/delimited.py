@@ -21,8 +21,26 @@ from unveil.microdata import dialect
 from unveil.microdata.arrays import TEXT, quoted_list, text_array, unified
 from unveil.microdata.dialect import Dialect
 from unveil.microdata.form import Spelling, TextForm
-from unveil.microdata.inference import USUAL_GAPS, decimal_commas, decimals_written, force, infer, is_usual_gap
+from unveil.microdata.inference import (
+    TRUTHS,
+    USUAL_GAPS,
+    decimal_commas,
+    decimals_written,
+    force,
+    infer,
+    infer_notation,
+    is_usual_gap,
+)
 from unveil.microdata.labels import codes_of_labels
+from unveil.microdata.notation import (
+    AmountNotation,
+    DayNotation,
+    amount_notation,
+    day_notation,
+    iso_days,
+    mostly_in_a_notation,
+    plain_amounts,
+)
 from unveil.microdata.source import Kind, Scalar, Source
 
 __all__ = ["read_delimited"]
@@ -41,6 +59,7 @@ class _Column:
     typed: pa.ChunkedArray | None
     tokens: tuple[str, ...]
     only_tokens: bool
+    notation: AmountNotation | DayNotation | None = None
 
 
 def read_delimited(
@@ -85,13 +104,15 @@ def read_delimited(
     known = kinds or {}
     declared = labels or {}
     settled = [
-        _type_column(name, columns.pop(name), known.get(name), sign, form, declared.get(name, {}))
+        _type_column(name, columns.pop(name), known.get(name), (decimal, sign), form, declared.get(name, {}))
         for name in form.names
     ]
     second = _unquoted_gaps([c for c in settled if c.tokens], form, tuple(missing))
     final = _settle_gaps(settled, second, label)
     if sign == "," and decimal is None:
         _warn_points(settled, label)
+    if decimal is None:
+        _warn_unsettled([column for column in settled if column.name not in known], form, sign)
     written = TextForm(
         form.delimiter,
         sign,
@@ -238,25 +259,34 @@ def _decimal_sign(columns: Mapping[str, pa.ChunkedArray], form: Dialect) -> str:
         found[name] = decimal_commas(values)
     if "decimal" in found.values():
         return ","
-    unsure = [name for name, commas in found.items() if commas == "either"]
-    if unsure:
-        _warn(
-            f"{form.label}: column {quoted_list(unsure)} holds numbers whose comma may be a decimal or a "
-            "thousands sign; kept as text, give decimal=',' if they are decimals",
-            unsure,
-        )
-    return "."
+    grouped = [column for name, column in columns.items() if found[name] is None and _has_decimal_comma(column)]
+    return "," if grouped and not any(_has_points(column) for column in columns.values()) else "."
+
+
+def _has_decimal_comma(column: pa.ChunkedArray) -> bool:
+    """Whether the values are amounts with a point between thousands and a comma before decimals."""
+    values, _ = _without_gaps(_distinct(_unified(column)))
+    return amount_notation(values) == AmountNotation(",", ".")
+
+
+def _has_points(column: pa.ChunkedArray) -> bool:
+    """Whether the values are numbers, some with a decimal point."""
+    typed = infer(_without_gaps(_distinct(_unified(column)))[0])
+    return typed is not None and pa.types.is_floating(typed.type)
 
 
 def _type_column(
     name: str,
     column: pa.ChunkedArray,
     kind: Kind | None,
-    decimal: str,
+    decimal: tuple[str | None, str],
     form: Dialect,
     labels: Mapping[Scalar, str],
 ) -> _Column:
+    """The column as its kind or, without one, as what its values are; ``decimal`` is the sign given, and that used."""
+    given, sign = decimal
     column = _unified(column)
+    notation: AmountNotation | DayNotation | None = None
     values, tokens = _without_gaps(_distinct(column))
     only_tokens = values.null_count == len(values)
     if kind in ("categorical", "ordered"):
@@ -264,11 +294,14 @@ def _type_column(
     elif only_tokens:
         typed = pa.chunked_array([pa.nulls(len(values))])
     elif kind is None:
-        typed = infer(values, decimal)
+        typed = infer(values, sign)
+        if typed is None:
+            typed, notation = infer_notation(values, given)
     else:
-        typed, wrong = force(values, kind, decimal)
+        typed, wrong, notation = force(values, kind, sign)
         if typed is None and labels and kind in ("numeric", "logical"):
-            typed, wrong = force(_in_codes(values, labels, form.label, name), kind, decimal)
+            values = _in_codes(values, labels, form.label, name)
+            typed, wrong, notation = force(values, kind, sign)
         if typed is None:
             line = next(line for line, record in dialect.read_records(form) if wrong in record[_place(name, form)])
             raise DataError(
@@ -276,7 +309,7 @@ def _type_column(
                 "correct the value or the schema"
             )
     typed = None if typed is None else _with_values(column, typed)
-    return _Column(name, column, typed, tokens, only_tokens and kind is None)
+    return _Column(name, column, typed, tokens, only_tokens and kind is None, notation)
 
 
 def _in_codes(values: pa.ChunkedArray, labels: Mapping[Scalar, str], label: str, name: str) -> pa.ChunkedArray:
@@ -350,16 +383,31 @@ def _spelling(column: _Column, final: pa.ChunkedArray, decimal: str) -> Spelling
     if column.typed is None or pa.types.is_dictionary(final.type) or pa.types.is_null(final.type):
         return Spelling()
     values = pc.ascii_trim_whitespace(_without_gaps(_distinct(column.text))[0]).drop_null()
-    if pa.types.is_floating(final.type):
-        return Spelling(decimals_written(values, decimal), gap=gap)
+    amounts = column.notation if isinstance(column.notation, AmountNotation) else None
+    days = column.notation if isinstance(column.notation, DayNotation) else None
+    if pa.types.is_floating(final.type) or pa.types.is_integer(final.type):
+        plus = bool(pc.any(pc.starts_with(values, "+")).as_py())
+        if amounts is not None:
+            values, decimal = plain_amounts(values, amounts), "."
+        decimals = decimals_written(values, decimal) if pa.types.is_floating(final.type) else 0
+        return Spelling(decimals, gap=gap, amounts=amounts, plus=plus)
     if pa.types.is_boolean(final.type):
-        texts = pc.unique(values).to_pylist()
-        alike = next(change for change in (str.upper, str.title, str.lower) if change(texts[0]) == texts[0])
-        return Spelling(truths=(alike("true"), alike("false")), gap=gap)
+        return Spelling(truths=_truths(pc.unique(values).to_pylist()), gap=gap)
+    if days is not None:
+        values = iso_days(values, days)
     if pa.types.is_timestamp(final.type):
         longest = pc.max(pc.utf8_length(values)).as_py()
-        return Spelling(moment=next(v for v in values.to_pylist() if len(v) == longest), gap=gap)
-    return Spelling(gap=gap)
+        moment = next(v for v in values.to_pylist() if len(v) == longest)
+        return Spelling(moment=moment, gap=gap, days=days)
+    return Spelling(gap=gap, days=days)
+
+
+def _truths(texts: Sequence[str]) -> tuple[str, str]:
+    """What is written for true and false, in the letter case of the first."""
+    pairs = (("true", "false"), *TRUTHS)
+    pair = next(pair for pair in pairs if texts[0].lower() in pair)
+    alike = next(change for change in (str.upper, str.title, str.lower) if change(texts[0]) == texts[0])
+    return alike(pair[0]), alike(pair[1])
 
 
 def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -371,12 +419,47 @@ def _as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 def _warn_points(columns: Sequence[_Column], label: str) -> None:
     """In a file of decimal commas a point may be a thousands sign: such a column is not guessed at."""
     for column in columns:
-        if column.typed is None and infer(_without_gaps(_distinct(column.text))[0]) is not None:
+        if column.typed is None and infer(_plain_values(column)) is not None:
             _warn(
                 f"{label}: column {column.name!r} holds numbers with a point where other columns have "
                 "decimal commas; kept as text, give decimal= or a schema",
                 [column.name],
             )
+
+
+_UNSETTLED = {
+    "comma": "numbers whose comma may be a decimal or a thousands sign; kept as text, give decimal=',' if they are decimals",
+    "delimiter": "numbers with a decimal comma, the sign between the columns of this file; kept as text, give decimal=','",
+    "days": "days that may have the day or the month first; kept as text, write them as YYYY-MM-DD",
+    "mostly": "what looks like {}, but for values in no or another notation; kept as text, declare those that are no "
+    "value as missing, or correct them",
+}
+
+
+def _warn_unsettled(columns: Sequence[_Column], form: Dialect, sign: str) -> None:
+    """Text that looks like amounts or days, in no notation or in more than one."""
+    for column in columns:
+        values = _plain_values(column)
+        if column.typed is None and not (sign == "," and infer(values) is not None):
+            unsettled = _unsettled(values)
+            if unsettled:
+                _warn(f"{form.label}: column {column.name!r} holds {unsettled}", [column.name])
+
+
+def _unsettled(values: pa.ChunkedArray) -> str | None:
+    amounts = amount_notation(values)
+    if amounts == "unsure":
+        return _UNSETTLED["comma"]
+    if isinstance(amounts, AmountNotation) and not amounts.thousands:
+        return _UNSETTLED["delimiter"]
+    if day_notation(values) == "unsure":
+        return _UNSETTLED["days"]
+    most = mostly_in_a_notation(values)
+    return _UNSETTLED["mostly"].format(most) if most else None
+
+
+def _plain_values(column: _Column) -> pa.ChunkedArray:
+    return _without_gaps(_distinct(column.text))[0]
 
 
 def _warn(message: str, columns: Iterable[str]) -> None:

@@ -10,6 +10,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from unveil.microdata.notation import AmountNotation, DayNotation
+
 __all__ = ["ArrowForm", "Form", "PackageColumn", "PackageForm", "Spelling", "TextForm", "carried"]
 
 _MARKS_OF_TYPES = (b"_PL_", b"ARROW:extension:")
@@ -30,12 +32,21 @@ class Spelling:
         A time as it is written; it tells the sign between date and time, and the number of characters.
     gap
         What is written for a gap.
+    amounts
+        Signs of decimals and thousands, where they are not the file's own.
+    plus
+        Whether a plus sign stands before numbers above 0.
+    days
+        How days are written, where not as ISO does.
     """
 
     decimals: int = 0
     truths: tuple[str, str] = ("true", "false")
     moment: str | None = None
     gap: str = ""
+    amounts: AmountNotation | None = None
+    plus: bool = False
+    days: DayNotation | None = None
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from unveil.microdata.arrays import text_array, unified
 from unveil.microdata.coding import PER_SECOND
 from unveil.microdata.form import Spelling, TextForm
+from unveil.microdata.notation import AmountNotation, with_day_notation, with_thousands
 
 __all__ = ["write_delimited"]
 
@@ -65,30 +66,53 @@ def _texts(values: pa.Array, form: TextForm, spelling: Spelling) -> pa.Array:
     """Distinct values as they are written."""
     kind = values.type
     if pa.types.is_floating(kind):
-        return _numbers(pc.if_else(pc.is_nan(values), None, values), form, spelling.decimals)
+        return _numbers(pc.if_else(pc.is_nan(values), None, values), form, spelling, spelling.decimals)
     if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
-        return _numbers(values, form, 0)
+        return _numbers(values, form, spelling, 0)
     if pa.types.is_boolean(kind):
         return pc.if_else(values, *spelling.truths)
     if pa.types.is_timestamp(kind):
-        return _moments(values, spelling.moment)
+        return _days(_moments(values, spelling.moment), spelling)
     if pa.types.is_duration(kind):
-        return _numbers(_seconds(values), form, 0)
+        return _numbers(_seconds(values), form, spelling, 0)
     texts = values.cast(pa.string())
-    return texts if pa.types.is_date(kind) else _quoted(texts)
+    return _days(texts, spelling) if pa.types.is_date(kind) else _quoted(texts)
+
+
+def _days(texts: pa.Array, spelling: Spelling) -> pa.Array:
+    """ISO days in the notation of the file."""
+    days = spelling.days
+    if days is None:
+        return texts
+    return pa.array(
+        [None if text is None else with_day_notation(text, days) for text in texts.to_pylist()], pa.string()
+    )
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
     return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
 
 
-def _numbers(values: pa.Array, form: TextForm, decimals: int) -> pa.Array:
+def _numbers(values: pa.Array, form: TextForm, spelling: Spelling, decimals: int) -> pa.Array:
     texts = values.cast(pa.string())
     if decimals:
         texts = pa.array([_padded(text, decimals) for text in texts.to_pylist()], pa.string())
-    if form.decimal != ".":
-        texts = pc.replace_substring(texts, ".", form.decimal)
-    return _quoted(texts) if form.decimal == form.delimiter else texts
+    if spelling.plus:
+        texts = pc.replace_substring_regex(texts, r"^([0-9.]*[1-9])", r"+\1")
+    amounts = spelling.amounts or AmountNotation(form.decimal, "")
+    if amounts.thousands or amounts.decimal != ".":
+        texts = pa.array([_in_notation(text, amounts) for text in texts.to_pylist()], pa.string())
+    return _quoted(texts) if form.delimiter in (amounts.decimal, amounts.thousands) else texts
+
+
+def _in_notation(text: str | None, amounts: AmountNotation) -> str | None:
+    """A number with the signs of decimals and thousands; one with an exponent or without an end as it is."""
+    if text is None:
+        return None
+    whole, point, fraction = text.partition(".")
+    if amounts.thousands and "e" not in text:
+        whole = with_thousands(whole, amounts.thousands)
+    return whole + (amounts.decimal if point else "") + fraction
 
 
 def _seconds(values: pa.Array) -> pa.Array:
