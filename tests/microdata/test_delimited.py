@@ -81,7 +81,6 @@ def test_types_are_decided_by_the_values(read, cells, kind, expected):
         ["1e400", "1"],
         ["1_000", "1"],
         ["T", "F"],
-        ["1,5", "1"],
     ],
 )
 def test_what_would_lose_something_as_a_number_stays_text(read, cells):
@@ -170,6 +169,128 @@ def test_a_comma_that_may_be_a_thousands_sign_is_not_guessed_at(read):
     with pytest.warns(UnveilWarning, match="column 'b' holds numbers with a point"):
         source = read("a;b\n1,5;1.234\n2,5;2.345\n")
     assert values(source, "b") == ["1.234", "2.345"]
+
+
+AMOUNTS = [
+    (["3.007,83", "950,00", "12"], [3007.83, 950.0, 12.0]),
+    (["1.234.567", "8"], [1234567, 8]),
+    (["-1.234,5", "0"], [-1234.5, 0.0]),
+    (["1,234.50", "7"], [1234.5, 7.0]),
+    (["1,234,567", "8"], [1234567, 8]),
+    (["1 234,5", "7,25"], [1234.5, 7.25]),
+    (["1\u00a0234,5", "7"], [1234.5, 7.0]),
+    (["1\u202f234.5", "7"], [1234.5, 7.0]),
+    (["1 234", "12"], [1234, 12]),
+    (["1'234.50", "3"], [1234.5, 3.0]),
+    (["1\u2019234", "3"], [1234, 3]),
+]
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t"])
+@pytest.mark.parametrize(("cells", "expected"), AMOUNTS, ids=lambda v: str(v[0]))
+def test_amounts_with_a_sign_of_thousands(read, cells, expected, delimiter):
+    source = read(f"x{delimiter}y\n" + "".join(f'"{cell}"{delimiter}a\n' for cell in cells))
+    assert values(source, "x") == expected
+    forced = read(
+        f"x{delimiter}y\n" + "".join(f'"{cell}"{delimiter}a\n' for cell in cells), schema={"x": {"kind": "numeric"}}
+    )
+    assert values(forced, "x") == expected
+
+
+@pytest.mark.parametrize(
+    ("cells", "said"),
+    [
+        (["1,234", "1"], "may be a decimal or a thousands sign"),
+        (["1,500", "1.234"], "may be a decimal or a thousands sign"),
+        (["1,5", "1"], "numbers with a decimal comma, the sign between the columns of this file"),
+        (["01/02/2020", "03/04/2020"], "days that may have the day or the month first"),
+        (["1-2-2020", "3-4-2020"], "days that may have the day or the month first"),
+        ([f"1.00{i},50" for i in range(8)] + ["k.A."], "looks like amounts, but for"),
+        ([f"{i}.04.1942" for i in range(1, 9)] + ["unknown"], "looks like days, but for"),
+        ([f"{i}.04.42" for i in range(1, 9)], "looks like days, but for"),
+    ],
+    ids=lambda v: str(v[0]),
+)
+def test_amounts_and_days_that_stay_text_are_told(read, cells, said):
+    with pytest.warns(UnveilWarning, match=rf"people\.csv: column 'x' holds .*{said}.*; kept as text"):
+        source = read("x,y\n" + "".join(f'"{cell}",a\n' for cell in cells))
+    assert values(source, "x") == cells
+
+
+@pytest.mark.parametrize("cells", [["123 456", "234 567"], ["1.2.3", "1.2.4"], ["1 23", "4"], ["12 345 6", "1"]])
+def test_codes_in_groups_of_digits_stay_text(read, cells):
+    assert values(read("x,y\n" + "".join(f"{cell},a\n" for cell in cells)), "x") == cells
+
+
+def test_a_decimal_sign_that_was_given_is_kept(read):
+    assert values(read("x;y\n1.234;a\n950;b\n", decimal=","), "x") == [1234, 950]
+    assert values(read("x;y\n1.234;a\n950;b\n", decimal="."), "x") == [1.234, 950.0]
+    assert values(read("x;y\n1.234,5;a\n950;b\n", decimal=","), "x") == [1234.5, 950.0]
+    assert values(read("x;y\n1.234,5;a\n950;b\n", decimal="."), "x") == ["1.234,5", "950"]
+
+
+def test_amounts_of_one_column_tell_of_the_commas_of_others(read):
+    """ "1,500" may be 1.5 or 1500; where another column has decimal commas it is 1.5."""
+    source = read("x;y\n1.234,50;1,500\n950,00;2,250\n")
+    assert (values(source, "x"), values(source, "y")) == ([1234.5, 950.0], [1.5, 2.25])
+    with pytest.warns(UnveilWarning, match="column 'y' holds numbers whose comma may be"):
+        source = read("x;y;z\n1.234,50;1,500;0.5\n950,00;2,250;2.75\n")
+    assert (values(source, "x"), values(source, "z")) == ([1234.5, 950.0], [0.5, 2.75])
+
+
+def day(*numbers):
+    return datetime.date(*numbers)
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["13.04.1942", "01.12.1950"], [day(1942, 4, 13), day(1950, 12, 1)]),
+        (["1.4.1942", "13.12.1950"], [day(1942, 4, 1), day(1950, 12, 13)]),
+        (["01.02.2020"], [day(2020, 2, 1)]),
+        (["13/04/1942", "01/02/1950"], [day(1942, 4, 13), day(1950, 2, 1)]),
+        (["04/13/1942", "01/02/1950"], [day(1942, 4, 13), day(1950, 1, 2)]),
+        (["13-04-1942", "1-2-1950"], [day(1942, 4, 13), day(1950, 2, 1)]),
+        (["2020/02/13", "2020/01/02"], [day(2020, 2, 13), day(2020, 1, 2)]),
+        (["13.04.1942 10:11"], [datetime.datetime(1942, 4, 13, 10, 11)]),
+    ],
+    ids=lambda v: str(v[0]),
+)
+def test_days_of_other_orders(read, cells, expected):
+    assert values(read("x,y\n" + "".join(f"{cell},a\n" for cell in cells)), "x") == expected
+    kind = "datetime" if ":" in cells[0] else "date"
+    forced = read("x,y\n" + "".join(f"{cell},a\n" for cell in cells), schema={"x": {"kind": kind}})
+    assert values(forced, "x") == expected
+
+
+@pytest.mark.parametrize(
+    "cells", [["30.02.2020", "01.01.2020"], ["13/04/1942", "04/13/1942"], ["13.04.1942", "1942-04-13"]]
+)
+def test_days_that_are_not_all_of_one_order_stay_text(read, cells):
+    assert values(read("x,y\n" + "".join(f"{cell},a\n" for cell in cells)), "x") == cells
+
+
+@pytest.mark.parametrize(
+    ("cells", "expected"),
+    [
+        (["+5", "-3", "0"], [5, -3, 0]),
+        (["+1.5", "2"], [1.5, 2.0]),
+        (["+5", "+5", "+7"], [5, 5, 7]),
+        (["+1", "1"], ["+1", "1"]),
+        (["+01", "2"], ["+01", "2"]),
+        (["+-1", "2"], ["+-1", "2"]),
+        (["+1.234,5", "1"], [1234.5, 1.0]),
+    ],
+    ids=lambda v: str(v[0]),
+)
+def test_plus_signs_that_tell_no_two_values_apart(read, cells, expected):
+    assert values(read("x;y\n" + "".join(f"{cell};a\n" for cell in cells)), "x") == expected
+
+
+@pytest.mark.parametrize("cells", [["1", "0"], ["T", "F"], ["yes", "no"], ["Y", "n"], ["TRUE", "false"]])
+def test_logicals_as_stated(read, cells):
+    source = read("x,y\n" + "".join(f"{cell},a\n" for cell in [*cells, ""]), schema={"x": {"kind": "logical"}})
+    assert values(source, "x") == [True, False, None]
 
 
 @pytest.mark.parametrize("encoding", ["utf-8-sig", "utf-16", "utf-8"])

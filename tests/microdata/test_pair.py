@@ -208,6 +208,9 @@ def test_leading_zeros_of_both_files_are_kept():
         (["True ", "FALSE"], ["TRUE", "FALSE"]),
         ([1, 0], ["TRUE", "FALSE"]),
         ([1.0, 0.0], ["TRUE", "FALSE"]),
+        (["yes", "no"], ["TRUE", "FALSE"]),
+        (["T", "F"], ["TRUE", "FALSE"]),
+        (["1", "0"], ["TRUE", "FALSE"]),
     ],
 )
 def test_logicals_beside_what_says_true_and_false(release, expected):
@@ -215,7 +218,7 @@ def test_logicals_beside_what_says_true_and_false(release, expected):
         assert values_of([True, False], release) == [["TRUE", "FALSE"], expected]
 
 
-@pytest.mark.parametrize(("release", "bad"), [(["yes", "no"], "'yes'"), ([1, 2], "2"), (["1"], "'1'")])
+@pytest.mark.parametrize(("release", "bad"), [(["oui", "non"], "'oui'"), ([1, 2], "2"), (["ok", "2"], "'ok'")])
 def test_logicals_beside_anything_else_are_refused(release, bad):
     row = 2 if bad == "2" else 1
     with pytest.raises(DataError, match=f"the release: column 'x', record {row}: {bad} is neither true nor false"):
@@ -223,7 +226,7 @@ def test_logicals_beside_anything_else_are_refused(release, bad):
 
 
 def test_dates_beside_iso_text():
-    with pytest.warns(UnveilWarning, match="the text was read as ISO dates"):
+    with pytest.warns(UnveilWarning, match="the text was read as dates"):
         found = values_of([day(2020, 1, 5)], ["2020-01-05", "2020-02-01"])
     assert found == [["2020-01-05"], ["2020-01-05", "2020-02-01"]]
 
@@ -262,7 +265,7 @@ def test_time_zones_are_compared_as_moments():
 
 @pytest.mark.parametrize("text", ["2020-01-05T01:00:00Z", "2020-01-05 02:00:00+01:00"])
 def test_zoned_times_beside_zoned_text(text):
-    with pytest.warns(UnveilWarning, match="ISO dates"):
+    with pytest.warns(UnveilWarning, match="read as dates"):
         found = values_of(pa.array([1578186000], pa.timestamp("s", "UTC")), [text])
     assert found == [["2020-01-05 01:00:00Z"]] * 2
 
@@ -524,7 +527,7 @@ def test_kinds_override_what_the_file_says():
         ([True, False], "numeric", "declared numeric but holds values such as 'FALSE'"),
         ([5, 6], "date", "declared date but holds values such as '5'"),
         (["5 May"], "date", "holds text such as '5 May'"),
-        (["yes"], "logical", "record 1: 'yes' is neither true nor false"),
+        (["oui"], "logical", "record 1: 'oui' is neither true nor false"),
     ],
 )
 def test_values_that_are_not_of_the_stated_kind_are_named(values, kind, complaint):

@@ -224,6 +224,20 @@ def test_numbers_keep_their_decimals_and_truths_their_spelling(tmp_path: Path):
         assert set(values) <= known
 
 
+def test_amounts_and_days_keep_their_notation(tmp_path: Path):
+    path = tmp_path / "original.csv"
+    rows = ["1.234,50;13.04.1942;+5;13.04.1942 10:11", "-12,00;01.12.1950;-3;", ";;0;14.04.1942 09:00"] * 20
+    path.write_text("\n".join(["income;born;change;seen", *rows]) + "\n", encoding="utf-8")
+    source = unveil.read(path)
+    types = [source.column(name).type for name in source.names]
+    assert types == [pa.float64(), pa.date32(), pa.int64(), pa.timestamp("us")]
+    header, *release = lines(made(path, tmp_path / "release.csv"))
+    assert header == ['"income"', '"born"', '"change"', '"seen"']
+    real = [set(column) for column in zip(*(row.split(";") for row in rows), strict=True)]
+    for values, known in zip(zip(*release, strict=True), real, strict=True):
+        assert set(values) <= known
+
+
 def test_new_numbers_have_the_decimals_too(tmp_path: Path):
     path = tmp_path / "original.csv"
     path.write_text("\n".join(["weight", *(f"{i}.0" for i in range(300, 400))]) + "\n", encoding="utf-8")

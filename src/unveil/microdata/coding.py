@@ -6,7 +6,8 @@ decided on the distinct values.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -18,6 +19,9 @@ from numpy.typing import NDArray
 
 from unveil.errors import DataError
 from unveil.microdata.arrays import buffer_view, flags, from_numpy, text_array, unified
+from unveil.microdata.form import TextForm
+from unveil.microdata.notation import AmountNotation, DayNotation
+from unveil.microdata.source import Source
 
 __all__ = ["PER_SECOND", "Distinct", "Family", "distinct_values", "level_text", "level_texts", "python_values"]
 
@@ -47,6 +51,10 @@ class Distinct:
         Index into ``values``; ``len(values)`` marks a gap.
     was_duration
         Whether the file holds durations, which are numbers of seconds here.
+    notation
+        How amounts or days are written in the file, where not plainly.
+    written
+        Function that reads the column again as text, where the file is one of text.
     """
 
     label: str
@@ -55,6 +63,8 @@ class Distinct:
     values: pa.Array
     codes: Codes
     was_duration: bool = False
+    notation: AmountNotation | DayNotation | None = None
+    written: Callable[[], Distinct] | None = field(default=None, repr=False, compare=False)
 
     def recoded(self, family: Family, values: pa.Array, table: NDArray[np.integer]) -> Distinct:
         """The same records with old code ``k`` replaced by ``table[k]``."""
@@ -91,6 +101,27 @@ def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distin
         values, codes = _encode(column, label, name)
     found = Distinct(label, name, "empty", values, codes)
     return _without_unused(_classified(_without_nan(found)))
+
+
+def distinct_of(source: Source, name: str) -> Distinct:
+    """The distinct values of a column of a file, with what the file says of their notation.
+
+    Raises
+    ------
+    DataError
+        As :func:`distinct_values`.
+    """
+    found = distinct_values(source.column(name), label=source.label, name=name)
+    form = source.form
+    if found.family == "text" or source.written is None or not isinstance(form, TextForm):
+        return found
+    spelling, read = form.columns.get(name), source.written
+
+    def written() -> Distinct:
+        return distinct_values(read(name), label=source.label, name=name)
+
+    notation = None if spelling is None else spelling.amounts or spelling.days
+    return replace(found, notation=notation, written=written)
 
 
 def level_text(value: object) -> str:

@@ -119,7 +119,13 @@ def read_delimited(
         "utf-8-sig" if form.encoding == "utf-8" and dialect.has_mark(path) else form.encoding,
         {column.name: _spelling(column, final[column.name], sign) for column in settled},
     )
-    return Source(label, form.names, num_rows, final.__getitem__, path=str(path), form=written)
+
+    def as_text(name: str) -> pa.ChunkedArray:
+        """Read again: only a column that meets text in another file is asked for."""
+        column = _unified(_parse(form, tuple(missing), [name], {name: TEXT}).column(name))
+        return unified(_with_values(column, _without_gaps(_distinct(column))[0]).dictionary_encode())
+
+    return Source(label, form.names, num_rows, final.__getitem__, path=str(path), form=written, written=as_text)
 
 
 # Reading as text
@@ -428,8 +434,10 @@ def _warn_points(columns: Sequence[_Column], label: str) -> None:
 
 
 _UNSETTLED = {
-    "comma": "numbers whose comma may be a decimal or a thousands sign; kept as text, give decimal=',' if they are decimals",
-    "delimiter": "numbers with a decimal comma, the sign between the columns of this file; kept as text, give decimal=','",
+    "comma": "numbers whose comma may be a decimal or a thousands sign; kept as text, give decimal=',' if they are "
+    "decimals",
+    "delimiter": "numbers with a decimal comma, the sign between the columns of this file; kept as text, give "
+    "decimal=',' if they are decimals",
     "days": "days that may have the day or the month first; kept as text, write them as YYYY-MM-DD",
     "mostly": "what looks like {}, but for values in no or another notation; kept as text, declare those that are no "
     "value as missing, or correct them",
@@ -450,7 +458,7 @@ def _unsettled(values: pa.ChunkedArray) -> str | None:
     amounts = amount_notation(values)
     if amounts == "unsure":
         return _UNSETTLED["comma"]
-    if isinstance(amounts, AmountNotation) and not amounts.thousands:
+    if amounts == AmountNotation(",", ""):
         return _UNSETTLED["delimiter"]
     if day_notation(values) == "unsure":
         return _UNSETTLED["days"]

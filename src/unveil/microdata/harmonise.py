@@ -8,8 +8,9 @@ is refused. Values are compared as values: 1, 1.0 and an integer column's 1 are 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -22,12 +23,12 @@ from unveil.microdata.arrays import buffer_view, from_numpy, text_array
 from unveil.microdata.coding import Distinct, level_texts
 from unveil.microdata.numbers import exact_number, plain_text
 from unveil.microdata.source import Kind
+from unveil.microdata.texts import as_days, as_numbers, as_truths, compared_as_text, in_one_notation
 
 __all__ = ["as_kind", "harmonise", "own_levels"]
 
 _EXACT_IN_FLOAT = 2**53
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
-_LOGICAL = {"true": True, "false": False}
 
 
 def harmonise(
@@ -68,19 +69,26 @@ def harmonise(
             present = _one_family(present, notes)
     if not present:
         return list(found), notes
-    family = present[0].family
-    if family == "number":
-        notes.extend(_durations_beside_numbers(present))
-        present = _as_one_number_type(present)
-    elif family == "text":
-        present = _as_one_spelling(present, notes)
-    elif family == "datetime":
-        present = _as_one_clock(present)
+    if present[0].family == "text":
+        present = in_one_notation(present, notes)
+        if len({f.family for f in present}) > 1:
+            present = _one_family(present, notes)
+    present = _as_one_type(present, notes)
     changed = iter(present)
     values_type = present[0].values.type
     result = [replace(f, values=pa.nulls(0, values_type)) if f.family == "empty" else next(changed) for f in found]
     notes.extend(_without_overlap(result[:compared]))
     return result, notes
+
+
+def _as_one_type(found: list[Distinct], notes: list[str]) -> list[Distinct]:
+    family = found[0].family
+    if family == "number":
+        notes.extend(_durations_beside_numbers(found))
+        return _as_one_number_type(found)
+    if family == "text":
+        return _as_one_spelling(found, notes)
+    return _as_one_clock(found) if family == "datetime" else found
 
 
 def as_kind(found: Distinct, kind: Kind | None) -> Distinct:
@@ -94,11 +102,11 @@ def as_kind(found: Distinct, kind: Kind | None) -> Distinct:
     if kind is None or found.family == "empty":
         return found
     if kind == "numeric" and found.family == "text":
-        return _parsed(found, "number", exact_number, "is not a number")
+        return as_numbers(found) or _parsed(found, "number", exact_number, "is not a number")
     if kind == "logical" and found.family in ("text", "number"):
-        return _parsed(found, "logical", _logical, "is neither true nor false")
+        return _truths(found)
     if kind in ("date", "datetime") and found.family == "text":
-        return _dates_from_text(found)
+        return _days(found)
     stated = {"numeric": "number", "logical": "logical", "date": "date", "datetime": "datetime"}.get(kind)
     families = (stated,) if stated not in ("date", "datetime") else ("date", "datetime")
     if stated is not None and found.family not in families:
@@ -152,17 +160,35 @@ def _one_family(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     if families == {"number", "text"}:
         return _numbers_and_text(found, where, notes)
     if "logical" in families and families <= {"logical", "number", "text"}:
-        notes.append(f"column {column!r} holds {where}: compared as true and false")
-        return [
-            f if f.family == "logical" else _parsed(f, "logical", _logical, "is neither true nor false") for f in found
-        ]
+        return _truths_and_others(found, where, notes)
     if families in ({"date", "text"}, {"datetime", "text"}, {"date", "datetime", "text"}):
-        notes.append(f"column {column!r} holds {where}: the text was read as ISO dates")
-        found = [_dates_from_text(f) if f.family == "text" else f for f in found]
-        return found if len({f.family for f in found}) == 1 else _one_family(found, notes)
+        return _days_and_text(found, where, notes)
     raise DataError(
         f"column {column!r} holds {where}: these cannot be compared; convert one of the files or state the kind"
     )
+
+
+def _truths_and_others(found: list[Distinct], where: str, notes: list[str]) -> list[Distinct]:
+    column = found[0].column
+    if "number" not in {f.family for f in found} and not all(as_truths(f) for f in _only(found, "text")):
+        texts = compared_as_text(found)
+        if texts is not None:
+            notes.append(f"column {column!r} holds {where}: true and false were compared as text")
+            return texts
+    read = [f if f.family == "logical" else _truths(f) for f in found]
+    notes.append(f"column {column!r} holds {where}: compared as true and false")
+    return read
+
+
+def _days_and_text(found: list[Distinct], where: str, notes: list[str]) -> list[Distinct]:
+    column = found[0].column
+    read = [as_days(f, found) if f.family == "text" else f for f in found]
+    if None in read and (texts := compared_as_text(found)) is not None:
+        notes.append(f"column {column!r} holds {where}: the dates were compared as text")
+        return texts
+    days = [_days(f, found) if f.family == "text" else f for f in found]
+    notes.append(f"column {column!r} holds {where}: the text was read as dates")
+    return days if len({f.family for f in days}) == 1 else _one_family(days, notes)
 
 
 def _numbers_and_text(found: list[Distinct], where: str, notes: list[str]) -> list[Distinct]:
@@ -174,11 +200,13 @@ def _numbers_and_text(found: list[Distinct], where: str, notes: list[str]) -> li
                 f"column {column!r} holds {where}, and {f.label} has codes with leading zeros such as "
                 f"{zeros[0]!r}, which the numbers have lost; read both as text (kind 'categorical')"
             )
-    if all(exact_number(v) is not None for f in _only(found, "text") for v in f.values.to_pylist()):
+    read = [as_numbers(f, found) if f.family == "text" else f for f in found]
+    numbers = [f for f in read if f is not None]
+    if len(numbers) == len(found):
         notes.append(f"column {column!r} holds {where}: the text was read as numbers")
-        return [_parsed(f, "number", exact_number, "is not a number") if f.family == "text" else f for f in found]
+        return numbers
     notes.append(f"column {column!r} holds {where}: the numbers were compared as text")
-    return [_as_text(f) for f in found]
+    return compared_as_text(found) or [_as_text(f) for f in found]
 
 
 def _as_text(found: Distinct) -> Distinct:
@@ -193,14 +221,19 @@ def _relabelled(found: Distinct, labels: list[str]) -> Distinct:
     return replace(found, family="text", values=text_array(labels))
 
 
+def _truths(found: Distinct) -> Distinct:
+    """Text or numbers as true and false."""
+    read = as_truths(found) if found.family == "text" else None
+    return read or _parsed(found, "logical", _logical, "is neither true nor false")
+
+
 def _logical(value: object) -> bool | None:
     if isinstance(value, str):
-        return _LOGICAL.get(value.strip().lower())
+        return {"true": True, "false": False}.get(value.strip().lower())
     return bool(value) if value in (0, 1) else None
 
 
-def _parsed(found: Distinct, family: str, parse: object, complaint: str) -> Distinct:
-    assert callable(parse)
+def _parsed(found: Distinct, family: str, parse: Callable[[Any], Any], complaint: str) -> Distinct:
     values = [parse(v) for v in found.values.to_pylist()]
     if None in values:
         bad = found.values[values.index(None)].as_py()
@@ -209,25 +242,14 @@ def _parsed(found: Distinct, family: str, parse: object, complaint: str) -> Dist
             f"{found.label}: column {found.column!r}, record {row}: {bad!r} {complaint}; "
             f"correct the file or state another kind"
         )
-    if family == "number":
-        integers = all(isinstance(v, int) for v in values)
-        return replace(found, family=family, values=from_numpy(np.array(values, np.int64 if integers else np.float64)))
     return replace(found, family=family, values=from_numpy(np.array(values, np.bool_)))
 
 
-def _dates_from_text(found: Distinct) -> Distinct:
-    trimmed = pc.utf8_trim_whitespace(found.values)
-    for family, kind in (
-        ("date", pa.date32()),
-        ("datetime", pa.timestamp("us")),
-        ("datetime", pa.timestamp("ns")),
-        ("datetime", pa.timestamp("us", "UTC")),
-        ("datetime", pa.timestamp("ns", "UTC")),
-    ):
-        try:
-            return replace(found, family=family, values=trimmed.cast(kind))
-        except pa.ArrowInvalid:
-            continue
+def _days(found: Distinct, others: Sequence[Distinct] = ()) -> Distinct:
+    """Text as dates or times."""
+    days = as_days(found, others)
+    if days is not None:
+        return days
     raise DataError(
         f"{found.label}: column {found.column!r} holds text such as {_first(found)!r} beside dates; "
         "write the dates as YYYY-MM-DD, or state the kind 'categorical' for text in both files"

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.arrays import buffer_view, from_numpy
-from unveil.microdata.coding import Distinct, distinct_values, level_text, python_values
+from unveil.microdata.coding import Distinct, distinct_of, level_text, python_values
 from unveil.microdata.column import CodedColumn, is_amount
 from unveil.microdata.files import is_delimited, open_releases, open_source
 from unveil.microdata.grouping import Grouping, grouped
@@ -311,7 +311,7 @@ class Pair:
         sources = (self.original, *self.releases)
         declared = [s.variable(name) for s in sources]
         kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
-        found = [distinct_values(s.column(name), label=s.label, name=name) for s in sources]
+        found = [distinct_of(s, name) for s in sources]
         found, naming, notes = by_labels(found, declared, kind)
         found, more = harmonise([as_kind(one, kind) for one in found], kind, self._compared)
         notes += more

@@ -84,6 +84,8 @@ class Source:
         How the file keeps its columns.
     native
         Function from a column name to its Arrow column in the file's own type, where files have types.
+    written
+        Function from a column name to its text as it stands in the file, where the file is one of text.
     origin
         What the file says of how it was made: of a ``synds`` object of synthpop its method, settings and seed. The
         seed is confidential.
@@ -102,6 +104,7 @@ class Source:
     path: str | None = None
     form: Form | None = None
     native: Callable[[str], pa.ChunkedArray] | None = None
+    written: Callable[[str], pa.ChunkedArray] | None = None
     origin: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     remarks: list[Remark] = field(default_factory=list, repr=False, compare=False)
     like: Any = None

@@ -37,8 +37,14 @@ LARGEST_SEED = 1 << 31
 def rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
     """Some records of a source, as a source of its own."""
     indices = pa.array(rows)
+    written = source.written
     return replace(
-        source, label=label, path=None, num_rows=len(rows), fetch=lambda name: source.column(name).take(indices)
+        source,
+        label=label,
+        path=None,
+        num_rows=len(rows),
+        fetch=lambda name: source.column(name).take(indices),
+        written=None if written is None else lambda name: written(name).take(indices),
     )
 
 

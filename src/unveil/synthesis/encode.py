@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.microdata.arrays import buffer_view, from_numpy
-from unveil.microdata.coding import Distinct, distinct_values, level_text, python_values
+from unveil.microdata.coding import Distinct, distinct_of, level_text, python_values
 from unveil.microdata.column import is_amount
 from unveil.microdata.harmonise import as_kind, own_levels
 from unveil.microdata.labels import in_codes
@@ -124,7 +124,7 @@ def _variable(
 ) -> EncodedVariable:
     declared = source.variable(name)
     kind = kind or declared.kind
-    found = in_codes(distinct_values(source.column(name), label=source.label, name=name), declared, kind)
+    found = in_codes(distinct_of(source, name), declared, kind)
     found = own_levels(as_kind(found, kind))
     kind = kind or KIND_OF_FAMILY[found.family]
     # Only an ordered variable is modelled by the order of its levels; a fit must not depend on that of others.

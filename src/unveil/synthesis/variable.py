@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata import read
 from unveil.microdata.arrays import buffer_view
-from unveil.microdata.coding import Distinct, distinct_values, level_text, python_values
+from unveil.microdata.coding import Distinct, distinct_of, level_text, python_values
 from unveil.microdata.form import TextForm
 from unveil.microdata.harmonise import as_kind, harmonise
 from unveil.microdata.labels import by_labels
@@ -206,7 +206,7 @@ class EncodedVariable:
         DataError
             If the release's values cannot be compared with the original's.
         """
-        found = distinct_values(source.column(self.name), label=source.label, name=self.name)
+        found = distinct_of(source, self.name)
         both, _, _ = by_labels([self.distinct, found], [self.declared, source.variable(self.name)], self.kind)
         (known, found), _ = harmonise([as_kind(one, self.kind) for one in both], self.kind)
         position = buffer_view(pc.index_in(found.values, known.values).fill_null(-1), np.int32)
