@@ -191,7 +191,19 @@ def test_a_chain_of_almost_equal_doubles_is_one_value_in_each_file():
 
 @pytest.mark.parametrize(
     ("text", "number"),
-    [("1", 1), (" 2 ", 2), ("-3", -3), ("+4", 4), ("0", 0), ("1.50", 1.5), (".5", 0.5), ("5.", 5.0), ("1e3", 1000.0), ("1,5", 1.5), ("1.000,5", 1000.5)],
+    [
+        ("1", 1),
+        (" 2 ", 2),
+        ("-3", -3),
+        ("+4", 4),
+        ("0", 0),
+        ("1.50", 1.5),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("1e3", 1000.0),
+        ("1,5", 1.5),
+        ("1.000,5", 1000.5),
+    ],
 )
 def test_texts_that_are_numbers(text: str, number: float):
     assert decoded(as_kind(distinct(pa.array([text])), "numeric")) == [number]
