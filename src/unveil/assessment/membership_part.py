@@ -11,6 +11,7 @@ from unveil.assessment.part import Context, Section, Skipped
 from unveil.assessment.publish import told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
+from unveil.membership.largest import Largest
 from unveil.notes import Note
 
 __all__ = ["membership_part"]
@@ -49,7 +50,7 @@ def membership_part(context: Context) -> Section:
         per_release = {name: [release[name].auc for release in found.releases] for name in found.attacks}
         copied = (found.copies_together.members, found.copies_together.held_out)
         counts, how = (found.n_members, found.n_held_out), "holdout"
-        said = found.warnings
+        said, best = found.warnings, found.largest
     else:
         from unveil.posterior.study import check_maker
 
@@ -65,9 +66,9 @@ def membership_part(context: Context) -> Section:
         shares = [run.copies_together for run in again.runs]
         copied = (mean_of([one.members for one in shares]), mean_of([one.held_out for one in shares]))
         counts, how = (again.n // 2, again.n - again.n // 2), "refitted on random halves"
-        said = again.warnings
-    top = max(rows, key=lambda row: -math.inf if math.isnan(row["auc"]) else row["auc"])
-    figure = _figure(top, per_release[top["attack"]], how, context.rounding_of(min(counts)))
+        said, best = again.warnings, again.largest
+    top = next((row for row in rows if row["attack"] == best.attack), rows[0])
+    figure = _figure(top, best, per_release[top["attack"]], how, context.rounding_of(min(counts)))
     entry = {
         "sentence": figure.sentence,
         "how": how,
@@ -88,7 +89,7 @@ def _row(attack: str, auc: float, interval: tuple[float, float], tpr: Sequence[f
     return {"attack": attack, "auc": auc, "auc_low": interval[0], "auc_high": interval[1]} | hits
 
 
-def _figure(top: dict[str, Any], per_release: Sequence[float], how: str, rounding: Rounding) -> Figure:
+def _figure(top: dict[str, Any], best: Largest, per_release: Sequence[float], how: str, rounding: Rounding) -> Figure:
     auc = top["auc"]
     return Figure(
         measure="membership AUC",
@@ -100,13 +101,17 @@ def _figure(top: dict[str, Any], per_release: Sequence[float], how: str, roundin
         high=top["auc_high"],
         margin=LOT,
         ceiling=1.0,
-        excess=(auc - LOT) / (1 - LOT),
-        excess_low=(top["auc_low"] - LOT) / (1 - LOT),
-        excess_high=(top["auc_high"] - LOT) / (1 - LOT),
+        null_mean=best.null_mean,
+        null_95=best.null_95,
+        p_value=best.p_value,
+        excess=best.excess,
+        excess_low=best.over_null(top["auc_low"]),
+        excess_high=best.over_null(top["auc_high"]),
         sentence=told(
             lambda say: (
                 f"Of a person whose record was used and one whose was not, the best attack ({top['attack']}) names the "
-                f"right one in {say.percent(100 * auc, digits=0)} of 100 cases; drawing lots does in 50."
+                f"right one in {say.percent(100 * auc, digits=0)} of 100 cases; drawing lots does in 50, and the best "
+                f"of the attacks in {say.percent(100 * best.null_mean, digits=0)} where there is nothing to be found."
             ),
             rounding,
         ),

@@ -11,6 +11,7 @@ from typing import Any
 
 from unveil.membership.attacks import ATTACKS
 from unveil.membership.infer import membership
+from unveil.membership.largest import Largest
 from unveil.membership.refit import MembershipOfSynthesizer, membership_synthesizer
 from unveil.membership.result import Copies, Membership
 from unveil.membership.roc import FPRS, Figures
@@ -20,6 +21,7 @@ __all__ = [
     "FPRS",
     "Copies",
     "Figures",
+    "Largest",
     "Membership",
     "MembershipOfSynthesizer",
     "membership",

@@ -12,6 +12,7 @@ from unveil.errors import CallError
 from unveil.inference.intervals import clopper_pearson
 from unveil.membership.attacks import ATTACKS, Attempt, attack
 from unveil.membership.distance import Scale
+from unveil.membership.largest import contributions, largest_of
 from unveil.membership.records import Records, collect
 from unveil.membership.refusal import check_provenance, require_statement
 from unveil.membership.result import Copies, Membership
@@ -124,6 +125,7 @@ def membership(
         together=figures[-1],
         copies=tuple(copies[:m]),
         copies_together=copies[-1],
+        largest=largest_of({name: one.auc for name, one in figures[-1].items()}, _weights(records, attempts[-1]), seed),
         n_members=pair.n_original,
         n_held_out=known.n_records,
         n_attacked=(len(records.members), len(records.others)),
@@ -170,6 +172,13 @@ def _figures(records: Records, attempts: dict[str, Attempt], level: float, seed:
         member, scored = records.is_member, np.isfinite(one.scores)
         figures[name] = figures_of(one.scores[member & scored], one.scores[~member & scored], level=level, seed=stream)
     return figures
+
+
+def _weights(records: Records, attempts: dict[str, Attempt]) -> dict[str, NDArray[np.float64]]:
+    """What each attacked record adds to the area of each attack that was made."""
+    return {
+        name: contributions(one.scores, records.is_member) for name, one in attempts.items() if one.scores is not None
+    }
 
 
 def _copies(records: Records, copied: NDArray[np.bool_], level: float) -> Copies:

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from unveil.errors import CallError, DataError
 from unveil.membership.infer import membership
+from unveil.membership.largest import Largest, best_by_lot, contributions, largest_of
 from unveil.membership.result import Membership
 from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.files import open_source
@@ -45,6 +47,8 @@ class MembershipOfSynthesizer:
         Per attack the standard deviation over the runs.
     tpr
         Per attack the mean share of members found at each of the shares of false alarms 0.001, 0.01 and 0.1.
+    largest
+        The best of the attacks beside its null; see :class:`Largest`.
     n, repeats, level, seed
         Number of records, of repetitions (two runs each), coverage, and where halves and draws come from.
     warnings
@@ -57,6 +61,7 @@ class MembershipOfSynthesizer:
     auc_interval: dict[str, tuple[float, float]]
     auc_sd: dict[str, float]
     tpr: dict[str, tuple[float, ...]]
+    largest: Largest
     n: int
     repeats: int
     level: float
@@ -75,6 +80,7 @@ class MembershipOfSynthesizer:
                 name: {f"{fpr:g}": hit for fpr, hit in zip(FPRS, hits, strict=True)} for name, hits in self.tpr.items()
             },
             "baseline": {"auc": 0.5, "tpr": {f"{fpr:g}": fpr for fpr in FPRS}},
+            "largest": self.largest.to_dict(),
             "copies": [run.copies_together.to_dict() for run in self.runs],
             "n": self.n,
             "repeats": self.repeats,
@@ -128,7 +134,7 @@ class MembershipOfSynthesizer:
                 "",
                 paragraph(
                     "AUC: how often, of a person whose record was used and one whose was not, the right one is named;",
-                    "by lot 0.5. Of 100 persons whose record was used",
+                    f"by lot 0.5{best_by_lot(self.largest, self.attacks)}. Of 100 persons whose record was used",
                     f"{inside:.1f} have it repeated in all columns, of others {outside:.1f}.",
                 ),
                 *(paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)),
@@ -207,6 +213,7 @@ def membership_synthesizer(
     source = rows_of(source, value_order(source), source.label)
     maker = as_synthesizer(synthesizer)
     runs: list[Membership] = []
+    weights: dict[str, NDArray[np.float64]] = {}
     for repeat in range(repeats):
         order = np.random.default_rng([seed, repeat]).permutation(source.num_rows)
         halves = np.sort(order[: source.num_rows // 2]), np.sort(order[source.num_rows // 2 :])
@@ -217,13 +224,29 @@ def membership_synthesizer(
             made = open_source(fitted.sample(len(used), seed=seed + len(runs)), label="the synthesizer's release")
             pair = Pair(members, made, kinds=kinds, special_codes=special_codes)
             runs.append(membership(pair, others, holdout_unseen=True, seed=seed, **options))
+            _add_weights(weights, runs[-1], used, left, 1 / (2 * repeats))
             if progress is not None:
                 progress(len(runs), 2 * repeats, "releases")
     said = [*read.remarks_on(runs[0].columns), *(text for run in runs for text in run.warnings)]
-    return _summary(runs, source.num_rows, repeats, seed, tuple(dict.fromkeys(said)))
+    return _summary(runs, weights, repeats, seed, tuple(dict.fromkeys(said)))
 
 
-def _summary(runs: list[Membership], n: int, repeats: int, seed: int, said: tuple[str, ...]) -> MembershipOfSynthesizer:
+def _add_weights(
+    weights: dict[str, NDArray[np.float64]], run: Membership, used: NDArray[np.intp], left: NDArray[np.intp],
+    share: float,
+) -> None:  # fmt: skip
+    """Add what the persons of one run contribute to the mean area of each attack, person by person."""
+    records = run._records
+    persons = np.concatenate([used[records.members.numbers], left[records.others.numbers]])
+    for name, scores in run._scores[-1].items():
+        total = weights.setdefault(name, np.zeros(len(used) + len(left)))
+        if scores is not None:
+            total[persons] += share * contributions(scores, records.is_member)
+
+
+def _summary(
+    runs: list[Membership], weights: Mapping[str, NDArray[np.float64]], repeats: int, seed: int, said: tuple[str, ...]
+) -> MembershipOfSynthesizer:
     attacks, level = runs[0].attacks, runs[0].level
     z = float(ndtri((1 + level) / 2))
     auc, interval, sd, tpr = {}, {}, {}, {}
@@ -236,7 +259,19 @@ def _summary(runs: list[Membership], n: int, repeats: int, seed: int, said: tupl
         interval[name] = (max(auc[name] - z * spread, 0.0), min(auc[name] + z * spread, 1.0))
         tpr[name] = tuple(float(hit) for hit in np.mean([one.tpr for one in figures], axis=0))
     return MembershipOfSynthesizer(
-        tuple(runs), attacks, auc, interval, sd, tpr, n, repeats, level, seed, said, runs[0].flavour
+        tuple(runs),
+        attacks,
+        auc,
+        interval,
+        sd,
+        tpr,
+        largest_of(auc, weights, seed),
+        len(next(iter(weights.values()))),
+        repeats,
+        level,
+        seed,
+        said,
+        runs[0].flavour,
     )
 
 

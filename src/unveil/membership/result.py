@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.membership.largest import Largest, best_by_lot
 from unveil.membership.records import Records
 from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.source import Flavour
@@ -56,6 +57,8 @@ class Membership:
         The same of the attack on all releases at once; with one release its own figures.
     copies, copies_together
         Records repeated in full, per release and in any of them.
+    largest
+        The best of the attacks on all releases together beside its null; see :class:`Largest`.
     n_members, n_held_out
         Records of the original, and held-out records.
     n_attacked
@@ -76,6 +79,7 @@ class Membership:
     together: Mapping[str, Figures]
     copies: tuple[Copies, ...]
     copies_together: Copies
+    largest: Largest
     n_members: int
     n_held_out: int
     n_attacked: tuple[int, int]
@@ -95,8 +99,7 @@ class Membership:
     @property
     def auc(self) -> float:
         """Largest area under the ROC curve of the attacks on all releases together."""
-        defined = [f.auc for f in self.together.values() if not f.undefined]
-        return max(defined, default=float("nan"))
+        return self.largest.auc
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
@@ -108,6 +111,7 @@ class Membership:
             "baseline": {"auc": 0.5, "tpr": {f"{fpr:g}": fpr for fpr in FPRS}},
             "copies": [one.to_dict() for one in self.copies],
             "copies_together": self.copies_together.to_dict(),
+            "largest": self.largest.to_dict(),
             "n_members": self.n_members,
             "n_held_out": self.n_held_out,
             "n_attacked": list(self.n_attacked),
@@ -228,12 +232,12 @@ def _sentences(found: Membership) -> list[str]:
     what = found.labels[0] if len(found.labels) == 1 else "one of the releases"
     reasons = {f"{name}: {one.undefined}" for _, figures in found._listed() for name, one in figures.items()
                if one.undefined}  # fmt: skip
-    best = max((name for name in found.attacks), key=lambda name: np.nan_to_num(found.together[name].auc, nan=-1.0))
+    best = found.largest.attack
     lines = [
         paragraph(
             f"AUC: of two persons, one of them a member, the best attack ({best}: {NAMES[best]}) names the right one "
-            f"{100 * found.auc:.1f} times in 100; by lot it is 50. TPR: how many of 100 members are found when that",
-            "share of the others is taken for members.",
+            f"{100 * found.auc:.1f} times in 100; by lot it is 50{best_by_lot(found.largest, found.attacks)}.",
+            "TPR: how many of 100 members are found when that share of the others is taken for members.",
         )
         if not np.isnan(found.auc)
         else paragraph("No attack could be made."),
