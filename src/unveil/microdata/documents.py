@@ -19,7 +19,7 @@ from unveil.errors import DataError, FileError
 from unveil.microdata.arrays import is_broken
 from unveil.microdata.doors import check_readable
 
-__all__ = ["Maybe", "check_shape", "read_json", "read_toml"]
+__all__ = ["Maybe", "check_shape", "parse_json", "read_json", "read_toml"]
 
 LARGEST_TOML = 16 << 20
 LARGEST_JSON = 256 << 20
@@ -49,7 +49,7 @@ def read_toml(path: str | Path, label: str, what: str = "is not TOML ({})") -> t
         If it cannot be read, is no TOML in UTF-8, or holds what no such file has to: it is huge, nested too deeply, or
         has numbers that nothing can hold.
     """
-    text = _text(path, label, LARGEST_TOML)
+    text = _text(_bytes(path, label, LARGEST_TOML), label)
     # The parser takes a time that grows with the square of a key's length.
     if _LONG_KEY.search(text):
         raise FileError(f"{label}: nested too deeply; a key has more than {DEEPEST} parts")
@@ -81,7 +81,12 @@ def read_json(path: str | Path, label: str, what: str = "JSON") -> Any:
         If it cannot be read, is no JSON in UTF-8, or holds what no such file has to, as with :func:`read_toml`, or a
         name twice in one object.
     """
-    text = _text(path, label, LARGEST_JSON)
+    return parse_json(_bytes(path, label, LARGEST_JSON), label, what)
+
+
+def parse_json(stored: bytes, label: str, what: str) -> Any:
+    """As :func:`read_json`, of JSON that stands somewhere else than in a file of its own."""
+    text = _text(stored, label)
     try:
         content = json.loads(text, object_pairs_hook=_once)
     except RecursionError:
@@ -95,7 +100,7 @@ def read_json(path: str | Path, label: str, what: str = "JSON") -> Any:
     return content
 
 
-def _text(path: str | Path, label: str, largest: int) -> str:
+def _bytes(path: str | Path, label: str, largest: int) -> bytes:
     try:
         if os.path.exists(path):
             check_readable(path, label)
@@ -107,6 +112,10 @@ def _text(path: str | Path, label: str, largest: int) -> str:
         raise FileError(f"{label}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
     if len(content) > largest:
         raise FileError(f"{label}: larger than {largest >> 20} MB, which no such document is")
+    return content
+
+
+def _text(content: bytes, label: str) -> str:
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

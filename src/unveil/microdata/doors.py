@@ -8,7 +8,12 @@ from pathlib import Path
 
 from unveil.errors import FileError
 
-__all__ = ["check_readable", "check_replaceable"]
+try:
+    import resource
+except ImportError:  # not on Windows
+    resource = None  # type: ignore[assignment]
+
+__all__ = ["check_readable", "check_replaceable", "installed_memory", "is_of_memory", "no_memory"]
 
 STANDARD = {1: "standard output", 2: "standard error"}
 
@@ -83,6 +88,31 @@ def check_replaceable(path: str | Path, label: str) -> os.stat_result | None:
         if _is_stream(state, number):
             raise FileError(f"{label}: {stream} goes to this file; name another")
     return state
+
+
+def no_memory(label: str) -> FileError:
+    """What to say where a file is sound for all that is known, and larger than the memory."""
+    return FileError(
+        f"{label}: there is not enough memory to read the file; name fewer columns, or use a larger machine"
+    )
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Whether an error says that there is no memory; it may be said of the stack of a thread or of a mapped file."""
+    said = str(error).lower()
+    return isinstance(error, MemoryError) or "cannot allocate memory" in said or "launch worker thread" in said
+
+
+def installed_memory() -> int:
+    """Bytes of memory that this process can have; where the system does not say, as many as no machine has."""
+    try:
+        installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, ValueError, OSError):
+        installed = 1 << 50
+    if resource is None:
+        return installed
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return installed if limit == resource.RLIM_INFINITY else min(installed, limit)
 
 
 def _is_stream(state: os.stat_result, number: int) -> bool:

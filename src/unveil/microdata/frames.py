@@ -13,6 +13,7 @@ import pyarrow.compute as pc
 
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata.arrays import check_names, declare_an_order, dictionary_levels, is_broken, normalise, text_array
+from unveil.microdata.arrow_checks import valid
 from unveil.microdata.columnar import declared_by_arrow
 from unveil.microdata.source import Flavour, Kind, Source, Variable
 
@@ -43,10 +44,10 @@ def open_frame(data: Any, label: str) -> Source:
     check_names(table.column_names, label)
 
     def fetch(name: str) -> pa.ChunkedArray:
-        return normalise(table.column(name), name, label)
+        return normalise(valid(table.column(name), name, label), name, label)
 
     variables = declared_by_arrow(
-        table.schema, lambda name: dictionary_levels(fetch(name)), fetch, enumerations="duckdb" in root
+        table.schema, lambda name: dictionary_levels(fetch(name)), fetch, label, enumerations="duckdb" in root
     )
     flavour: Flavour = "polars" if root == "polars" else "arrow"
     like = data.clear() if flavour == "polars" else table.schema

@@ -150,9 +150,9 @@ def _write_parquet(table: pa.Table, path: Path, about: _About, label: str) -> No
 
     described = _for_polars(_described(table, about))
     try:
-        pq.write_table(described, path)
+        pq.write_table(described, path, write_page_checksum=True)
     except pa.ArrowNotImplementedError:
-        pq.write_table(_without_views(described), path)
+        pq.write_table(_without_views(described), path, write_page_checksum=True)
 
 
 def _without_views(table: pa.Table) -> pa.Table:

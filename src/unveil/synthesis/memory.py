@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import ctypes
-import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pyarrow as pa
 
 from unveil.errors import CallError
+from unveil.microdata.doors import installed_memory
 
 __all__ = ["enough_memory", "give_back"]
 
@@ -46,7 +46,7 @@ def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
         f"{copies}{n} records of {n_variables} variables are more than this machine has memory for; "
         "ask for fewer (k, m)"
     )
-    if n * m * n_variables * BYTES_PER_VALUE > _installed():
+    if n * m * n_variables * BYTES_PER_VALUE > installed_memory():
         raise refusal
     try:
         yield
@@ -72,11 +72,3 @@ def give_back(n: int) -> None:
         ctypes.CDLL(None).malloc_trim(0)
     except (AttributeError, OSError, TypeError):  # not the GNU C library
         return
-
-
-def _installed() -> int:
-    """Bytes of memory; where the system does not say, as many as no machine has."""
-    try:
-        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (AttributeError, ValueError, OSError):
-        return 1 << 50

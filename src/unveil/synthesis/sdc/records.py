@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.microdata.arrays import dictionary_levels
-from unveil.microdata.columnar import METADATA_KEY, metadata_for, variables_from_json
+from unveil.microdata.columnar import metadata_for, own_declarations
 from unveil.microdata.files import open_source
 from unveil.microdata.frames import is_frame
 from unveil.microdata.nearest import near_matches
@@ -276,10 +276,9 @@ def _levels_after(levels: Sequence[Scalar], into: Scalar, dropped: Sequence[Scal
 
 def _redeclared(table: pa.Table, column: str, levels: Sequence[Scalar]) -> pa.Table:
     """The table with the column's levels declared anew, where they are declared in its metadata."""
-    stored = (table.schema.metadata or {}).get(METADATA_KEY)
-    if stored is None:
+    variables = own_declarations(table.schema.metadata, "the table")
+    if not variables:
         return table
-    variables = variables_from_json(stored)
     if column in variables:
         variables[column] = replace(variables[column], levels=tuple(levels), labels={})
     return table.replace_schema_metadata({**table.schema.metadata, **metadata_for(variables)})
