@@ -15,6 +15,7 @@ import pytest
 import unveil
 from unveil.assessment import Assessment, advice_part, call, inference_part, key_tables, posterior_part
 from unveil.assessment.groups import OTHERS
+from unveil.assessment.part import Skipped
 from unveil.inference.attribution import Coefficient
 
 # What most tests here share takes long: one worker computes it.
@@ -429,16 +430,48 @@ def test_sets_of_many_keys_are_small(keys, size):
     assert key_tables._largest_set(keys) == size
 
 
+def spent(budget, records, *, targets=1, permutations=19, attacker="auto"):
+    scenario = SimpleNamespace(
+        attacker=attacker, permutations=permutations, targets=("depress",) * targets, budget=budget
+    )
+    return inference_part.effort(
+        SimpleNamespace(scenario=scenario, pair=SimpleNamespace(n_synthetic=(records,), n_original=records))
+    )
+
+
+def test_time_is_spared_of_what_stands_beside_the_figure():
+    """A record takes .15 ms in a forest: 5000 records and 20 attacks and 5 folds make 18.75 seconds."""
+    assert spent(60, 5000) == inference_part.Effort("rf", 19, ceiling=True)
+    some = spent(55, 5000)
+    assert (some.attacker, some.permutations, some.ceiling) == ("rf", 18, True)
+    assert some.reason.startswith("1 of 19 shuffles of the null left out of RAPID for want of time")
+    few = spent(20, 5000)
+    assert (few.attacker, few.permutations, few.ceiling) == ("rf", 7, False)
+    assert "12 of 19 shuffles of the null and the ceiling left out" in few.reason
+    none = spent(1, 5000, targets=40)
+    assert (none.attacker, none.permutations, none.ceiling) == ("rf", 4, False)
+    assert spent(1, 5000, permutations=0).permutations == 0
+
+
 def test_forests_take_five_minutes_per_target_at_most():
-    scenario = SimpleNamespace(attacker="auto", permutations=19, targets=("depress",), budget=1e9)
-    context = SimpleNamespace(scenario=scenario, pair=SimpleNamespace(n_synthetic=(50_000,), n_original=50_000))
-    assert inference_part.chosen_attacker(context) == ("rf", None)
-    context.pair = SimpleNamespace(n_synthetic=(500_000,), n_original=500_000)
-    attacker, reason = inference_part.chosen_attacker(context)
-    assert attacker == "cart"
-    assert reason.endswith("choose attacker 'rf' for them")
-    scenario.budget, context.pair = 100, SimpleNamespace(n_synthetic=(50_000,), n_original=50_000)
-    assert inference_part.chosen_attacker(context)[1].endswith("choose attacker 'rf' for them or a larger budget")
+    assert spent(1e9, 50_000).reason is None
+    large = spent(1e9, 500_000)
+    assert (large.attacker, large.permutations, large.ceiling) == ("rf", 4, False)
+    assert large.reason.endswith("attacker 'rf' takes all of them")
+    with pytest.raises(Skipped, match=r"about 450 seconds.*choose attacker 'rf'"):
+        spent(1e9, 3_000_000)
+    assert spent(1, 3_000_000, attacker="cart") == inference_part.Effort("cart", 19, ceiling=True)
+
+
+def test_the_headline_does_not_depend_on_the_budget(pair):
+    """Nor on the clock: the same call gives the same figures."""
+    options = {"targets": ["marital"], "measures": "inference"}
+    found = [unveil.assess(pair, KEYS, budget=budget, **options) for budget in (1e-3, 2, 2, 3600)]
+    own = unveil.rapid(pair, KEYS, target="marital", permutations=0, ceiling=False)
+    assert {one.figure("RAPID").value for one in found} == {own.rate}
+    assert found[1].to_dict()["figures"] == found[2].to_dict()["figures"]
+    assert [one.to_dict()["parts"][0]["status"] for one in found] == ["partial", "partial", "partial", "done"]
+    assert all("random forest" in one.figure("RAPID").sentence for one in found)
 
 
 def test_the_curve_gives_the_figure_no_second_interval(whole):

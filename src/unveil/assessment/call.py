@@ -70,7 +70,8 @@ def assess(
         Number of groups of numeric keys and targets in the key tables. Targets of more than 50 amounts are cut into 20
         groups by default.
     attacker
-        Of RAPID; "auto" takes a random forest where the budget allows for it, else one tree.
+        Of RAPID; "auto" is a random forest whatever the budget is, with fewer shuffles behind its null, and no ceiling,
+        where time is short; named attackers make all of them.
     tau, epsilon
         Thresholds of RAPID for categorical and continuous targets.
     permutations

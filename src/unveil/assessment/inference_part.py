@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.groups import group_rows
-from unveil.assessment.part import MOST_SECONDS, Context, Section
+from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.assessment.publish import Exact, told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
@@ -20,13 +21,15 @@ if TYPE_CHECKING:
     from unveil.inference import Rapid
     from unveil.inference.attribution import Coefficient
 
-__all__ = ["chosen_attacker", "inference_part"]
+__all__ = ["Effort", "effort", "inference_part"]
 
 FOREST_SECONDS = 1.5e-4
 """What a forest of 500 trees takes per record, training and prediction, on two cores of today."""
 SHARE = 1 / 3
-"""Share of the budget that forests may take."""
+"""Share of the budget that forests should take."""
 FOLDS = 5
+FEWEST_SHUFFLES = 4
+"""Shuffles of the null that are made however short the time is: fewer show no spread."""
 UNBOUNDED = 20.0
 """Width of an interval of log odds that only the weak prior holds; one person at risk of ten makes it about 4."""
 ATTACKER_WORDS = {"rf": "random forest", "cart": "one tree"}
@@ -40,43 +43,87 @@ def inference_part(target: str) -> Callable[[Context], Section]:
         from unveil.inference import rapid
 
         scenario = context.scenario
-        attacker, reason = chosen_attacker(context)
+        chosen = effort(context)
         risk = rapid(
-            context.pair, scenario.keys, target=target, attacker=attacker, permutations=scenario.permutations,
-            folds=FOLDS, seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon,
+            context.pair, scenario.keys, target=target, attacker=chosen.attacker, permutations=chosen.permutations,
+            ceiling=chosen.ceiling, folds=FOLDS, seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon,
             metric=_metric(context, target),
         )  # fmt: skip
         terms, unknown = _attribution(risk, scenario.minimum_count, scenario.level)
-        figure = _figure(risk, context, _held_out(context, target, attacker))
+        figure = _figure(risk, context, _held_out(context, target, chosen.attacker))
         entry = {
             "curve": _curve(risk, figure, scenario.level, scenario.seed),
             "attribution": terms,
             "groups": _groups(context, risk),
-            "notes": [*risk.notes, *(text for text in (reason, unknown) if text)],
+            "notes": [*risk.notes, *(text for text in (chosen.reason, unknown) if text)],
         }
-        return Section(figures=(figure,), targets={target: entry}, warnings=risk.warnings)
+        return Section(figures=(figure,), targets={target: entry}, warnings=risk.warnings, partial=chosen.reason)
 
     return compute
 
 
-def chosen_attacker(context: Context) -> tuple[str, str | None]:
-    """The attacker, and why it is not the forest.
+@dataclass(frozen=True)
+class Effort:
+    """What is trained for one target.
 
-    Decided by the files' sizes and the budget, not by a clock, so that the same call gives the same figures.
+    Parameters
+    ----------
+    attacker
+        The attacker: the same whatever the budget is.
+    permutations, ceiling
+        Number of shuffles behind the null, and whether the original attacks itself too.
+    reason
+        Why that is less than was asked for, where it is.
     """
-    scenario = context.scenario
+
+    attacker: str
+    permutations: int
+    ceiling: bool
+    reason: Note | None = None
+
+
+def effort(context: Context) -> Effort:
+    """What is trained, by the files' sizes and the budget and not by a clock: the same call gives the same figures.
+
+    The attacker never depends on the budget, or a figure would be another one for whoever has more time. What is spared
+    is spared of what stands beside it: shuffles of the null, then the ceiling.
+
+    Raises
+    ------
+    Skipped
+        If a single attack takes too long.
+    """
+    scenario, pair = context.scenario, context.pair
+    wanted = scenario.permutations
     if scenario.attacker != "auto":
-        return scenario.attacker, None
-    records = (1 + scenario.permutations) * sum(context.pair.n_synthetic) + FOLDS * context.pair.n_original
-    seconds = FOREST_SECONDS * records * len(scenario.targets)
-    if seconds <= min(SHARE * scenario.budget, MOST_SECONDS * len(scenario.targets)):
-        return "rf", None
-    why = "RAPID was taken with one tree per attack, as random forests would take"
-    return "cart", Note(
-        f"{why} about {seconds:.0f} seconds; choose attacker 'rf' for them"
-        f"{'' if seconds > MOST_SECONDS * len(scenario.targets) else ' or a larger budget'}",
-        f"{why} longer than there was time for; choose attacker 'rf' for them",
-    )
+        return Effort(scenario.attacker, wanted, ceiling=True)
+    attack, ceiling = FOREST_SECONDS * sum(pair.n_synthetic), FOREST_SECONDS * FOLDS * pair.n_original
+    if attack > MOST_SECONDS:
+        raise Skipped(
+            Note(
+                f"a random forest would take about {attack:.0f} seconds, and a figure of a weaker attacker is another "
+                "figure; choose attacker 'rf' to take that time, or 'cart' for one tree",
+                "a random forest would take too long",
+            )
+        )
+    allowed = min(SHARE * scenario.budget / len(scenario.targets), MOST_SECONDS)
+    if attack * (1 + wanted) + ceiling <= allowed:
+        return Effort("rf", wanted, ceiling=True)
+    with_ceiling = int((allowed - attack - ceiling) / attack)
+    if with_ceiling >= FEWEST_SHUFFLES:
+        fewer, whole = with_ceiling, True
+    else:
+        fewer, whole = min(max(int((allowed - attack) / attack), FEWEST_SHUFFLES), wanted), False
+    left_out = [*([f"{wanted - fewer} of {wanted} shuffles of the null"] if fewer < wanted else []),
+                *([] if whole else ["the ceiling"])]  # fmt: skip
+    return Effort(
+        "rf", fewer, whole,
+        Note(
+            f"{listed(left_out)} left out of RAPID for want of time; attacker 'rf' takes all of them"
+            + ("" if allowed == MOST_SECONDS else ", and so does a larger budget"),
+            "RAPID: a part of what stands beside it was left out for want of time",
+        ),
+    )  # fmt: skip
 
 
 def _held_out(context: Context, target: str, attacker: str) -> float:

@@ -50,7 +50,7 @@ class Scenario:
     ngroups_keys, ngroups_target
         Number of groups of numeric keys and targets in the key tables.
     attacker
-        Of RAPID; "auto" takes a random forest where the budget allows it, one tree otherwise.
+        Of RAPID; "auto" is a random forest, with fewer shuffles behind its null where time is short.
     tau, epsilon
         Thresholds of RAPID for categorical and continuous targets.
     permutations

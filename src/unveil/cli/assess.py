@@ -47,7 +47,7 @@ class Asked:
     ngroups_target
         Groups of numeric targets in the key tables: a number, or as income=20.
     attacker
-        Of RAPID: rf, cart, gbm, logit, lm, stack, suite, or auto (as the budget allows).
+        Of RAPID: rf, cart, gbm, logit, lm, stack, suite, or auto (rf, its null as the budget allows).
     tau
         A person is at risk above this score of RAPID; default 0.3.
     epsilon
