@@ -527,3 +527,18 @@ def test_groups_that_are_not_named_are_counted():
     assert many.endswith("[5,6) and 2 more.")
     (few,) = grouping_in_words({"age": {"levels": levels[:6]}})
     assert few.endswith("[5,6).")
+
+
+def test_a_number_of_groups_that_groups_nothing_says_so():
+    """Amounts that are text are no numbers; nor is a key of words."""
+    table = pa.table({"k": list("aabb"), "n": [1, 2, 3, 4], "x": ["1 EUR", "2 EUR", "3 EUR", "4 EUR"]})
+    pair = unveil.Pair(table, table.slice(0))
+    said = "ngroups_target: 'x' is categorical and was not grouped; if it holds amounts, state its kind"
+    assert said in unveil.attribute(pair, ["k"], target="x", ngroups_target=10).warnings
+    n, x = unveil.attribute(pair, ["k"], targets=["n", "x"], ngroups_target=3)
+    assert (said in x.warnings, said in n.warnings) == (True, False)
+    assert not [w for w in unveil.attribute(pair, ["k"], targets=["n", "x"], ngroups_target=4)[1].warnings if w == said]
+    said = "ngroups_keys: 'k' is categorical and was not grouped; if it holds amounts, state its kind"
+    assert said in unveil.identity(pair, ["k"], ngroups_keys=3).warnings
+    assert said not in unveil.identity(pair, ["k", "n"], ngroups_keys=3).warnings
+    assert said not in unveil.identity(pair, ["k"]).warnings

@@ -183,17 +183,19 @@ def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str])
         If a key or target that was named is among these.
     """
     lacking: dict[str, list[str]] = {}
+    held_by: dict[str, tuple[str, ...]] = {}
     for label, candidate in candidates.items():
         if not _is_synthesizer(candidate):
             for one in candidate if isinstance(candidate, list | tuple) else [candidate]:
-                held = read(one).names
+                held = held_by[label] = read(one).names
                 for name in source.names:
                     if name not in held and label not in lacking.setdefault(name, []):
                         lacking[name].append(label)
     lost = {name: labels for name, labels in lacking.items() if labels}
     for name in named:
         if name in lost:
-            raise DataError(f"{', '.join(lost[name])} has no column {name!r}, which was named as key or target")
+            hint = near_matches(name, dict.fromkeys(other for names in held_by.values() for other in names))
+            raise DataError(f"{', '.join(lost[name])} has no column {name!r}, which was named as key or target{hint}")
     if not lost:
         return source
     if any(_is_synthesizer(one) for one in candidates.values()) or any(len(v) < len(candidates) for v in lost.values()):

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import CallError, FileError
+from unveil.errors import CallError, FileError, UnveilWarning
 from unveil.microdata import Pair
 from unveil.microdata.documents import read_toml
 from unveil.microdata.nearest import near_matches
-from unveil.tables.study import as_names, only_known
+from unveil.tables.study import as_names, only_known, ungrouped
 
 __all__ = ["INTRUDERS", "MEASURES", "Scenario", "read_scenario"]
 
@@ -178,6 +179,8 @@ def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, rol
 def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] | None) -> dict[str, int]:
     """Groups of numeric targets: as asked for (0: none), else 20 where a target has many amounts."""
     asked = given if isinstance(given, Mapping) else {}
+    for text in ungrouped(pair, targets, given, "ngroups_target").values():
+        warnings.warn(text, UnveilWarning, stacklevel=4)
     groups = {}
     for name in targets:
         column = pair.column(name)

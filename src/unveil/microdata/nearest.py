@@ -3,20 +3,51 @@
 from __future__ import annotations
 
 import difflib
+import unicodedata
 from collections.abc import Iterable
+from itertools import islice
 
 __all__ = ["near_matches"]
+
+CUTOFF = 0.65
+MOST_COMPARED = 2000
+SHOWN = 3
 
 
 def near_matches(name: str, known: Iterable[str]) -> str:
     """A phrase with the most similar known names, or nothing where none is similar.
 
+    A name that differs in letter case, blanks or Unicode form only comes before all others.
+
     Examples
     --------
     >>> near_matches("regoin", ["region", "age"])
     "; did you mean 'region'?"
+    >>> near_matches("single", ["Missing", "SINGLE"])
+    "; did you mean 'SINGLE'?"
     >>> near_matches("x", ["region", "age"])
     ''
     """
-    close = difflib.get_close_matches(name, list(known), n=3, cutoff=0.6)
-    return f"; did you mean {' or '.join(repr(c) for c in close)}?" if close else ""
+    listed = [one for one in known if one != name]
+    wanted = _folded(name)
+    same = [one for one in listed if len(one) <= 2 * len(name) + 9 and _folded(one) == wanted]
+    if same:
+        composed = unicodedata.normalize("NFC", name)
+        looks_alike = [one for one in same if unicodedata.normalize("NFC", one) == composed]
+        if looks_alike:
+            return f"; it has {looks_alike[0]!r} in another Unicode form ({looks_alike[0]!a}, not {name!a})"
+        return _phrase(same)
+    by_folded: dict[str, str] = {}
+    for one in islice(listed, MOST_COMPARED):
+        by_folded.setdefault(_folded(one), one)
+    return _phrase([by_folded[one] for one in difflib.get_close_matches(wanted, by_folded, n=SHOWN, cutoff=CUTOFF)])
+
+
+def _folded(name: str) -> str:
+    """Without letter case, accents, and the signs that stand between words."""
+    parts = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(c for c in parts if not unicodedata.combining(c) and c not in " _-.\t\u00a0\u200b\ufeff")
+
+
+def _phrase(names: list[str]) -> str:
+    return f"; did you mean {' or '.join(repr(name) for name in names[:SHOWN])}?" if names else ""

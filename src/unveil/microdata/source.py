@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata.form import Form
+from unveil.microdata.nearest import near_matches
 from unveil.notes import overheard
 
 __all__ = ["KINDS", "Flavour", "Kind", "Remark", "Source", "Variable"]
@@ -119,7 +120,7 @@ class Source:
     def column(self, name: str) -> pa.ChunkedArray:
         """The column's values, one per record."""
         if name not in self._known:
-            raise CallError(f"{self.label} has no column {name!r}")
+            raise CallError(f"{self.label} has no column {name!r}{near_matches(str(name), self.names)}")
         with overheard() as heard:
             values = self.fetch(name)
         self.keep(heard, [name])

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
+from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Source
 from unveil.result import number, paragraph, text_table
 from unveil.synthesis.encode import Levels
@@ -135,7 +136,10 @@ def log_probability(plans: Sequence[Plan], source: Source) -> LogProbability:
 def _check(plans: Sequence[Plan], source: Source) -> None:
     for plan in plans:
         if plan.variable.name not in source:
-            raise DataError(f"{source.label} has no column {plan.variable.name!r}; a release needs every variable")
+            hint = near_matches(plan.variable.name, source.names)
+            raise DataError(
+                f"{source.label} has no column {plan.variable.name!r}{hint}; a release needs every variable"
+            )
         for step in plan.steps:
             if step.fitted is not None and not step.fitted.has_likelihood:
                 raise CallError(

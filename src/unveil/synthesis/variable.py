@@ -19,7 +19,7 @@ from unveil.microdata.arrays import buffer_view
 from unveil.microdata.coding import Distinct, distinct_of, level_text, python_values
 from unveil.microdata.form import TextForm
 from unveil.microdata.harmonise import as_kind, harmonise
-from unveil.microdata.labels import by_labels
+from unveil.microdata.labels import Naming, by_labels
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Kind, Source, Variable
 from unveil.trees import Column
@@ -158,8 +158,15 @@ class EncodedVariable:
         texts = [level_text(known) for known in self.values.to_pylist()]
         text = value if isinstance(value, str) else level_text(value)
         if text not in texts:
+            text = self._naming.of(value) or text
+        if text not in texts:
             raise CallError(f"column {self.name!r} has no value {value!r}{near_matches(str(value), texts)}")
         return texts.index(text)
+
+    @cached_property
+    def _naming(self) -> Naming:
+        """Codes of labels, and labels of codes."""
+        return by_labels([self.distinct], [self.declared], self.kind)[1]
 
     def columns(self, levels: Levels) -> tuple[Column, ...]:
         """The parts of records given by their levels."""

@@ -16,7 +16,7 @@ from unveil.tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil.tables.checks import one_way, two_way
 from unveil.tables.recount import Recount
 from unveil.tables.rules import rules_of
-from unveil.tables.study import Groups, Study, as_flag, as_names, coded, only_known
+from unveil.tables.study import Groups, Study, as_flag, as_names, coded, only_known, ungrouped
 from unveil.tables.sums import MEASURES, identity_measures, mean_over, measures
 
 __all__ = ["attribute"]
@@ -121,13 +121,15 @@ def attribute(
         "check_2way": list(_thresholds(check_2way, "check_2way")),
     }
     risks = []
+    untouched = ungrouped(pair, names, ngroups_target, "ngroups_target")
     for name in names:
         column = coded(pair, name, ngroups_target)
         options = shared | {"not_target_levels": list(levels.get(name, ()))}
         rules = rules_of(study, column, options)
         cut = study.cut(ngroups_keys, name, ngroups_target)
-        source = Recount(study, column, rules, {one: grouping.cuts for one, grouping in cut.items()})
-        risks.append(_risk(source, {one: grouping.to_dict() for one, grouping in cut.items()}, options))
+        source = Recount(study, column, rules, {one: how.cuts for one, how in cut.items()})
+        grouping = {one: how.to_dict() for one, how in cut.items()}
+        risks.append(_risk(source, grouping, options, [untouched[name]] if name in untouched else []))
     return risks[0] if target is not None else AttributeRisks(risks)
 
 
@@ -178,7 +180,9 @@ def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
     return n, pct
 
 
-def _risk(source: Recount, grouping: Mapping[str, Mapping[str, object]], options: Mapping[str, Any]) -> AttributeRisk:
+def _risk(
+    source: Recount, grouping: Mapping[str, Mapping[str, object]], options: Mapping[str, Any], also: Sequence[str]
+) -> AttributeRisk:
     study, target = source.study, source.target
     pair = study.pair
     d_t = np.bincount(target.original, minlength=target.n_levels)
@@ -207,7 +211,7 @@ def _risk(source: Recount, grouping: Mapping[str, Mapping[str, object]], options
         grouping=grouping,
         mode_DiSCO=tuple(modes),
         options=options,
-        notes=tuple(_notes(study, target, d_t, options)),
+        notes=(*_notes(study, target, d_t, options), *also),
         _source=source,
     )
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata.column import CodedColumn
+from unveil.microdata.nearest import near_matches
 from unveil.tables.exclusions import CellRules
 from unveil.tables.study import Study
 
@@ -49,8 +50,9 @@ def rules_of(study: Study, target: CodedColumn, options: Mapping[str, Any], *, w
     pairs = []
     for triple in options["exclude_pairs"]:
         if len(triple) != 3 or triple[0] not in by_name:
+            hint = near_matches(str(triple[0]), by_name) if len(triple) == 3 else ""
             raise CallError(
-                f"exclude_pairs takes triples (key, key level, target level) of a key, not {tuple(triple)!r}"
+                f"exclude_pairs takes triples (key, key level, target level) of a key, not {tuple(triple)!r}{hint}"
             )
         key = by_name[triple[0]]
         pairs.append((study.holding(key, key.code_of(triple[1])), target.code_of(triple[2])))

@@ -17,7 +17,7 @@ from unveil.microdata.pair import Pair
 from unveil.tables.cells import Cells, count_cells
 from unveil.tables.combinations import KeyCombinations, fold_keys
 
-__all__ = ["Groups", "Study", "as_flag", "as_names", "coded", "only_known"]
+__all__ = ["Groups", "Study", "as_flag", "as_names", "coded", "only_known", "ungrouped"]
 
 Groups = int | Mapping[str, int | None] | None
 """Number of groups for every numeric column, or by column."""
@@ -37,12 +37,15 @@ class Study:
         The key variables as codes, grouped where asked for.
     use_keys_na
         Per key, whether combinations in which it is missing count.
+    ungrouped
+        What is to be said of keys that were to be grouped and could not be.
     """
 
     pair: Pair
     keys: tuple[str, ...]
     columns: tuple[CodedColumn, ...]
     use_keys_na: Mapping[str, bool]
+    ungrouped: tuple[str, ...] = ()
 
     @classmethod
     def of(
@@ -69,11 +72,12 @@ class Study:
             flags = {name: as_flag(use_keys_na.get(name, True), "use_keys_na") for name in names}
         else:
             flags = dict.fromkeys(names, as_flag(use_keys_na, "use_keys_na"))
-        return cls(pair, names, tuple(coded(pair, name, ngroups_keys) for name in names), flags)
+        columns = tuple(coded(pair, name, ngroups_keys) for name in names)
+        return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
 
     def notes(self, *more: CodedColumn) -> tuple[str, ...]:
         """What deserves a look in figures that rest on the keys, and on more columns."""
-        return self.pair.notes((*self.columns, *more))
+        return (*self.pair.notes((*self.columns, *more)), *self.ungrouped)
 
     @cached_property
     def combinations(self) -> KeyCombinations:
@@ -197,6 +201,29 @@ def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
 
 def _is_none(groups: int | None) -> bool:
     return groups is None or (groups == 0 and not isinstance(groups, bool))
+
+
+def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> dict[str, str]:
+    """What is to be said, by column, where a number of groups leaves columns of many levels as they are, or all.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    names
+        The columns that the option concerns.
+    groups, option
+        What was asked for, and the name of the option.
+    """
+    if groups is None or isinstance(groups, Mapping) or not groups:
+        return {}
+    others = [pair.column(name) for name in names if pair.column(name).kind != "numeric"]
+    if len(others) < len(names):
+        others = [column for column in others if column.n_levels > groups]
+    return {
+        c.name: f"{option}: {c.name!r} is {c.kind} and was not grouped; if it holds amounts, state its kind"
+        for c in others
+    }
 
 
 def only_known(option: Mapping[str, object], names: Sequence[str], what: str, role: str) -> None:

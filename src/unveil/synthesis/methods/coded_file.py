@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import DataError
 from unveil.microdata import read
+from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Kind, Source
 from unveil.synthesis.encode import EncodedVariable, Levels, encode
 from unveil.synthesis.palette import Palette, make_palette
@@ -112,7 +113,8 @@ class CodedFile:
         codes, unknown = [], []
         for variable in self.variables:
             if variable.name not in source:
-                raise DataError(f"{source.label} has no column {variable.name!r}; a release needs every variable")
+                hint = near_matches(variable.name, source.names)
+                raise DataError(f"{source.label} has no column {variable.name!r}{hint}; a release needs every variable")
             levels, impossible = variable.read(source)
             codes.append(levels.codes)
             unknown.append(impossible if levels.new is None else impossible | ~np.isnan(levels.new))
