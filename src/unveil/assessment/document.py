@@ -14,7 +14,7 @@ from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
-from unveil.assessment.public import public_summary
+from unveil.assessment.public import public_summary, told_of_hundred
 from unveil.assessment.publish import HELD_BACK, SUFFIX, with_public
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
@@ -131,7 +131,7 @@ def _codes(pair: Pair, name: str) -> list[str]:
 
 CONFIDENTIAL = (
     "Whoever has all records but one can try out that one with any exact figure, and with the size or the SHA-256 of "
-    "the original.",
+    f"the original; in a test that told the missing answer of {told_of_hundred('full report')}.",
     "The seed: whoever has all records but one and knows it can repeat what was drawn.",
     "Levels, groups and counts of few persons, and the reasons and warnings that name them.",
     "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",

@@ -23,6 +23,7 @@ from typing import Any
 
 from unveil.assessment import gate_rules as by
 from unveil.assessment.gate_rules import At, Rule
+from unveil.assessment.public import TOLD, told_of_hundred
 from unveil.assessment.publish import SUFFIX, plain
 from unveil.assessment.rounding import Rounding
 from unveil.result import without_nan
@@ -345,8 +346,11 @@ def publication(rounding: Rounding) -> dict[str, Any]:
             "names of files, smallest and largest values, and figures of single records are left out."
         ),
         "does_not_protect": (
-            "Against an intruder who has all records but one: any figure lets them try out what the last record might "
-            "be, rounded or not. For publication to everybody make the public summary (--public-summary)."
+            "Against an intruder who has all records but one: any figure, rounded or not, lets them try out what the "
+            f"last record might be. In a test with simulated surveys of {TOLD['persons']} persons such an intruder was "
+            f"told the missing answer of {told_of_hundred('release-safe report')} by a report like this, of "
+            f"{told_of_hundred('public summary')} by the public summary, which is made for everybody "
+            "(--public-summary)."
         ),
     }
 

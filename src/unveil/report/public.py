@@ -121,10 +121,10 @@ def _sentences(a: dict[str, Any]) -> dict[str, str]:
 def _protects(told: Mapping[str, Any]) -> str:
     summary, report = (f"{100 * told[name]:.3g} of 100" for name in ("public summary", "release-safe report"))
     return (
-        "This page is meant for readers with all real records but one as well. In a test with a simulated survey of "
-        f"{told['persons']} persons and one synthetic file such a reader, who knew all of the last person but one "
-        f"answer, was told that answer by this page of at most {summary} persons; by the report for readers without "
-        f"records, of {report}. Publish one summary of a release: the mean of several tells more."
+        "This page is made for readers with all real records but one as well. In a test with simulated surveys of "
+        f"{told['persons']} persons, each with one synthetic file, such a reader, who knew all of the last person but "
+        f"one answer, was told that answer of at most {summary} persons by this page, and of {report} by the report for "
+        "readers without records. Publish one summary of a release: the mean of several tells more."
     )
 
 
