@@ -123,8 +123,8 @@ def _protects(told: Mapping[str, Any]) -> str:
     return (
         "This page is made for readers with all real records but one as well. In a test with simulated surveys of "
         f"{told['persons']} persons, each with one synthetic file, such a reader, who knew all of the last person but "
-        f"one answer, was told that answer of at most {summary} persons by this page, and of {report} by the report for "
-        "readers without records. Publish one summary of a release: the mean of several tells more."
+        f"one answer, was told that answer of at most {summary} persons by this page, and of {report} by the report "
+        "for readers without records. Publish one summary of a release: the mean of several tells more."
     )
 
 
