@@ -200,3 +200,29 @@ def test_a_single_text_for_a_gap_in_a_scenario_is_no_list_of_letters(run, folder
     assert status == 0, err
     gaps = {one["name"]: one["gaps"] for one in json.loads(out)["data"]["columns"]}
     assert gaps == {"sex": 0, "age": 0, "depress": pytest.approx(1 / 3)}
+
+
+@pytest.mark.parametrize(
+    ("rule", "options", "status"),
+    [
+        ('measure = "repU"\nlimit = 100', "--policy-exit", 0),
+        ('measure = "repU"\nlimit = 0', "--policy-exit", 4),
+        ('measure = "repU"\nlimit = 0', "", 0),
+        ('measure = "RAPID"\nlimit = 1', "--policy-exit", 4),
+        ('measure = "repU"\nlimit = 0', "--policy-exit --strict", 4),
+        ('measure = "RAPID"\nlimit = 5', "--policy-exit", 1),
+        ('measure = "DiSCO"\ntarget = "depres"\nlimit = 5', "", 2),
+    ],
+)
+def test_a_policy_that_is_not_met_has_a_status_of_its_own(run, folder, rule, options, status):
+    """Before that of warnings; and everything is written all the same."""
+    (folder / "policy.toml").write_text(f"[[rule]]\n{rule}\n", encoding="utf-8")
+    ended, _, err = run(f"assess o.csv s.csv {QUICK} --policy policy.toml {options} --json r.json")
+    assert ended == status, err
+    assert (folder / "r.json").exists() == (status not in (1, 2))
+
+
+def test_a_status_for_a_policy_needs_one(run, folder):
+    status, _, err = run(f"assess o.csv s.csv {QUICK} --policy-exit")
+    assert status == 2
+    assert "--policy-exit needs the policy" in err

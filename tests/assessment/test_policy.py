@@ -6,8 +6,10 @@ import math
 
 import pytest
 
+import unveil
 from unveil.assessment import read_policy
-from unveil.errors import FileError
+from unveil.assessment.policy import Rule
+from unveil.errors import CallError, FileError
 
 
 def figure(measure="DiSCO", target="ill", value=9.0, **more):
@@ -80,6 +82,28 @@ def test_the_worst_release_is_the_one_furthest_on_the_wrong_side(tmp_path):
         ('[[rule]]\nmeasure = "repU"', "rule 1: limit is missing"),
         ('[[rule]]\nmeasure = "repU"\nlimit = true', "limit is a number, not True"),
         ('[[rule]]\nmeasure = "repU"\nlimit = nan', "limit is a number"),
+        ('[[rule]]\nmeasure = "repU"\nlimit = inf', "limit is a number, not inf"),
+        ('[[rule]]\nmeasure = "repU"\nlimit = "5"', "limit is a number, not '5'"),
+        ('[[rule]]\nmeasure = "repU"\nlimit = [5]', "limit is a number"),
+        ('[[rule]]\nmeasure = "repU"\nlimit = -1', "limit is a number from 0, not -1"),
+        ('[[rule]]\nmeasure = "repU"\nlimit = 101', "repU is in percent, so 101 is above all that it can be"),
+        (
+            '[[rule]]\nmeasure = "RAPID"\nlimit = 5',
+            "RAPID is at most 1, and 5 would allow everything: write 0.05 for 5 %",
+        ),
+        ('[[rule]]\nmeasure = "posterior certain"\nlimit = 20', "write 0.2 for 20 %"),
+        ('[[rule]]\nmeasure = "membership AUC"\nlimit = 60', "write 0.6 for 60 %"),
+        ('[[rule]]\nmeasure = "mean TVD"\nlimit = 2', "write 0.02 for 2 %"),
+        ('[[rule]]\nmeasure = "DiSCO"\nstatistic = "excess_high"\nlimit = 5', "the excess_high of DiSCO is at most 1"),
+        ('[[rule]]\nmeasure = "DCAP"\nstatistic = "p_value"\nlimit = 1000', "the p_value of DCAP is at most 1"),
+        (
+            '[[rule]]\nmeasure = "repU"\nstatistic = "excess"\nlimit = 0.1',
+            "repU has no excess; choose from value, low, high",
+        ),
+        ('[[rule]]\nmeasure = "S_pMSE"\nstatistic = "p_value"\nlimit = 0.1', "S_pMSE has no p_value"),
+        ('[[rule]]\nmeasure = "repU"\ntarget = "ill"\nlimit = 1', "repU concerns no target; leave 'ill' out"),
+        ('[[rule]]\nmeasure = "RAPID"\ntarget = ["ill"]\nlimit = 1', "target is a text, not ['ill']"),
+        ('[[rule]]\nmeasure = "RAPID"\nlimit = 1\nrelease = "s1"', "unknown key 'release'"),
         ('[[rule]]\nmeasure = "repU"\nlimit = 1\nstatistic = "mean"', "there is no 'mean'"),
         ('[[rule]]\nmeasure = "repU"\nlimit = 1\nleast = "yes"', "least is true or false"),
         ("", "holds no [[rule]]"),
@@ -112,3 +136,41 @@ def test_a_limit_is_met_by_what_equals_it_on_paper(tmp_path):
     assert row["verdict"] == "within"
     (row,) = least.rows([figure("RAPID", value=0.6999)])
     assert row["verdict"] == "below"
+
+
+@pytest.mark.parametrize(
+    ("measure", "statistic", "limit"),
+    [
+        ("repU", "value", 0), ("repU", "worst_release", 100), ("RAPID", "value", 1), ("RAPID", "excess", 0.1),
+        ("DiSCO", "p_value", 1), ("membership AUC", "value", 0.6), ("S_pMSE", "value", 40), ("pMSE", "high", 0.25),
+        ("posterior", "excess_high", 0.2),
+    ],
+)  # fmt: skip
+def test_limits_that_a_figure_can_meet_or_miss(measure, statistic, limit):
+    assert Rule(measure, limit, statistic=statistic).limit == limit
+
+
+@pytest.mark.parametrize(
+    "options", [{"limit": 5}, {"limit": True}, {"limit": math.nan}, {"statistic": "mean"}], ids=str
+)
+def test_rules_made_in_python_are_checked_too(options):
+    with pytest.raises(CallError):
+        Rule(**({"measure": "RAPID", "limit": 0.5} | options))
+
+
+def test_rules_are_of_targets_that_are_assessed(tmp_path):
+    people = unveil.simulate.demo_population(120, seed=1)
+    pair = unveil.Pair(people, people.slice(0, 100))
+    path = tmp_path / "policy.toml"
+    options = {"targets": ["depress"], "measures": ["identity", "attribute"], "policy": path}
+    path.write_text('[[rule]]\nmeasure = "DiSCO"\ntarget = "depres"\nlimit = 5\n', encoding="utf-8")
+    with pytest.raises(
+        CallError, match=r"policy\.toml: rule 1: target 'depres' is not assessed.*did you mean 'depress'"
+    ):
+        unveil.assess(pair, ["sex", "age"], **options)
+    path.write_text('[[rule]]\nmeasure = "DiSCO"\ntarget = "depress"\nlimit = 100\n', encoding="utf-8")
+    found = unveil.assess(pair, ["sex", "age"], **options)
+    assert found.within_policy
+    assert unveil.assess(pair, ["sex", "age"], **(options | {"policy": None})).within_policy is None
+    path.write_text('[[rule]]\nmeasure = "RAPID"\nlimit = 1\n', encoding="utf-8")
+    assert not unveil.assess(pair, ["sex", "age"], **options).within_policy, "what was not measured is not within"

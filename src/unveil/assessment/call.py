@@ -104,7 +104,8 @@ def assess(
     Raises
     ------
     CallError
-        If a column or option is unknown or out of its range.
+        If a column or option is unknown or out of its range, or the policy has a rule for a target that is not
+        assessed.
     DataError
         If files do not fit together.
     FileError
@@ -125,6 +126,8 @@ def assess(
         models=models, level=level, budget=budget, minimum_count=minimum_count, seed=seed,
     )  # fmt: skip
     rules = policy if policy is None or isinstance(policy, Policy) else read_policy(policy)
+    if rules is not None:
+        rules.check(scenario.targets)
     unseen = None if holdout is None else pair.with_file(holdout, "the held-out records").releases[-1]
     context = Context(pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen)
     parts = _parts(scenario)

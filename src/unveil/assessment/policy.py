@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.assessment.figure import RISKS, UTILITIES
-from unveil.errors import FileError
+from unveil.errors import CallError, FileError
 from unveil.limits import reaches, within
 from unveil.microdata.documents import read_toml
 from unveil.microdata.nearest import near_matches
@@ -19,6 +19,16 @@ __all__ = ["Policy", "Rule", "read_policy"]
 STATISTICS = ("value", "low", "high", "excess", "excess_low", "excess_high", "p_value", "worst_release")
 FIELDS = ("measure", "target", "statistic", "limit", "least", "note")
 MEASURES = (*RISKS, *UTILITIES)
+_PLAIN = ("value", "low", "high", "worst_release")
+_WITHOUT = {
+    "repU": ("excess", "excess_low", "excess_high", "p_value"),
+    "posterior": ("p_value",),
+    "posterior certain": ("p_value",),
+} | {name: tuple(one for one in STATISTICS if one not in _PLAIN) for name in UTILITIES}
+"""Statistics that a measure never has."""
+_PERCENT = ("repU", "DiSCO", "DCAP")
+_OF_TARGETS = ("DiSCO", "DCAP", "RAPID", "posterior", "posterior certain")
+_UNBOUNDED = ("S_pMSE",)
 
 
 @dataclass(frozen=True)
@@ -34,11 +44,16 @@ class Rule:
     statistic
         Which number of the figure is held against the limit.
     limit
-        The number itself.
+        The number itself: percent of repU, DiSCO and DCAP; of all others, and of excesses and p-values, a share.
     least
         Whether the statistic must reach the limit, rather than stay up to it.
     note
         Words of the institution.
+
+    Raises
+    ------
+    CallError
+        If the measure or statistic is unknown, or the limit is none that the statistic can meet or miss.
     """
 
     measure: str
@@ -48,6 +63,40 @@ class Rule:
     least: bool = False
     note: str = ""
 
+    def __post_init__(self) -> None:
+        _one_of(self.measure, MEASURES, "measure")
+        _one_of(self.statistic, STATISTICS, "statistic")
+        if self.statistic in _WITHOUT.get(self.measure, ()):
+            possible = [one for one in STATISTICS if one not in _WITHOUT[self.measure]]
+            raise CallError(f"statistic: {self.measure} has no {self.statistic}; choose from {', '.join(possible)}")
+        for name, value, kind, what in (
+            ("target", self.target, str | None, "a text"), ("least", self.least, bool, "true or false"),
+            ("note", self.note, str, "a text"),
+        ):  # fmt: skip
+            if not isinstance(value, kind):
+                raise CallError(f"{name} is {what}, not {value!r}")
+        if self.target is not None and self.measure not in _OF_TARGETS:
+            raise CallError(f"target: {self.measure} concerns no target; leave {self.target!r} out")
+        self._check_limit()
+
+    def _check_limit(self) -> None:
+        limit, what = self.limit, self.measure
+        if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
+            raise CallError(f"limit is a number, not {limit!r}")
+        if limit < 0:
+            raise CallError(f"limit is a number from 0, not {limit!r}")
+        if self.statistic not in _PLAIN:
+            what = f"the {self.statistic} of {self.measure}"
+        elif self.measure in _PERCENT:
+            if limit > 100:
+                raise CallError(f"limit: {what} is in percent, so {limit:g} is above all that it can be")
+            return
+        elif self.measure in _UNBOUNDED:
+            return
+        if limit > 1:
+            meant = f": write {limit / 100:g} for {limit:g} %" if limit <= 100 else ""
+            raise CallError(f"limit: {what} is at most 1, and {limit:g} would allow everything{meant}")
+
 
 @dataclass(frozen=True)
 class Policy:
@@ -56,6 +105,21 @@ class Policy:
     label: str
     text: str
     rules: tuple[Rule, ...]
+
+    def check(self, targets: Sequence[str]) -> None:
+        """Refuse rules for targets that are not assessed: their figures would be missing, and nobody would know why.
+
+        Raises
+        ------
+        CallError
+            If a rule names such a target.
+        """
+        for number, rule in enumerate(self.rules, 1):
+            if rule.target is not None and rule.target not in targets:
+                raise CallError(
+                    f"{self.label}: rule {number}: target {rule.target!r} is not assessed"
+                    f"{near_matches(rule.target, targets)}; the targets are {', '.join(targets)}"
+                )
 
     def rows(self, figures: Iterable[Mapping[str, Any]]) -> list[dict[str, Any]]:
         """Hold every figure that a rule concerns against it.
@@ -114,14 +178,15 @@ def read_policy(path: str | Path) -> Policy:
        limit = 5
 
        [[rule]]
-       measure = "RAPID"       # share of persons
+       measure = "RAPID"       # share of persons: at most 1
        target = "income"       # all targets without it
        statistic = "excess_high"
        limit = 0.10
        note = "guideline 7.2"
 
     ``statistic`` is one of value, low, high, excess, excess_low, excess_high, p_value, worst_release; ``least = true``
-    asks for at least the limit.
+    asks for at least the limit. Limits are in the unit of the figure: percent of repU, DiSCO and DCAP, shares else;
+    excesses and p-values are shares always.
 
     Raises
     ------
@@ -149,21 +214,14 @@ def _rule(content: Mapping[str, Any], number: int, path: Path) -> Rule:
     for name in ("measure", "limit"):
         if name not in content:
             raise FileError(f"{where}: {name} is missing")
-    _one_of(content["measure"], MEASURES, f"{where}: measure")
-    _one_of(content.get("statistic", "value"), STATISTICS, f"{where}: statistic")
-    limit = content["limit"]
-    if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
-        raise FileError(f"{where}: limit is a number, not {limit!r}")
-    for name, kind in (("target", str), ("least", bool), ("note", str)):
-        if name in content and not isinstance(content[name], kind):
-            raise FileError(
-                f"{where}: {name} is {'true or false' if kind is bool else 'a text'}, not {content[name]!r}"
-            )
-    return Rule(**content)
+    try:
+        return Rule(**content)
+    except CallError as error:
+        raise FileError(f"{where}: {error}") from None
 
 
 def _one_of(value: Any, known: Sequence[str], what: str) -> None:
     if value not in known:
-        raise FileError(
+        raise CallError(
             f"{what}: there is no {value!r}; choose from {', '.join(known)}{near_matches(str(value), known)}"
         )

@@ -52,6 +52,12 @@ class Assessment:
         failed = [f"{part['name']}: {part['reason']}" for part in self._content["parts"] if part["status"] == "failed"]
         return tuple(dict.fromkeys([*(one["text"] for one in self._content["warnings"]), *failed]))
 
+    @property
+    def within_policy(self) -> bool | None:
+        """Whether every rule of the policy is met, by a figure that was measured; None without a policy."""
+        policy = self._content["policy"]
+        return None if policy is None else all(row["verdict"] == "within" for row in policy["rows"])
+
     def to_dict(self) -> dict[str, Any]:
         """The assessment as plain values; what is not defined is None."""
         return copy.deepcopy(self._document)

@@ -12,6 +12,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.options import (
+    POLICY_NOT_MET,
     Listed,
     Output,
     Reading,
@@ -163,6 +164,8 @@ class Documents:
         Write the page for publication to this file (.html or .md): at most ten figures, rounded.
     policy
         The institution's thresholds (TOML); they add a verdict column.
+    policy_exit
+        End with exit status 4 where a figure is not within the policy, or was not measured; all is written the same.
     release_safe
         Whether documents hold only what may be published: figures rounded, names and counts of few persons left out.
     checkpoint
@@ -173,6 +176,7 @@ class Documents:
     markdown: Path | None = None
     public_summary: Path | None = None
     policy: Path | None = None
+    policy_exit: Annotated[bool, Parameter(negative=())] = False
     release_safe: bool = True
     checkpoint: Path | None = None
 
@@ -218,6 +222,8 @@ def assess(
     holdout = holdout or given.pop("holdout", None)
     holdout_unseen = holdout_unseen or bool(given.pop("holdout_unseen", False))
     policy = documents.policy or given.pop("policy", None)
+    if documents.policy_exit and policy is None:
+        raise CallError("--policy-exit needs the policy whose limits are to be met: --policy FILE")
     provenance = synthesis.provenance or given.get("provenance")
     schema = reading.schema or given.get("schema")
     others = (holdout, policy, scenario, provenance, schema)
@@ -246,6 +252,8 @@ def assess(
             write_text(path, text(), output.overwrite)
             print(f"written: {path}", file=sys.stderr)
     output.give(result)
+    if documents.policy_exit and not result.within_policy:
+        return POLICY_NOT_MET
     return output.status(result)
 
 

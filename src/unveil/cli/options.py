@@ -53,6 +53,8 @@ __all__ = [
 
 WITH_WARNINGS = 3
 """Exit status of a measure that was taken, where --strict was asked for and warnings concern the result."""
+POLICY_NOT_MET = 4
+"""Exit status of an assessment whose policy is not met, where --policy-exit was asked for."""
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 
 
