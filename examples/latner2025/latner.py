@@ -40,7 +40,8 @@ def cart(**settings: object) -> Maker:
 
 def noised(epsilon: float) -> Maker:
     """The histogram of all cells with Laplace noise, drawn anew for every release."""
-    return lambda seed: CatallSynthesizer(prior=0, epsilon=epsilon, neighbours="replace", noise_seed=seed)
+    public = {name: {"levels": [0, 1]} for name in VARIABLES}
+    return lambda seed: CatallSynthesizer(prior=0, epsilon=epsilon, schema=public, noise_seed=seed)
 
 
 MINBUCKETS = {f"{k}": cart(minbucket=k) for k in (5, 10, 25, 50, 75, 100, 150, 250)}

@@ -269,7 +269,10 @@ def test_noised_histogram_without_noise_to_speak_of():
     original = latner_population(40, seed=2)
     pair = unveil.Pair(original, CatallSynthesizer(prior=1.0).fit(original).sample(seed=1))
     exact = posterior(pair, CatallSynthesizer(prior=1.0), target=VARIABLES, records=[39])
-    noised = posterior(pair, CatallSynthesizer(prior=1.0, epsilon=2000.0), target=VARIABLES, records=[39])
+    public = {name: {"levels": [0, 1]} for name in VARIABLES}
+    noised = posterior(
+        pair, CatallSynthesizer(prior=1.0, epsilon=2000.0, schema=public), target=VARIABLES, records=[39]
+    )
     assert noised.weighed().probabilities == pytest.approx(exact.weighed().probabilities, abs=5e-3)
 
 

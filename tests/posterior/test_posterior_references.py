@@ -101,7 +101,8 @@ def test_noised_histogram(shared):
     original = latner(shared)
     found = []
     for seed in range(20):
-        noised = CatallSynthesizer(prior=0, epsilon=1.0, neighbours="replace", noise_seed=seed).fit(original)
+        public = {name: {"levels": [0, 1]} for name in VARIABLES}
+        noised = CatallSynthesizer(prior=0, epsilon=1.0, schema=public, noise_seed=seed).fit(original)
         pair = unveil.Pair(original, noised.sample(seed=seed))
         found.append(posterior(pair, noised, target=VARIABLES, records=[UNIQUE]).mean_posterior)
     assert np.mean(found) == pytest.approx(0.071, abs=0.012)

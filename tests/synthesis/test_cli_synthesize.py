@@ -273,6 +273,10 @@ def test_a_method_for_the_whole_file(
     run: Run, tmp_path: Path, method: str, options: list[Any], settings: dict[str, Any]
 ):
     write_table(pa.table({"sex": ["f", "m"] * 30, "ill": ["no", "no", "yes"] * 20}), tmp_path / "s.csv")
+    (tmp_path / "public.toml").write_text(
+        'columns = { sex = { levels = ["f", "m"] }, ill = { levels = ["yes", "no"] } }', encoding="utf-8"
+    )
+    options = [*options, "--schema", tmp_path / "public.toml"]
     said = run(tmp_path / "s.csv", "-o", tmp_path / "out", "-m", 2, "--method", method, *options)
     assert (said.status, said.err) == (0, "")
     facts = read_provenance(tmp_path / "out" / "s_syn.provenance.json")

@@ -21,10 +21,11 @@ from scipy import stats
 from unveil.errors import CallError, DataError
 from unveil.synthesis import Synthesizer
 from unveil.synthesis.methods import bayes_network, catall
-from unveil.synthesis.methods.laplace import noisy_counts
+from unveil.synthesis.methods.laplace import Bits, noisy_counts
 from unveil.synthesis.methods.whole_file import WHOLE_FILE, BayesNetworkSynthesizer, CatallSynthesizer
 
 SMALL = pa.table({"sex": ["f", "f", "f", "m", "m", None], "ill": [0, 0, 1, 0, 0, 0]})
+PUBLIC = {"sex": {"levels": ["f", "m"], "gaps": True}, "ill": {"levels": [0, 1]}}
 
 
 def counts(release: pa.Table) -> Counter[tuple[object, ...]]:
@@ -46,7 +47,7 @@ SMALL_CELLS = all_cells({"sex": ["f", "m", None], "ill": [0, 1]})
 @pytest.mark.parametrize("name", sorted(WHOLE_FILE))
 def test_follows_the_protocol(name: str, make_frame: Callable[[Any], Any]) -> None:
     frame = make_frame(SMALL)
-    synthesizer = WHOLE_FILE[name](noise_seed=1)
+    synthesizer = WHOLE_FILE[name](noise_seed=1, schema=PUBLIC)
     with pytest.raises(CallError, match=r"call fit\(original\) first"):
         synthesizer.sample()
     assert isinstance(synthesizer, Synthesizer)
@@ -54,7 +55,8 @@ def test_follows_the_protocol(name: str, make_frame: Callable[[Any], Any]) -> No
     assert fitted is synthesizer
     one = fitted.sample(seed=3)
     assert type(one) is type(frame)
-    assert one.shape == frame.shape
+    assert len(one) == 6
+    assert list(getattr(one, "column_names", None) or one.columns) == ["sex", "ill"]
     copies = fitted.sample(4, m=3, seed=3)
     assert [len(copy) for copy in copies] == [4, 4, 4]
     again = fitted.sample(4, m=2, seed=3)
@@ -88,11 +90,11 @@ def test_wrong_calls(name: str) -> None:
         with pytest.raises(CallError, match="epsilon must be above 0"):
             WHOLE_FILE[name](epsilon=epsilon).fit(SMALL)
     with pytest.raises(DataError, match="no records"):
-        WHOLE_FILE[name]().fit(SMALL.slice(0, 0))
+        WHOLE_FILE[name](epsilon=None).fit(SMALL.slice(0, 0))
     with pytest.raises(CallError, match="no column"):
-        WHOLE_FILE[name](kinds={"age": "numeric"}).fit(SMALL)
+        WHOLE_FILE[name](epsilon=None, kinds={"age": "numeric"}).fit(SMALL)
     with pytest.raises(DataError, match="no column 'ill'"):
-        WHOLE_FILE[name](noise_seed=1).fit(SMALL).log_prob(SMALL.select(["sex"]))  # type: ignore[attr-defined]
+        WHOLE_FILE[name](noise_seed=1, schema=PUBLIC).fit(SMALL).log_prob(SMALL.select(["sex"]))  # type: ignore[attr-defined]
 
 
 # catall
@@ -136,14 +138,15 @@ def test_catall_of_tables_beyond_any_memory() -> None:
     mixed = pa.table({name: wide.column(name).slice(j, 1) for j, name in enumerate(wide.column_names)})
     assert fitted.log_prob(mixed).total == pytest.approx(-math.log(levels) - math.log(501))
     assert fitted.sample(10, seed=1).num_rows == 10
-    with pytest.raises(CallError, match=r"cross table of 40 columns has about 10\^\d\d cells"):
-        CatallSynthesizer(epsilon=1).fit(wide)
+    public = {name: {"levels": list(range(100))} for name in wide.column_names}
+    with pytest.raises(CallError, match=r"cross table of 40 columns has about 10\^80 cells"):
+        CatallSynthesizer(epsilon=1, schema=public).fit(wide)
 
 
 def test_catall_noise_needs_a_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(catall, "MAX_CELLS", 5)
     with pytest.raises(CallError, match="2 columns has 6 cells and every one needs noise; at most 5"):
-        CatallSynthesizer(epsilon=1).fit(SMALL)
+        CatallSynthesizer(epsilon=1, schema=PUBLIC).fit(SMALL)
 
 
 def test_posterior_of_the_16_cells_is_the_closed_form(shared: Path) -> None:
@@ -166,11 +169,11 @@ def test_posterior_of_the_16_cells_is_the_closed_form(shared: Path) -> None:
 
 def test_laplace_noise_has_its_scale() -> None:
     """Mean absolute value and variance of 200 000 draws: errors 1/sqrt(n) and sqrt(5/n) of the scale."""
-    noise = noisy_counts(np.full(200_000, 1e4), 2.5, np.random.default_rng(1)) - 1e4
+    noise = noisy_counts(np.full(200_000, 10_000), 2.5, Bits(1)) - 1e4
     assert np.abs(noise).mean() == pytest.approx(2.5, rel=4 / math.sqrt(200_000))
     assert noise.var() == pytest.approx(2 * 2.5**2, rel=4 * math.sqrt(5 / 200_000))
-    assert (noisy_counts(np.zeros(1000), 1.0, np.random.default_rng(1)) >= 0).all()
-    np.testing.assert_array_equal(noisy_counts(np.array([1.0, 2.0]), 0, np.random.default_rng(1)), [1, 2])
+    assert (noisy_counts(np.zeros(1000, dtype=int), 1.0, Bits(1)) >= 0).all()
+    np.testing.assert_array_equal(noisy_counts(np.array([1, 2]), 0, Bits(1)), [1, 2])
 
 
 @pytest.mark.parametrize(("neighbours", "sensitivity"), [("add_remove", 1), ("replace", 2)])
@@ -178,9 +181,9 @@ def test_laplace_noise_has_its_scale() -> None:
 def test_catall_noise_is_sensitivity_by_epsilon(neighbours: Any, sensitivity: int, epsilon: float) -> None:
     """2000 cells of 100 records: the mean absolute error is the scale, with standard error scale / sqrt(2000)."""
     levels = np.repeat(np.arange(2000), 100)
-    fitted = CatallSynthesizer(prior=0, epsilon=epsilon, neighbours=neighbours, noise_seed=1).fit(
-        pa.table({"x": levels})
-    )
+    fitted = CatallSynthesizer(
+        prior=0, epsilon=epsilon, neighbours=neighbours, noise_seed=1, schema={"x": {"levels": list(range(2000))}}
+    ).fit(pa.table({"x": levels}))
     share = probabilities(fitted, pa.table({"x": np.arange(2000)}))
     assert share.sum() == pytest.approx(1)
     scale = sensitivity / epsilon
@@ -190,7 +193,7 @@ def test_catall_noise_is_sensitivity_by_epsilon(neighbours: Any, sensitivity: in
 def test_catall_noise_fades_with_epsilon() -> None:
     plain = probabilities(CatallSynthesizer(prior=1).fit(SMALL), SMALL_CELLS)
     np.testing.assert_allclose(
-        probabilities(CatallSynthesizer(prior=1, epsilon=1e9).fit(SMALL), SMALL_CELLS), plain, atol=1e-6
+        probabilities(CatallSynthesizer(prior=1, epsilon=1e9, schema=PUBLIC).fit(SMALL), SMALL_CELLS), plain, atol=1e-6
     )
     exactly = CatallSynthesizer(prior=1, epsilon=math.inf).fit(SMALL)
     np.testing.assert_allclose(probabilities(exactly, SMALL_CELLS), plain)
@@ -198,14 +201,16 @@ def test_catall_noise_fades_with_epsilon() -> None:
 
 def test_catall_noise_only_by_seed_if_asked() -> None:
     def shares(noise_seed: int | None) -> list[float]:
-        return probabilities(CatallSynthesizer(epsilon=1, noise_seed=noise_seed).fit(SMALL), SMALL_CELLS).tolist()
+        return probabilities(
+            CatallSynthesizer(epsilon=1, schema=PUBLIC, noise_seed=noise_seed).fit(SMALL), SMALL_CELLS
+        ).tolist()
 
     assert shares(5) == shares(5)
     assert shares(None) != shares(None)
 
 
 def test_catall_noisy_draws_follow_the_noisy_shares() -> None:
-    fitted = CatallSynthesizer(epsilon=1, noise_seed=4).fit(SMALL)
+    fitted = CatallSynthesizer(epsilon=1, schema=PUBLIC, noise_seed=4).fit(SMALL)
     share = probabilities(fitted, SMALL_CELLS)
     drawn = counts(fitted.sample(30_000, seed=2))
     observed = np.array([drawn[row] for row in zip(*(c.to_pylist() for c in SMALL_CELLS.columns), strict=True)])
@@ -234,7 +239,8 @@ def test_noise_bounds_what_a_release_tells_of_the_16_cells(shared: Path) -> None
 
     posterior = []
     for seed in range(150):
-        fitted = CatallSynthesizer(prior=0, epsilon=1, neighbours="replace", noise_seed=seed).fit(original)
+        public = {name: {"levels": [0, 1]} for name in original.column_names}
+        fitted = CatallSynthesizer(prior=0, epsilon=1, schema=public, noise_seed=seed).fit(original)
         synthetic = table(fitted.sample(seed=seed))
         ratio = [likelihood(s, n + 1) / likelihood(s, n) for s, n in zip(synthetic, others, strict=True)]
         posterior.append(ratio[15] / sum(ratio))
@@ -256,6 +262,9 @@ def exclusive_or(n: int = 4000) -> pa.Table:
     rng = np.random.default_rng(3)
     a, b = rng.integers(2, size=n), rng.integers(2, size=n)
     return pa.table({"a": a, "b": b, "either": a ^ b, "noise": rng.integers(3, size=n)})
+
+
+BITS = {"a": {"levels": [0, 1]}, "b": {"levels": [0, 1]}, "either": {"levels": [0, 1]}, "noise": {"levels": [0, 1, 2]}}
 
 
 def test_network_finds_what_needs_two_parents() -> None:
@@ -286,7 +295,7 @@ def test_network_of_degree_0_is_independence() -> None:
 @pytest.mark.parametrize("epsilon", [None, 0.5])
 def test_network_probabilities_sum_to_one_and_draws_follow_them(epsilon: float | None) -> None:
     original = exclusive_or(300)
-    fitted = BayesNetworkSynthesizer(epsilon=epsilon, degree=2, noise_seed=2).fit(original)
+    fitted = BayesNetworkSynthesizer(epsilon=epsilon, degree=2, noise_seed=2, schema=BITS).fit(original)
     cells = all_cells({"a": [0, 1], "b": [0, 1], "either": [0, 1], "noise": [0, 1, 2]})
     share = probabilities(fitted, cells)
     assert share.sum() == pytest.approx(1)
@@ -300,7 +309,8 @@ def test_network_parents_come_first_and_are_few() -> None:
     rng = np.random.default_rng(1)
     original = pa.table({f"v{j}": rng.integers(3, size=200) for j in range(7)})
     for seed in range(5):
-        network = BayesNetworkSynthesizer(epsilon=1, degree=3, noise_seed=seed).fit(original).network
+        public = {name: {"levels": [0, 1, 2]} for name in original.column_names}
+        network = BayesNetworkSynthesizer(epsilon=1, degree=3, noise_seed=seed, schema=public).fit(original).network
         seen: set[str] = set()
         for node in network:
             assert len(node.parents) == min(3, len(seen))
@@ -312,17 +322,18 @@ def test_network_parents_come_first_and_are_few() -> None:
 def test_network_noise_fades_with_epsilon() -> None:
     original = exclusive_or()
     plain = BayesNetworkSynthesizer(epsilon=None, noise_seed=1).fit(original)
-    private = BayesNetworkSynthesizer(epsilon=1e9, noise_seed=1).fit(original)
+    private = BayesNetworkSynthesizer(epsilon=1e9, noise_seed=1, schema=BITS).fit(original)
     cells = all_cells({"a": [0, 1], "b": [0, 1], "either": [0, 1], "noise": [0, 1, 2]})
     np.testing.assert_allclose(probabilities(private, cells), probabilities(plain, cells), atol=0.02)
-    little = BayesNetworkSynthesizer(epsilon=0.01, noise_seed=1).fit(original)
+    little = BayesNetworkSynthesizer(epsilon=0.01, noise_seed=1, schema=BITS).fit(original)
     assert np.abs(probabilities(little, cells) - probabilities(plain, cells)).max() > 0.02
 
 
 def test_network_table_noise_has_its_scale() -> None:
     """One column, all of epsilon for its table: scale 2 / epsilon, standard error scale / sqrt(2000)."""
     levels = np.repeat(np.arange(2000), 100)
-    fitted = BayesNetworkSynthesizer(epsilon=0.8, noise_seed=1).fit(pa.table({"x": levels}))
+    public = {"x": {"levels": list(range(2000))}}
+    fitted = BayesNetworkSynthesizer(epsilon=0.8, noise_seed=1, schema=public).fit(pa.table({"x": levels}))
     share = probabilities(fitted, pa.table({"x": np.arange(2000)}))
     assert np.abs(share * levels.size - 100).mean() == pytest.approx(2.5, rel=4 / math.sqrt(2000))
 
@@ -331,16 +342,19 @@ def test_network_noise_of_several_tables(monkeypatch: pytest.MonkeyPatch) -> Non
     """d - degree tables share what the structure leaves; only independent ones need d."""
     scales: list[float] = []
 
-    def record(table: np.ndarray, scale: float, rng: np.random.Generator) -> np.ndarray:
+    def record(table: np.ndarray, scale: float, bits: Bits) -> np.ndarray:
         scales.append(scale)
-        return noisy_counts(table, scale, rng)
+        return noisy_counts(table, scale, bits)
 
     monkeypatch.setattr(bayes_network, "noisy_counts", record)
     original = exclusive_or(100)
-    for degree, expected in ((2, [2 * 2 / 0.7] * 2), (1, [2 * 3 / 0.7] * 3), (0, [2 * 4 / 1.0] * 4)):
-        scales.clear()
-        BayesNetworkSynthesizer(epsilon=1, degree=degree, structure_share=0.3).fit(original)
-        assert scales == pytest.approx(expected)
+    for degree, expected in ((2, [2 / 0.7] * 2), (1, [3 / 0.7] * 3), (0, [4 / 1.0] * 4)):
+        for neighbours, sensitivity in (("replace", 2), ("add_remove", 1)):
+            scales.clear()
+            BayesNetworkSynthesizer(
+                epsilon=1, degree=degree, structure_share=0.3, neighbours=neighbours, schema=BITS,  # type: ignore[arg-type]
+            ).fit(original)  # fmt: skip
+            assert scales == pytest.approx([sensitivity * one for one in expected])
 
 
 def test_network_structure_is_drawn_by_the_exponential_mechanism() -> None:
@@ -358,12 +372,15 @@ def test_network_structure_is_drawn_by_the_exponential_mechanism() -> None:
             terms = joint * np.log2(joint / np.outer(joint.sum(axis=1), joint.sum(axis=0)))
         return float(np.nansum(terms))
 
+    public = {name: {"levels": [0, 1]} for name in "abc"}
     sensitivity = math.log2(n) / n + (n - 1) / n * math.log2(n / (n - 1))
     weight = np.exp(0.3 * epsilon / 2 / (2 * sensitivity) * np.array([information(a, b), information(a, c)]))
     first = [
         [
             node.name
-            for node in BayesNetworkSynthesizer(epsilon=epsilon, degree=1, noise_seed=seed).fit(original).network
+            for node in BayesNetworkSynthesizer(epsilon=epsilon, degree=1, noise_seed=seed, schema=public)
+            .fit(original)
+            .network
         ]
         for seed in range(900)
     ]
@@ -377,13 +394,13 @@ def test_network_structure_is_drawn_by_the_exponential_mechanism() -> None:
 
 def test_network_leaves_out_parents_with_large_tables(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(bayes_network, "MAX_CELLS", 6)
-    fitted = BayesNetworkSynthesizer(epsilon=1, degree=2, noise_seed=1).fit(exclusive_or(100))
+    fitted = BayesNetworkSynthesizer(epsilon=1, degree=2, noise_seed=1, schema=BITS).fit(exclusive_or(100))
     sizes = {"a": 2, "b": 2, "either": 2, "noise": 3}
     assert all(math.prod(sizes[name] for name in (node.name, *node.parents)) <= 6 for node in fitted.network)
     assert fitted.sample(5, seed=1).num_rows == 5
     monkeypatch.setattr(bayes_network, "MAX_CELLS", 2)
     with pytest.raises(CallError, match="column 'noise' has 3 values"):
-        BayesNetworkSynthesizer().fit(exclusive_or(100))
+        BayesNetworkSynthesizer(schema=BITS).fit(exclusive_or(100))
 
 
 def test_network_wrong_settings(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -393,7 +410,7 @@ def test_network_wrong_settings(monkeypatch: pytest.MonkeyPatch) -> None:
         BayesNetworkSynthesizer(structure_share=1).fit(SMALL)
     monkeypatch.setattr(bayes_network, "MAX_CANDIDATES", 11)
     with pytest.raises(CallError, match="12 candidates for parents"):
-        BayesNetworkSynthesizer(degree=2).fit(exclusive_or(20))
+        BayesNetworkSynthesizer(degree=2, schema=BITS).fit(exclusive_or(20))
 
 
 # both
@@ -417,7 +434,15 @@ def test_never_a_crash(seed: int, n: int, name: str, epsilon: float | None) -> N
     }
     names = rng.choice(sorted(columns), size=rng.integers(1, 6), replace=False)
     original = pa.table({str(column): columns[column] for column in names})
-    fitted: Any = WHOLE_FILE[name](epsilon=epsilon, noise_seed=seed).fit(original)
+    public = {
+        "gaps": {"levels": ["never"], "gaps": True},
+        "constant": {"levels": ["x"]},
+        "own": {"bounds": [0, 20], "bins": 3},
+        "number": {"bounds": [0.0, 1.0], "bins": 2, "gaps": True},
+        "text": {"levels": ["", "a", "b"]},
+    }
+    schema = {name: public[name] for name in original.column_names}
+    fitted: Any = WHOLE_FILE[name](epsilon=epsilon, noise_seed=seed, schema=schema).fit(original)
     release = fitted.sample(9, seed=1)
     found = fitted.log_prob(release)
     assert found.n_impossible == 0

@@ -113,7 +113,11 @@ VisitOrder = Annotated[
     Parameter(help="Order of synthesis, separated by commas; default: the file's.", negative=()),
 ]
 Epsilon = Annotated[
-    float | None, Parameter(help="Privacy loss of catall and dp_bayesnet; default: that of the method.")
+    float | None,
+    Parameter(
+        help="Privacy loss of catall and dp_bayesnet, for which --schema declares levels and bounds that are known to "
+        "everybody; inf: no noise and no claim. Default: inf, of dp_bayesnet 1."
+    ),
 ]
 
 

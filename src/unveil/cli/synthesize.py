@@ -106,7 +106,8 @@ class WholeFile:
     prior
         Records that catall adds to every cell; default: 1.
     neighbours
-        Which files catall's privacy loss compares: add_remove (default) or replace.
+        Which files the privacy loss compares: replace (default; the number of records is known to everybody), or
+        add_remove (it is not: give -k).
     degree
         Largest number of parents in dp_bayesnet; default: 2.
     structure_share

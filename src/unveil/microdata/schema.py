@@ -5,6 +5,9 @@
    [columns.income]
    kind = "numeric"
    special_codes = [-8]
+   bounds = [0, 100000]
+   bins = 20
+   gaps = true
 
    [columns."marital status"]
    kind = "categorical"
@@ -16,8 +19,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -28,7 +34,7 @@ import pyarrow.compute as pc
 from unveil.errors import CallError, DataError
 from unveil.microdata.arrays import dictionary_levels, is_broken, quoted_list, with_levels
 from unveil.microdata.atomic import replacing
-from unveil.microdata.documents import read_toml
+from unveil.microdata.documents import read_json, read_toml
 from unveil.microdata.labels import code_of
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
@@ -36,7 +42,7 @@ from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
 __all__ = ["Schema", "as_schema", "read_schema", "schema_text", "suspected_special_codes", "write_schema"]
 
 FEW_LEVELS = 50
-FIELDS = ("kind", "levels", "special_codes", "labels")
+FIELDS = ("kind", "levels", "special_codes", "labels", "bounds", "bins", "gaps")
 CUSTOMARY_NEGATIVE = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999})
 CUSTOMARY_HIGH = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999})
 FAR = 3.0
@@ -55,6 +61,8 @@ class Schema(Mapping[str, Variable]):
 
     variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
     label: str = "schema"
+    public: bool = True
+    """Whether its levels and bounds are known to everybody; not those of a schema that was written from records."""
 
     def __getitem__(self, name: str) -> Variable:
         return self.variables[name]
@@ -88,11 +96,16 @@ class Schema(Mapping[str, Variable]):
         def relabelled(name: str) -> pa.ChunkedArray:
             return with_levels(fetch(name), renamed[name]) if name in renamed else fetch(name)
 
-        return replace(source, variables=MappingProxyType(merged), fetch=relabelled if renamed else fetch)
+        said = Schema(
+            {**source.declared, **self.variables}, self.label, self.public and getattr(source.declared, "public", True)
+        )
+        return replace(
+            source, variables=MappingProxyType(merged), fetch=relabelled if renamed else fetch, declared=said
+        )
 
     def for_text(self) -> Schema:
         """The same for delimited text, where the levels of a categorical column are text (``1`` is "1")."""
-        return Schema({name: _textual(declared) for name, declared in self.items()}, self.label)
+        return replace(self, variables={name: _textual(declared) for name, declared in self.items()})
 
     def check(self, names: tuple[str, ...], label: str) -> None:
         """Every declared column must be among the names."""
@@ -130,6 +143,9 @@ def _merged(own: Variable, declared: Variable) -> Variable:
         special_codes=declared.special_codes or own.special_codes,
         labels=own.labels if own.labelled else declared.labels or own.labels,
         labelled=own.labelled or declared.labelled,
+        bounds=own.bounds if declared.bounds is None else declared.bounds,
+        bins=own.bins if declared.bins is None else declared.bins,
+        gaps=own.gaps if declared.gaps is None else declared.gaps,
     )
 
 
@@ -156,7 +172,7 @@ def as_schema(schema: object) -> Schema:
 
 
 def read_schema(path: str | Path) -> Schema:
-    """Read a schema file.
+    """Read a schema file: TOML, or JSON of the same content if it is called so.
 
     Raises
     ------
@@ -166,12 +182,19 @@ def read_schema(path: str | Path) -> Schema:
         If a declaration has an unknown field, kind or type.
     """
     label = Path(path).name
-    content = read_toml(path, label, "not a TOML file: {}")[1]
-    unknown = [key for key in content if key != "columns"]
-    columns = content.get("columns", {})
+    if Path(path).suffix.lower() == ".json":
+        content = read_json(path, label)
+        if not isinstance(content, dict):
+            raise CallError(f'{label}: a schema is an object with "columns", not {type(content).__name__}')
+    else:
+        content = read_toml(path, label, "not a TOML file: {}")[1]
+    unknown = [key for key in content if key not in ("columns", "public")]
+    columns, public = content.get("columns", {}), content.get("public", True)
     if unknown or not isinstance(columns, dict):
         raise CallError(f"{label}: {quoted_list(unknown)} is not known; tables are called [columns.NAME]")
-    return Schema({name: _variable(name, given, label) for name, given in columns.items()}, label)
+    if not isinstance(public, bool):
+        raise CallError(f"{label}: public must be true or false, not {public!r}")
+    return Schema({name: _variable(name, given, label) for name, given in columns.items()}, label, public)
 
 
 def _variable(name: str, given: Any, label: str) -> Variable:
@@ -192,7 +215,52 @@ def _variable(name: str, given: Any, label: str) -> Variable:
         levels=None if levels is None else _scalars(levels, name, "levels", label),
         special_codes=_scalars(given.get("special_codes", ()), name, "special_codes", label),
         labels=_labels(given.get("labels", {}), name, label),
+        bounds=_bounds(given.get("bounds"), name, label),
+        bins=_bins(given.get("bins"), name, label),
+        gaps=_truth(given.get("gaps"), name, label),
     )
+
+
+def _bounds(given: Any, name: str, label: str) -> tuple[Scalar, Scalar] | None:
+    if given is None:
+        return None
+    ends = _ends(given)
+    if ends is None or len(ends) != 2 or not ends[0] < ends[1]:  # type: ignore[operator]
+        raise CallError(
+            f"{label}: column {name!r}: bounds must be the smallest and the largest amount, such as [0, 100], or dates"
+        )
+    return ends[0], ends[1]
+
+
+def _bins(given: Any, name: str, label: str) -> int | tuple[Scalar, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+        return given
+    ends = _ends(given)
+    if ends is None or len(ends) < 2 or any(not low < high for low, high in pairwise(ends)):  # type: ignore[operator]
+        raise CallError(
+            f"{label}: column {name!r}: bins must be a whole number from 1, or the ends of all parts in ascending "
+            "order, such as [0, 10, 50, 100]"
+        )
+    return ends
+
+
+def _ends(given: Any) -> tuple[Scalar, ...] | None:
+    """Numbers, or dates as text; None for anything else."""
+    if not isinstance(given, list | tuple):
+        return None
+    values = [value.isoformat() if isinstance(value, date) else value for value in given]
+    if all(isinstance(value, str) for value in values):
+        return tuple(values)
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    return tuple(numbers) if len(numbers) == len(values) and all(map(math.isfinite, numbers)) else None
+
+
+def _truth(given: Any, name: str, label: str) -> bool | None:
+    if given is None or isinstance(given, bool):
+        return given
+    raise CallError(f"{label}: column {name!r}: gaps must be true or false, not {given!r}")
 
 
 def _labels(given: Any, name: str, label: str) -> dict[Scalar, str]:
@@ -253,7 +321,11 @@ def write_schema(source: Source, path: str | Path, *, overwrite: bool = False) -
 
 def schema_text(source: Source) -> str:
     """A first schema: kinds, levels where they are few, suspected special codes as comments."""
-    head = f"# Schema of {_comment(source.label)}. Correct what is wrong; what is left out the values decide.\n"
+    head = (
+        f"# Schema of {_comment(source.label)}. Correct what is wrong; what is left out the values decide.\n"
+        "# Levels are those that records have: set public to true once all levels and bounds are known to everybody.\n"
+        "public = false\n"
+    )
     return head + "".join(f"\n{_column_text(source, name)}" for name in source.names)
 
 
@@ -273,6 +345,12 @@ def _column_text(source: Source, name: str) -> str:
         lines.append(f"# special_codes = {_list(suspected)}  # these look like codes, not amounts: confirm")
     if declared.labels:
         lines.append(f"labels = {_labels_text(declared.labels)}")
+    if declared.bounds is not None:
+        lines.append(f"bounds = {_list(declared.bounds)}")
+    if declared.bins is not None:
+        lines.append(f"bins = {declared.bins if isinstance(declared.bins, int) else _list(declared.bins)}")
+    if declared.gaps is not None:
+        lines.append(f"gaps = {_value(declared.gaps)}")
     text = "\n".join(lines) + "\n"
     if is_broken(text):
         half = next(t for t in (*(levels or ()), *declared.labels, *declared.labels.values(), name) if is_broken(t))

@@ -42,6 +42,12 @@ class Variable:
         Label by stored code, as SPSS, Stata and SAS keep them.
     labelled
         Whether the column holds these labels in the place of their codes.
+    bounds
+        The smallest and the largest amount that there can be, dates as text; stated as known to everybody.
+    bins
+        How many parts of equal width lie between the bounds, or the ends of all parts in ascending order.
+    gaps
+        Whether there may be records without a value; stated as known to everybody.
     """
 
     name: str
@@ -50,6 +56,9 @@ class Variable:
     special_codes: tuple[Scalar, ...] = ()
     labels: Mapping[Scalar, str] = field(default_factory=lambda: MappingProxyType({}))
     labelled: bool = False
+    bounds: tuple[Scalar, Scalar] | None = None
+    bins: int | tuple[Scalar, ...] | None = None
+    gaps: bool | None = None
 
 
 class Remark(NamedTuple):
@@ -94,6 +103,8 @@ class Source:
         What was said while the file was read; grows as columns are read.
     like
         The frame that it came from, without its records (of Arrow the schema): the types that one like it has.
+    declared
+        What a schema of the user declares, apart from what the file says by itself.
     """
 
     label: str
@@ -109,6 +120,7 @@ class Source:
     origin: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     remarks: list[Remark] = field(default_factory=list, repr=False, compare=False)
     like: Any = None
+    declared: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
 
     @cached_property
     def _known(self) -> frozenset[str]:

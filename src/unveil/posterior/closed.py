@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -44,6 +44,8 @@ class Table:
         Names of the variables.
     worlds
         What is unknown.
+    coarse
+        By variable, level of the table by level of the worlds, where the table tells fewer or other levels apart.
     """
 
     def __init__(
@@ -53,8 +55,10 @@ class Table:
         n_levels: Sequence[int],
         names: Sequence[str],
         worlds: Worlds,
+        coarse: Mapping[str, Codes] | None = None,
     ):
         self.names, self.n_levels, self.worlds = tuple(names), tuple(n_levels), worlds
+        self.coarse = coarse or {}
         self.original = [codes.astype(np.int64) for codes in original]
         self.n = self.original[0].size
         radix = 1
@@ -86,6 +90,8 @@ class Table:
         total = np.zeros(next(iter(levels.values())).size, dtype=self.kind)
         for name, codes, radix in zip(self.names, self.original, self.radix, strict=True):
             own = levels[name].astype(np.int64) if name in levels else codes[record]
+            if name in levels and name in self.coarse:
+                own = self.coarse[name][own].astype(np.int64)
             total = total + (own.astype(self.kind) if name in levels else int(own)) * radix
         place = np.searchsorted(self.cells, total).clip(max=self.cells.size - 1)
         return np.where(self.cells[place] == total, place, -1).astype(np.int64)

@@ -29,6 +29,7 @@ from unveil.posterior.simulated import SimulatedEvidence
 from unveil.posterior.worlds import make_worlds
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY
 
 __all__ = ["Study", "check_maker", "make_study"]
 
@@ -181,16 +182,26 @@ class Study:
         released = [
             np.concatenate([chain.variables[name].codes[ends[r] : ends[r + 1]] for r in releases]) for name in names
         ]
-        table = Table(
-            [chain.original[name] for name in names], released, [chain.variables[name].n_levels for name in names],
-            names, self.worlds,
-        )  # fmt: skip
+        original = [chain.original[name] for name in names]
         if self.kind == "catall":
-            return CatallEvidence(table, s.synthesizer.prior)
-        sensitivity = 1 if s.synthesizer.neighbours == "add_remove" else 2
+            n_levels = [chain.variables[name].n_levels for name in names]
+            return CatallEvidence(Table(original, released, n_levels, names, self.worlds), s.synthesizer.prior)
+        # The cells are those that were declared, with the levels that nobody has; amounts are told apart by part only.
+        public = {column.name: column for column in s.synthesizer.public_columns(s.pair.original)}
+        coarse = {name: public[name].table(chain.variables[name].values) for name in names}
+        asked = dict(zip(self.worlds.unknown, self.worlds.choices, strict=True))
+        for name, own, seen in zip(names, original, released, strict=True):
+            if any((coarse[name][codes] < 0).any() for codes in (own, seen, asked.get(name, own[:0]))):
+                raise DataError(f"column {name!r} holds values that are not declared; the assumed synthesizer has none")
+        table = Table(
+            [coarse[name][own] for name, own in zip(names, original, strict=True)],
+            [coarse[name][seen] for name, seen in zip(names, released, strict=True)],
+            [public[name].n_levels for name in names], names, self.worlds, coarse,
+        )  # fmt: skip
         if len(releases) > 1 and table.n_combinations < 2:
             raise DataError("there is only one cell; nothing is learnt from it")
-        return HistogramEvidence(table, s.synthesizer.prior, sensitivity / s.synthesizer.epsilon)
+        scale = SENSITIVITY[s.synthesizer.neighbours] / s.synthesizer.epsilon
+        return HistogramEvidence(table, s.synthesizer.prior, scale)
 
     def _check_size(self) -> None:
         pairs = self.question.n_worlds * self.setting.members.size

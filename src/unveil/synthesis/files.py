@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 import time
 import warnings
@@ -14,13 +15,15 @@ from typing import Any
 
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.microdata import read
-from unveil.microdata.source import Source
+from unveil.microdata.form import TextForm
+from unveil.microdata.source import Source, Variable
 from unveil.microdata.write import check_writable, write_table
 from unveil.result import paragraph, text_table
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
 from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods import METHODS
+from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
@@ -71,6 +74,7 @@ class SyntheticFiles:
                 *([_LOST, ""] if any(v.leaves_removed for v in facts.variables) else []),
                 *(f"warning: {text}" for text in facts.warnings),
                 *([""] if facts.warnings else []),
+                *([_promised(facts.privacy), ""] if facts.privacy else []),
                 f"Written to {self.targets.folder}:",
                 *(f"  {path.name}" for path in self.targets.all),
                 "",
@@ -87,6 +91,15 @@ class SyntheticFiles:
         )
 
     __repr__ = __str__
+
+
+def _promised(privacy: Mapping[str, Any]) -> str:
+    return paragraph(
+        f"Differential privacy with epsilon {privacy['epsilon']:g}, of all copies together, against",
+        f"{privacy['meaning']}; given the levels and bounds of the schema, if they are known to everybody. It holds",
+        "for the copies, not for the provenance file, nor for the fact that they could be made (what is not declared",
+        "is refused). Every further synthesis adds its epsilon.",
+    )
 
 
 def synthesize_files(
@@ -157,7 +170,7 @@ def synthesize_files(
         source = read(original, **reading)
         if source.num_rows == 0:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
-        k = source.num_rows if k is None else k
+        wanted, k = k, source.num_rows if k is None else k
         with enough_memory(k, m, len(source.names)):  # the names of too many copies would need too much by themselves
             targets = choose_targets(original, output, m, format=format)
         inputs = [original, *([Path(reading["schema"])] if "schema" in reading else [])]
@@ -166,18 +179,21 @@ def synthesize_files(
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
         synthesizer = _fitted(method, settings, source, seed, {"n_jobs": n_jobs, "progress": progress})
-        sampled = synthesizer.sample(k, m=m, seed=seed)
+        sampled = synthesizer.sample(wanted, m=m, seed=seed)
     releases = sampled if m > 1 else [sampled]
+    privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
+    variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
     caught += leftovers(targets)
     provenance = Provenance(
         method=method, settings=settings, seed=seed, m=m, k=k, original=facts, releases=(),
         variables=_variable_facts(synthesizer, method, source.names), seconds=0.0, reading=_named(reading),
+        privacy=privacy,
     )  # fmt: skip
 
     def write(folder: Path) -> Provenance:
         with _collected() as losses:
             for path, release in zip(targets.releases, releases, strict=True):
-                write_table(release, folder / path.name, source.variables, source.form)
+                write_table(release, folder / path.name, variables, form)
         written = replace(
             provenance,
             releases=tuple(FileFacts.of(folder / path.name, k) for path in targets.releases),
@@ -205,7 +221,9 @@ def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> di
     for name in settings:
         if name not in known:
             raise CallError(f"method {method!r} has no option {name!r}; it has {', '.join(known)}")
-    return known | settings
+    made = known | settings
+    # On a command line there is no None.
+    return made | {"epsilon": None} if made.get("epsilon") == math.inf else made
 
 
 def _fitted(
@@ -216,8 +234,18 @@ def _fitted(
     running: Mapping[str, Any],
 ) -> Any:
     if method in WHOLE_FILE:
-        return WHOLE_FILE[method](**settings).fit(source)
+        return WHOLE_FILE[method](**settings).fit(source, seed=seed)
     return CartSynthesizer(**settings, **running).fit(source, seed=seed)
+
+
+def _declared(source: Source, reading: Mapping[str, Any]) -> tuple[Mapping[str, Variable], TextForm]:
+    """What is said of the columns, and how text is written, where nothing may follow from the records.
+
+    What the original's file says of itself is left out, for it may list levels that only one record has; delimiter,
+    encoding and the like are those that were asked for.
+    """
+    stated = {name: reading[name] for name in ("delimiter", "decimal", "encoding") if reading.get(name)}
+    return dict(source.declared), TextForm(**stated)
 
 
 def _named(reading: Mapping[str, Any]) -> dict[str, Any]:

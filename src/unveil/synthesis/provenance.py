@@ -24,6 +24,10 @@ original, whoever knows all of the original but one record can try out that reco
     In the order of the file, and apart for "which special value" (``income_part``): name, method, number of leaves,
     leaves that the collapse removed, and the dependence that went with them (mutual information of leaf and value
     beyond chance, in bits per record); null where there is no tree.
+``privacy``
+    With noise for differential privacy: ``epsilon``, of all releases together; ``neighbours``, the files that it
+    compares, and their ``meaning``; the ``mechanism``; where the ``noise`` came from; and the ``domain``, by column the
+    declared levels, or bounds and ends of bins, special codes, and whether there can be gaps. Null without.
 ``warnings``
     What was warned of.
 
@@ -125,6 +129,7 @@ class Provenance:
     seconds: float
     reading: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     warnings: tuple[str, ...] = ()
+    privacy: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
     date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 

@@ -61,9 +61,10 @@ def synthesize(
     """
     if not isinstance(method, str):
         raise CallError(f"method must be a name, such as 'cart', not {method!r}; methods goes by column")
+    seed = seed_or_secret(seed)
     if method in WHOLE_FILE:
         whole = _made(WHOLE_FILE[method], options)
-        return whole.fit(original).sample(k, m=m, seed=seed)
+        return whole.fit(original, seed=seed).sample(k, m=m, seed=seed)
     if method != "cart":
         if method not in METHODS:
             raise CallError(f"unknown method {method!r}; choose from cart, {', '.join((*METHODS, *WHOLE_FILE))}")
@@ -71,7 +72,6 @@ def synthesize(
             raise CallError("give either method for all variables or methods by variable, not both")
         options["methods"] = method
     synthesizer = _made(CartSynthesizer, options)
-    seed = seed_or_secret(seed)
     return synthesizer.fit(original, seed=seed).sample(k, m=m, seed=seed)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from itertools import combinations
 from typing import Any
 
@@ -15,9 +16,9 @@ from unveil.errors import CallError
 from unveil.microdata.source import Kind
 from unveil.synthesis.likelihood import LogProbability
 from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of
-from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer, summed
-from unveil.synthesis.methods.laplace import check_epsilon, noisy_counts
-from unveil.synthesis.variable import open_release
+from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours, summed
+from unveil.synthesis.methods.laplace import Bits, check_epsilon, exponential_choice, noisy_counts
+from unveil.synthesis.methods.public import PublicFile
 
 __all__ = ["BayesNetworkSynthesizer", "NetworkNode"]
 
@@ -25,6 +26,10 @@ MAX_CELLS = 1 << 20
 """Largest table of a variable and its parents."""
 MAX_CANDIDATES = 1_000_000
 """Most variables with parents that are compared."""
+FINE = 1 << 30
+"""Scores are whole numbers of this part of a bit, far above the error of sums in double precision."""
+ADDED = 1.2
+"""Most that the score changes by a record that is added or removed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,31 +54,45 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
     ``P(x_1, ..., x_d) = prod_i P(x_i | parents_i)``, every variable with at most ``degree`` parents among those
     before it. The first variable is drawn at random. Then, ``d - 1`` times, the variable and the parents with the
     largest mutual information ``I`` are taken, by the exponential mechanism: with probability proportional to
-    ``exp(e I / (2 S))``, ``e = structure_share * epsilon / (d - 1)``, where for ``n`` records
+    ``exp(e I / (2 S))``, ``e = structure_share * epsilon / (d - 1)``. Where one of ``n`` records is replaced,
 
     * ``S = log2(n) / n + (n - 1) / n log2(n / (n - 1))`` if the variable or its parents are binary,
     * ``S = 2 / n log2((n + 1) / 2) + (n - 1) / n log2((n + 1) / (n - 1))`` otherwise.
 
-    The rest of ``epsilon`` is for the tables: the counts of ``d - degree`` variables with their parents have Laplace
-    noise of scale ``2 (d - degree) / ((1 - structure_share) epsilon)``, are set to 0 where negative and become
-    shares given the parents, even ones where nothing is left. The first ``degree`` variables need no table of their
-    own: the next one's holds them.
+    Where one record is added or removed, ``n`` is not known to everybody, and in the place of ``I`` stands
+    ``n I / (log2(n + 1) + log2(e))``, with ``S = 1.2`` (see :func:`_score`).
 
-    Files are neighbours if one record is replaced; the number of records and the values that occur in each column
-    are taken as known to everybody. Numbers count as categories, so group those with many values beforehand.
-    Parents whose table with the variable has more than ``2^20`` cells are not considered. Noise is drawn in double
-    precision, without safeguards against attacks on its last bits.
+    The rest of ``epsilon`` is for the tables: the counts of ``d - degree`` variables with their parents have discrete
+    Laplace noise of scale ``s (d - degree) / ((1 - structure_share) epsilon)``, with ``s = 2`` if a record is replaced
+    and 1 if one is added or removed; they are set to 0 where negative and become shares given the parents, even ones
+    where nothing is left. The first ``degree`` variables need no table of their own: the next one's holds them.
+    Choices and noise are drawn without rounding. All releases of a fit together have the privacy loss ``epsilon``;
+    another fit adds its own.
+
+    With ``epsilon`` the levels are those of a schema, and nothing else: declared levels, also those that nobody has;
+    amounts are counted to the parts that declared bounds are cut into (beyond them to the first or last), and drawn
+    evenly within a part. Who has a level that is not declared is refused. Without ``epsilon`` levels are the values
+    that occur, and numbers count as categories.
+
+    Parents whose table with the variable has more than ``2^20`` cells are not considered.
 
     Parameters
     ----------
     epsilon : float, optional
-        Privacy budget; None or infinity for no noise: the best parents at every step and the plain shares.
+        Privacy budget; None or infinity for no noise and no claim: the best parents at every step, the plain shares.
+    neighbours : {"replace", "add_remove"}
+        Which files the guarantee cannot tell apart: those with one record replaced, for which the number of records is
+        known to everybody; or those with one record more or less, and then :meth:`sample` must be told how many.
     degree : int
         Largest number of parents.
     structure_share : float
         Share of the budget that is spent on the network's structure.
     kinds : mapping of str to kind, optional
         What the values of a column are, where the file leaves it open.
+    schema
+        Levels and bounds that are known to everybody: a schema file, or a mapping of columns to declarations, such as
+        ``{"sex": {"levels": ["f", "m"]}, "income": {"bounds": [0, 100000], "bins": 20, "gaps": True}}``. By default
+        what the original was read with (``unveil.read(file, schema=...)``).
     noise_seed : int, optional
         Seed of what is random in the fit. Whoever knows it can subtract the noise: for experiments only. By
         default the operating system's randomness.
@@ -98,29 +117,37 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
     [0.5, 0.0]
     """
 
+    mechanism = "exponential mechanism for the parents, discrete Laplace noise on the counts of the tables"
+
     def __init__(
         self,
         *,
         epsilon: float | None = 1.0,
+        neighbours: Neighbours = "replace",
         degree: int = 2,
         structure_share: float = 0.3,
         kinds: Mapping[str, Kind] | None = None,
+        schema: Any = None,
         noise_seed: int | None = None,
     ):
         self.epsilon = epsilon
+        self.neighbours = neighbours
         self.degree = degree
         self.structure_share = structure_share
         self.kinds = kinds
+        self.schema = schema
         self.noise_seed = noise_seed
         self._network: _Network | None = None
 
-    def fit(self, original: Any) -> BayesNetworkSynthesizer:
+    def fit(self, original: Any, *, seed: int | None = None) -> BayesNetworkSynthesizer:
         """Find the network and its tables.
 
         Parameters
         ----------
         original
             A path, or a frame that speaks the Arrow C stream interface.
+        seed
+            Of the first variable, where there is no noise; noise is not to be repeated.
 
         Returns
         -------
@@ -130,23 +157,24 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         Raises
         ------
         CallError
-            If a setting is out of range, there are too many candidate parents, or a column has too many values.
+            If a setting is out of range, there are too many candidate parents, a column has too many values, or noise
+            is asked for and a column has no public levels or bounds.
         DataError
-            If the file cannot be read or has no records.
+            If the file cannot be read or has no records, or one of them has what is not declared.
         """
         if self.degree < 0:
             raise CallError(f"degree must be at least 0, got {self.degree}")
         if not 0 < self.structure_share < 1:
             raise CallError(f"structure_share must lie between 0 and 1, got {self.structure_share}")
         epsilon = check_epsilon(self.epsilon)
-        file = CodedFile.of(original, self.kinds)
+        file = self._open(original)
         degree = min(self.degree, len(file.variables) - 1)
         _check_size(file, degree)
-        structure = epsilon * self.structure_share if degree else 0.0
-        rng = np.random.default_rng(self.noise_seed)
-        order, parents = _structure(file, degree, structure, rng)
-        rest = epsilon - structure if epsilon < math.inf else math.inf
-        self._network = _Network(file, order, parents, _tables(file, order, parents, degree, rest, rng))
+        structure = epsilon * self.structure_share if degree and epsilon < math.inf else 0.0
+        bits = Bits(seed if self.noise_seed is None and not self.is_private else self.noise_seed)
+        order, parents = _structure(file, degree, structure, self.neighbours, bits)
+        rest = (epsilon - structure) / SENSITIVITY[self.neighbours]
+        self._network = _Network(file, order, parents, _tables(file, order, parents, degree, rest, bits))
         return self
 
     def log_prob(self, release: Any) -> LogProbability:
@@ -170,13 +198,13 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
             If the release lacks a column or its values cannot be compared.
         """
         fitted = self._fitted()
-        source = open_release(release, fitted.file.variables)
+        source = fitted.file.open(release)
         codes, unknown = fitted.file.read(source)
         logs = {}
         for x in fitted.order:
             row = cells_of(codes, fitted.file.n_levels, fitted.parents[x])
             with np.errstate(divide="ignore"):
-                log = np.log(fitted.tables[x][row, codes[x]])
+                log = np.log(fitted.tables[x][row, codes[x]]) + fitted.file.within(x)[codes[x]]
             log[unknown[x]] = -math.inf
             logs[fitted.file.variables[x].name] = log
         return summed(logs, lambda name, record: source.column(name)[record].as_py())
@@ -193,7 +221,7 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._network
 
-    def _coded_file(self) -> CodedFile:
+    def _coded_file(self) -> CodedFile | PublicFile:
         return self._fitted().file
 
     def _draw(self, n: int, rng: np.random.Generator) -> list[Codes]:
@@ -218,7 +246,7 @@ class _Network:
 
     Parameters
     ----------
-    file : CodedFile
+    file : CodedFile or PublicFile
         The original.
     order : list of int
         Variables in their order.
@@ -228,13 +256,13 @@ class _Network:
         Shares of the levels given the parents, by variable.
     """
 
-    file: CodedFile
+    file: CodedFile | PublicFile
     order: list[int]
     parents: Mapping[int, tuple[int, ...]]
     tables: Mapping[int, NDArray[np.float64]]
 
 
-def _check_size(file: CodedFile, degree: int) -> None:
+def _check_size(file: CodedFile | PublicFile, degree: int) -> None:
     """Complain about what would take hours or not fit in memory."""
     d = len(file.variables)
     candidates = d * math.comb(d - 1, degree)
@@ -251,11 +279,11 @@ def _check_size(file: CodedFile, degree: int) -> None:
 
 
 def _structure(
-    file: CodedFile, degree: int, epsilon: float, rng: np.random.Generator
+    file: CodedFile | PublicFile, degree: int, epsilon: float, neighbours: str, bits: Bits
 ) -> tuple[list[int], dict[int, tuple[int, ...]]]:
-    """Order of the variables, and the parents of each."""
+    """Order of the variables, and the parents of each; without epsilon the best ones."""
     d = len(file.variables)
-    order = [int(rng.integers(d))]
+    order = [bits.whole_below(d)]
     parents: dict[int, tuple[int, ...]] = {order[0]: ()}
     known: dict[tuple[int, tuple[int, ...]], float] = {}
     while len(order) < d:
@@ -263,36 +291,56 @@ def _structure(
         for x, others in candidates:
             if (x, others) not in known:
                 known[x, others] = _information(file, x, others)
-        score = np.array([known[candidate] for candidate in candidates])
-        if epsilon < math.inf:
-            sensitivity = max(_sensitivity(file, x, others) for x, others in candidates)
-            # the largest of scores with Gumbel noise is a draw with probability proportional to exp(score)
-            score = score * (epsilon / (d - 1) / (2 * sensitivity)) + rng.gumbel(size=score.size)
-        x, chosen = candidates[int(np.argmax(score))]
+        found = [known[candidate] for candidate in candidates]
+        if epsilon:
+            scores, sensitivity = _score(file, candidates, found, neighbours)
+            place = exponential_choice(scores, Fraction(epsilon) / (d - 1), sensitivity, bits)
+        else:
+            place = int(np.argmax(found))
+        x, chosen = candidates[place]
         order.append(x)
         parents[x] = chosen
     return order, parents
 
 
+def _score(
+    file: CodedFile | PublicFile, candidates: Sequence[tuple[int, tuple[int, ...]]], found: Sequence[float],
+    neighbours: str,
+) -> tuple[list[int], int]:  # fmt: skip
+    """Scores of candidates in whole numbers, and most that one changes between neighbouring files.
+
+    If a record is added to ``n``, ``T = n I`` changes by ``h(a) - h(b) - h(c) + h(n)``, where ``a <= b, c <= n`` are
+    the records with the values of the new one, and ``h(k) = (k + 1) log2(k + 1) - k log2(k)`` ascends and is at most
+    ``L(k) = log2(k + 1) + log2(e)``: by at most ``L(n)``. As ``T <= n log2(n)``, the score ``T / L(n)`` changes by at
+    most ``1 + n log2(n) (1 / L(n) - 1 / L(n + 1))``, which is below 1.2 for every ``n``.
+    """
+    if neighbours == "replace":
+        scores, most = found, max(_sensitivity(file, x, others) for x, others in candidates)
+    else:
+        scores, most = [file.n * one / (math.log2(file.n + 1) + math.log2(math.e)) for one in found], ADDED
+    # What rounding can add: one step each way, of the score and of the sums that it is made of.
+    return [round(one * FINE) for one in scores], math.ceil(most * FINE) + 4
+
+
 def _tables(
-    file: CodedFile,
+    file: CodedFile | PublicFile,
     order: Sequence[int],
     parents: Mapping[int, tuple[int, ...]],
     degree: int,
     epsilon: float,
-    rng: np.random.Generator,
+    bits: Bits,
 ) -> dict[int, NDArray[np.float64]]:
     """Per variable the shares of its levels (columns) given its parents (rows)."""
     # the first variables are read off the next one's table if that holds all of them
     holder = order[degree]
     free = degree if len(parents[holder]) == degree else 0
-    scale = 0.0 if epsilon == math.inf else 2 * (len(order) - free) / epsilon
+    scale = (len(order) - free) / epsilon
     joint = {}
     for x in order[free:]:
         shape = tuple(file.n_levels[j] for j in (*parents[x], x))
         cells = cells_of(file.codes, file.n_levels, (*parents[x], x))
-        counts = np.bincount(cells, minlength=math.prod(shape)).astype(np.float64)
-        joint[x] = noisy_counts(counts, scale, rng).reshape(shape)
+        counts = np.bincount(cells, minlength=math.prod(shape))
+        joint[x] = noisy_counts(counts, scale, bits).reshape(shape)
     tables = {x: _conditional(table) for x, table in joint.items()}
     for x in order[:free]:
         tables[x] = _conditional(_margin(joint[holder], parents[holder], (*parents[x], x)))
@@ -314,7 +362,7 @@ def _candidates(order: Sequence[int], degree: int, n_levels: Sequence[int]) -> l
     raise AssertionError("a variable without parents is always possible")
 
 
-def _information(file: CodedFile, x: int, others: tuple[int, ...]) -> float:
+def _information(file: CodedFile | PublicFile, x: int, others: tuple[int, ...]) -> float:
     """Mutual information in bits between a variable and others."""
     if not others:
         return 0.0
@@ -329,7 +377,7 @@ def _entropy(cells: NDArray[np.integer[Any]]) -> float:
     return float(-(shares * np.log2(shares)).sum())
 
 
-def _sensitivity(file: CodedFile, x: int, others: tuple[int, ...]) -> float:
+def _sensitivity(file: CodedFile | PublicFile, x: int, others: tuple[int, ...]) -> float:
     """Most that the mutual information changes when one record is replaced (PrivBayes, lemma 4.1)."""
     n = file.n
     if n == 1:

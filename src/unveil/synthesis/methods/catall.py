@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,10 +12,10 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata.source import Kind
 from unveil.synthesis.likelihood import LogProbability
-from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of
-from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer, summed
-from unveil.synthesis.methods.laplace import check_epsilon, noisy_counts
-from unveil.synthesis.variable import open_release
+from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_original
+from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours, summed
+from unveil.synthesis.methods.laplace import Bits, check_epsilon, noisy_counts
+from unveil.synthesis.methods.public import PublicColumn, PublicFile, public_columns
 
 __all__ = ["CatallSynthesizer"]
 
@@ -36,23 +36,29 @@ class CatallSynthesizer(CodedSynthesizer):
     group those with many values beforehand. With ``prior=0`` this resamples original records, and every unique
     record has a good chance to be released as it is.
 
-    With ``epsilon`` the table is noised once, in the fit (Laplace mechanism):
+    With ``epsilon`` the table is noised once, in the fit (discrete Laplace mechanism, drawn without rounding):
 
     ``P(c) = max(0, N_c + a / C + e_c) / sum``, ``e_c`` Laplace with scale ``s / epsilon``,
 
-    where ``s`` is how much the counts change in sum between neighbouring files: 1 if one record is added or
-    removed (exactly ``1 / epsilon`` then), 2 if one record is replaced. The guarantee takes the values that occur
-    in each column, and the number of records asked of :meth:`sample`, as known to everybody. Noise is drawn in
-    double precision, without the safeguards of Mironov (2012).
+    where ``s`` is how much the counts change in sum between neighbouring files: 2 if one record is replaced, 1 if
+    one record is added or removed. All releases of a fit together have the privacy loss ``epsilon``; another fit adds
+    its own. Cells are then those of a schema, and nothing else: all combinations of declared levels, also of levels
+    that nobody has; amounts are counted to the parts that declared bounds are cut into (beyond them to the first or
+    last), and drawn evenly within a part. Who has a level that is not declared is refused.
 
     Parameters
     ----------
     prior : float
         Number of prior records ``a``.
     epsilon : float, optional
-        Privacy budget; None or infinity for no noise.
-    neighbours : {"add_remove", "replace"}
-        Which files the guarantee cannot tell apart.
+        Privacy budget; None or infinity for no noise, and no claim.
+    neighbours : {"replace", "add_remove"}
+        Which files the guarantee cannot tell apart: those with one record replaced, for which the number of records is
+        known to everybody; or those with one record more or less, and then :meth:`sample` must be told how many.
+    schema
+        Levels and bounds that are known to everybody: a schema file, or a mapping of columns to declarations, such as
+        ``{"sex": {"levels": ["f", "m"]}, "income": {"bounds": [0, 100000], "bins": 20, "gaps": True}}``. By default
+        what the original was read with (``unveil.read(file, schema=...)``).
     kinds : mapping of str to kind, optional
         What the values of a column are, where the file leaves it open.
     noise_seed : int, optional
@@ -67,7 +73,7 @@ class CatallSynthesizer(CodedSynthesizer):
     Statistical Association 105, 375-389, section 4 (perturbed histogram). doi:10.1198/jasa.2009.tm08651
     Raab, G. M., Nowok, B. & Dibben, C. (2018). Practical data synthesis for large samples. Journal of Privacy and
     Confidentiality 7 (3), 67-97. doi:10.29012/jpc.v7i3.407
-    Mironov, I. (2012). On significance of the least significant bits for differential privacy. CCS 2012, 650-661.
+    Canonne, C., Kamath, G. & Steinke, T. (2020). The discrete Gaussian for differential privacy. NeurIPS 2020.
 
     Examples
     --------
@@ -82,30 +88,36 @@ class CatallSynthesizer(CodedSynthesizer):
     3
     """
 
+    mechanism = "discrete Laplace noise on the counts of all cells"
+
     def __init__(
         self,
         *,
         prior: float = 1.0,
         epsilon: float | None = None,
-        neighbours: Literal["add_remove", "replace"] = "add_remove",
+        neighbours: Neighbours = "replace",
         kinds: Mapping[str, Kind] | None = None,
+        schema: Any = None,
         noise_seed: int | None = None,
     ):
         self.prior = prior
         self.epsilon = epsilon
         self.neighbours = neighbours
         self.kinds = kinds
+        self.schema = schema
         self.noise_seed = noise_seed
-        self._file: CodedFile | None = None
+        self._file: CodedFile | PublicFile | None = None
         self._shares: NDArray[np.float64] | None = None
 
-    def fit(self, original: Any) -> CatallSynthesizer:
+    def fit(self, original: Any, *, seed: int | None = None) -> CatallSynthesizer:
         """Count the cells.
 
         Parameters
         ----------
         original
             A path, or a frame that speaks the Arrow C stream interface.
+        seed
+            Not used: noise is not to be repeated, and nothing else is random.
 
         Returns
         -------
@@ -115,17 +127,16 @@ class CatallSynthesizer(CodedSynthesizer):
         Raises
         ------
         CallError
-            If a setting is out of range, or noise would need a table that does not fit in memory.
+            If a setting is out of range, noise would need a table that does not fit in memory, or noise is asked for
+            and a column has no public levels or bounds.
         DataError
-            If the file cannot be read or has no records.
+            If the file cannot be read or has no records, or one of them has what is not declared.
         """
         if not 0 <= self.prior < math.inf:
             raise CallError(f"prior must be a number from 0, got {self.prior}")
-        if self.neighbours not in ("add_remove", "replace"):
-            raise CallError(f"neighbours must be 'add_remove' or 'replace', got {self.neighbours!r}")
-        epsilon = check_epsilon(self.epsilon)
-        self._file = CodedFile.of(original, self.kinds)
-        self._shares = None if epsilon == math.inf else self._noisy_shares(self._file, epsilon)
+        file = self._open(original)
+        self._shares = self._noisy_shares(file) if isinstance(file, PublicFile) else None
+        self._file = file
         return self
 
     def log_prob(self, release: Any) -> LogProbability:
@@ -149,11 +160,12 @@ class CatallSynthesizer(CodedSynthesizer):
             If the release lacks a column or its values cannot be compared.
         """
         file = self._coded_file()
-        source = open_release(release, file.variables)
+        source = file.open(release)
         codes, unknown = file.read(source)
         with np.errstate(divide="ignore"):
             if self._shares is not None:
                 log = np.log(self._shares[cells_of(codes, file.n_levels)])
+                log += sum(file.within(x)[own] for x, own in enumerate(codes))
             else:
                 log = np.log(_counts(file.codes, codes))
                 if self.prior > 0:
@@ -166,17 +178,29 @@ class CatallSynthesizer(CodedSynthesizer):
 
         return summed({ALL: log}, values)
 
+    def public_columns(self, original: Any) -> tuple[PublicColumn, ...]:
+        """What is declared of the columns, fitted or not.
+
+        Raises
+        ------
+        CallError
+            If a column has no public levels or bounds.
+        """
+        if isinstance(self._file, PublicFile):
+            return self._file.variables
+        return public_columns(open_original(original, self.schema), self.kinds)
+
     @property
     def n_cells(self) -> int:
         """Number of cells of the cross table."""
         return math.prod(self._coded_file().n_levels)
 
-    def _coded_file(self) -> CodedFile:
+    def _coded_file(self) -> CodedFile | PublicFile:
         if self._file is None:
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._file
 
-    def _noisy_shares(self, file: CodedFile, epsilon: float) -> NDArray[np.float64]:
+    def _noisy_shares(self, file: PublicFile) -> NDArray[np.float64]:
         """Shares of all cells from noisy counts; the same for all where no count is left."""
         n_cells = math.prod(file.n_levels)
         if n_cells > MAX_CELLS:
@@ -184,11 +208,9 @@ class CatallSynthesizer(CodedSynthesizer):
                 f"the cross table of {len(file.variables)} columns has {_many(n_cells)} cells and every one needs "
                 f"noise; at most {MAX_CELLS} fit in memory: group or drop columns, or use dp_bayesnet"
             )
-        counts = np.bincount(cells_of(file.codes, file.n_levels), minlength=n_cells).astype(np.float64)
-        sensitivity = 1 if self.neighbours == "add_remove" else 2
-        noisy = noisy_counts(
-            counts + self.prior / n_cells, sensitivity / epsilon, np.random.default_rng(self.noise_seed)
-        )
+        counts = np.bincount(cells_of(file.codes, file.n_levels), minlength=n_cells)
+        scale = SENSITIVITY[self.neighbours] / check_epsilon(self.epsilon)
+        noisy = noisy_counts(counts, scale, Bits(self.noise_seed), shift=self.prior / n_cells)
         total = noisy.sum()
         return noisy / total if total > 0 else np.full(n_cells, 1 / n_cells)
 

@@ -16,8 +16,9 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Kind, Source
 from unveil.synthesis.encode import EncodedVariable, Levels, encode
 from unveil.synthesis.palette import Palette, make_palette
+from unveil.synthesis.variable import open_release
 
-__all__ = ["CodedFile", "Codes", "cells_of"]
+__all__ = ["CodedFile", "Codes", "cells_of", "open_original"]
 
 Codes = NDArray[np.int32]
 
@@ -41,7 +42,7 @@ class CodedFile:
     >>> file = CodedFile.of(pa.table({"sex": ["f", "m", None]}))
     >>> [codes.tolist() for codes in file.codes], file.n_levels
     ([[0, 1, 2]], (3,))
-    >>> codes, unknown = file.read(read(pa.table({"sex": ["m", "x"]})))
+    >>> codes, unknown = file.read(file.open(pa.table({"sex": ["m", "x"]})))
     >>> unknown[0].tolist()
     [False, True]
     """
@@ -51,13 +52,15 @@ class CodedFile:
     n: int
 
     @classmethod
-    def of(cls, original: Any, kinds: Mapping[str, Kind] | None = None) -> CodedFile:
+    def of(cls, original: Any, kinds: Mapping[str, Kind] | None = None, schema: Any = None) -> CodedFile:
         """Open and code a file.
 
         Parameters
         ----------
         original
             A path, or a frame that speaks the Arrow C stream interface.
+        schema
+            What is declared of the columns, as :func:`unveil.read` takes it.
         kinds : mapping of str to kind, optional
             What the values of a column are, where the file leaves it open.
 
@@ -73,7 +76,7 @@ class CodedFile:
         DataError
             If the file cannot be read, or has no records or no columns.
         """
-        source = read(original, label=None if isinstance(original, str | os.PathLike) else "the original")
+        source = open_original(original, schema)
         if source.num_rows == 0 or not source.names:
             what = "records" if source.names else "columns"
             raise DataError(f"{source.label} has no {what}; there is nothing to synthesise")
@@ -120,13 +123,23 @@ class CodedFile:
             unknown.append(impossible if levels.new is None else impossible | ~np.isnan(levels.new))
         return codes, unknown
 
-    def frame(self, codes: Sequence[Codes]) -> Any:
+    def open(self, release: Any) -> Source:
+        """A release as a source."""
+        return open_release(release, self.variables)
+
+    def within(self, column: int) -> NDArray[np.float64]:
+        """(l,) logarithm of the probability of a value given its level: 0, every value is a level."""
+        return np.zeros(self.variables[column].n_levels)
+
+    def frame(self, codes: Sequence[Codes], rng: np.random.Generator) -> Any:
         """A frame of records like the original.
 
         Parameters
         ----------
         codes : sequence of (n,) int32
             Per column.
+        rng : numpy.random.Generator
+            Not used: every level is one value.
 
         Returns
         -------
@@ -134,6 +147,12 @@ class CodedFile:
             In the flavour, and with the types, of the original.
         """
         return self.palette.paint({v.name: Levels(column) for v, column in zip(self.variables, codes, strict=True)})
+
+
+def open_original(original: Any, schema: Any = None) -> Source:
+    """The file of real records as a source."""
+    named = isinstance(original, str | os.PathLike | Source)
+    return read(original, label=None if named else "the original", schema=schema)
 
 
 def cells_of(

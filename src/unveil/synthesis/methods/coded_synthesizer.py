@@ -5,23 +5,50 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import Any
+from types import MappingProxyType
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.microdata.source import Kind
 from unveil.synthesis.fitting import generator
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
 from unveil.synthesis.memory import enough_memory
-from unveil.synthesis.methods.coded_file import CodedFile, Codes
+from unveil.synthesis.methods.coded_file import CodedFile, Codes, open_original
+from unveil.synthesis.methods.laplace import check_epsilon
+from unveil.synthesis.methods.public import PublicFile
 from unveil.synthesis.seeds import seed_or_secret
 
-__all__ = ["CodedSynthesizer", "summed"]
+__all__ = ["SENSITIVITY", "CodedSynthesizer", "Neighbours", "summed"]
+
+
+Neighbours = Literal["replace", "add_remove"]
+MEANING: Mapping[str, str] = MappingProxyType(
+    {
+        "replace": "any one record replaced by any other; the number of records is known to everybody",
+        "add_remove": "any one record more or less; the number of records is not known",
+    }
+)
+"""Which files a privacy loss compares, in words."""
+SENSITIVITY: Mapping[str, int] = MappingProxyType({"replace": 2, "add_remove": 1})
+"""Most that the counts of a table change in sum between such files."""
 
 
 class CodedSynthesizer(ABC):
     """Draws records like those of a :class:`CodedFile`; the codes are the method's."""
+
+    mechanism: ClassVar[str]
+    epsilon: float | None
+    neighbours: Neighbours
+    kinds: Mapping[str, Kind] | None
+    schema: Any
+    noise_seed: int | None
+
+    @abstractmethod
+    def fit(self, original: Any, *, seed: int | None = None) -> CodedSynthesizer:
+        """Fit on the original records and return itself."""
 
     def sample(self, n: int | None = None, *, m: int = 1, seed: int | None = None) -> Any:
         """Draw records.
@@ -29,7 +56,7 @@ class CodedSynthesizer(ABC):
         Parameters
         ----------
         n : int, optional
-            Number of records; as many as the original by default.
+            Number of records; as many as the original by default, where that number is known to everybody.
         m : int
             Number of copies.
         seed : int, optional
@@ -43,9 +70,15 @@ class CodedSynthesizer(ABC):
         Raises
         ------
         CallError
-            If ``n`` or ``m`` is out of range, or nothing is fitted.
+            If ``n`` or ``m`` is out of range, or nothing is fitted; or if ``n`` is missing where noise hides how many
+            records the original has.
         """
         file = self._coded_file()
+        if n is None and self.is_private and self.neighbours == "add_remove":
+            raise CallError(
+                "how many records the original has is not known to everybody where one more or less must not be told "
+                "(neighbours='add_remove'); say how many are wanted: n=, k= or -k"
+            )
         n = file.n if n is None else n
         for name, value, least in (("n", n, 0), ("m", m, 1)):
             if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
@@ -53,11 +86,49 @@ class CodedSynthesizer(ABC):
         secret = seed_or_secret(seed)
         with enough_memory(n, m, len(file.variables)):
             # every copy has a source of randomness of its own
-            frames = [file.frame(self._draw(n, generator(secret, copy))) for copy in range(m)]
+            frames = [self._frame(file, n, generator(secret, copy)) for copy in range(m)]
         return frames if m > 1 else frames[0]
 
+    @property
+    def is_private(self) -> bool:
+        """Whether noise is asked for, and with it public levels and bounds."""
+        return check_epsilon(self.epsilon) < math.inf
+
+    def privacy(self) -> dict[str, Any] | None:
+        """What is promised of all releases of this fit together, as plain values; None without noise.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted.
+        """
+        file = self._coded_file()
+        if not isinstance(file, PublicFile):
+            return None
+        return {
+            "epsilon": float(self.epsilon or math.inf),
+            "neighbours": self.neighbours,
+            "meaning": MEANING[self.neighbours],
+            "mechanism": self.mechanism,
+            "noise": "of the operating system"
+            if self.noise_seed is None
+            else "of a seed: protects only while it is secret",
+            "domain": file.to_dict(),
+        }
+
+    def _open(self, original: Any) -> CodedFile | PublicFile:
+        """The original in codes: of its own levels, or with noise of those that are declared."""
+        if self.neighbours not in MEANING:
+            raise CallError(f"neighbours must be 'add_remove' or 'replace', got {self.neighbours!r}")
+        if self.is_private:
+            return PublicFile.of(open_original(original, self.schema), self.kinds)
+        return CodedFile.of(original, self.kinds, self.schema)
+
+    def _frame(self, file: CodedFile | PublicFile, n: int, rng: np.random.Generator) -> Any:
+        return file.frame(self._draw(n, rng), rng)
+
     @abstractmethod
-    def _coded_file(self) -> CodedFile:
+    def _coded_file(self) -> CodedFile | PublicFile:
         """The original that was fitted; an error where nothing is."""
 
     @abstractmethod

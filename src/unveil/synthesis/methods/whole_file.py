@@ -7,11 +7,11 @@ from types import MappingProxyType
 
 from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
-from unveil.synthesis.protocol import Synthesizer
+from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 
 __all__ = ["WHOLE_FILE", "BayesNetworkSynthesizer", "CatallSynthesizer"]
 
-WHOLE_FILE: MappingProxyType[str, Callable[..., Synthesizer]] = MappingProxyType(
+WHOLE_FILE: MappingProxyType[str, Callable[..., CodedSynthesizer]] = MappingProxyType(
     {"catall": CatallSynthesizer, "dp_bayesnet": BayesNetworkSynthesizer}
 )
 """Synthesizers by the name that users give them; each is called with its settings."""
