@@ -187,3 +187,45 @@ def test_a_schema_is_a_mapping():
     schema = Schema({"a": Variable("a")})
     assert as_schema(schema) is schema
     assert dict(schema) == {"a": Variable("a")}
+
+
+def test_what_is_public_of_a_column(written):
+    text = """
+    public = true
+    [columns.income]
+    bounds = [0, 100000]
+    bins = 20
+    gaps = true
+    [columns.day]
+    bounds = [2000-01-01, 2019-12-31]
+    bins = ["2000-01-01", "2010-01-01", "2019-12-31"]
+    """
+    schema = read_schema(written(text))
+    assert schema.public
+    assert (schema["income"].bounds, schema["income"].bins, schema["income"].gaps) == ((0, 100000), 20, True)
+    assert schema["day"].bounds == ("2000-01-01", "2019-12-31")
+    assert schema["day"].bins == ("2000-01-01", "2010-01-01", "2019-12-31")
+    again = Source("a", ("income", "day"), 0, lambda _: pa.chunked_array([pa.nulls(0)]), dict(schema))
+    content = tomllib.loads(schema_text(again))
+    assert content["public"] is False
+    assert dict(as_schema(content["columns"])) == dict(schema)
+
+
+def test_a_schema_as_json(tmp_path):
+    path = tmp_path / "s.json"
+    path.write_text('{"columns": {"x": {"levels": ["a", 1], "gaps": false}}}', encoding="utf-8")
+    assert read_schema(path)["x"] == Variable("x", levels=("a", 1), gaps=False)
+    path.write_text('{"column": {}}', encoding="utf-8")
+    with pytest.raises(CallError, match="'column' is not known"):
+        read_schema(path)
+    path.write_text('{"columns": {}, "public": "yes"}', encoding="utf-8")
+    with pytest.raises(CallError, match="public must be true or false"):
+        read_schema(path)
+
+
+def test_a_source_knows_what_was_declared_apart_from_what_its_file_says():
+    table = pa.table({"x": pa.array(["a", "b"]).dictionary_encode(), "y": [1, 2]})
+    source = open_source(table, schema={"y": {"levels": [1, 2, 3]}})
+    assert list(source.declared) == ["y"]
+    assert source.declared["y"].levels == (1, 2, 3)
+    assert list(open_source(source, schema={"x": {"gaps": True}}).declared) == ["y", "x"]

@@ -182,12 +182,7 @@ def read_schema(path: str | Path) -> Schema:
         If a declaration has an unknown field, kind or type.
     """
     label = Path(path).name
-    if Path(path).suffix.lower() == ".json":
-        content = read_json(path, label)
-        if not isinstance(content, dict):
-            raise CallError(f'{label}: a schema is an object with "columns", not {type(content).__name__}')
-    else:
-        content = read_toml(path, label, "not a TOML file: {}")[1]
+    content = read_json(path, label) if _is_json(Path(path)) else read_toml(path, label, "not a TOML file: {}")[1]
     unknown = [key for key in content if key not in ("columns", "public")]
     columns, public = content.get("columns", {}), content.get("public", True)
     if unknown or not isinstance(columns, dict):
@@ -195,6 +190,14 @@ def read_schema(path: str | Path) -> Schema:
     if not isinstance(public, bool):
         raise CallError(f"{label}: public must be true or false, not {public!r}")
     return Schema({name: _variable(name, given, label) for name, given in columns.items()}, label, public)
+
+
+def _is_json(path: Path) -> bool:
+    """Whether a file is called JSON and begins like an object; TOML cannot begin like one."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(1000).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
 
 
 def _variable(name: str, given: Any, label: str) -> Variable:
