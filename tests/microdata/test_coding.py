@@ -172,17 +172,6 @@ def test_files_without_a_value_are_left_alone():
     assert [len(f.values) for f in result] == [0, 0]
 
 
-def test_notes_name_files_and_column_whatever_the_order_of_records():
-    def notes(values: Sequence[str]) -> list[str]:
-        files = [distinct(pa.array(values), "o.csv", "sex"), distinct(pa.array(["x"]), "s.csv", "sex")]
-        return harmonise(files)[1]
-
-    assert notes(["b", "a"]) == notes(["a", "b"])
-    (note,) = notes(["b", "a"])
-    assert all(part in note for part in ("'sex'", "o.csv", "s.csv", "'x'"))
-    assert "'a'" not in note, "a report may hold this text: values of the original are not quoted"
-
-
 def test_a_chain_of_almost_equal_doubles_is_one_value_in_each_file():
     steps = [0.3, math.nextafter(0.3, 1), math.nextafter(math.nextafter(0.3, 1), 1)]
     result, _ = harmonise([distinct(pa.array(steps)), distinct(pa.array([0.3]))])

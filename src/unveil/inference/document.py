@@ -43,6 +43,7 @@ def rapid_document(
         "permutations": result.permutations,
         "seed": result.seed,
         "notes": result.notes,
+        "unmatched": result.unmatched,
         "warnings": result.warnings,
     }
     if curve is not None:

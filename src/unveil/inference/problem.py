@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal
@@ -85,6 +84,8 @@ class Problem:
         What the figures do not say by themselves.
     warnings
         What deserves a look in the files, and what makes the figures say nothing.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks.
     """
 
     pair: Pair
@@ -98,6 +99,7 @@ class Problem:
     side: Evidence | None
     notes: tuple[str, ...]
     warnings: tuple[str, ...]
+    unmatched: dict[str, dict[str, Any]]
 
     @property
     def kind(self) -> TargetKind:
@@ -176,8 +178,8 @@ def pose(
         raise CallError(f"side_weight must be a number from 0, not {side_weight!r}")
     pair.require([*names, target])
     files = pair if side_information is None else pair.with_file(side_information, "the side information")
-    columns = [_coded(files, name) for name in names]
-    column = _coded(files, target)
+    columns = [files.column(name, by_amount=True) for name in names]
+    column = files.column(target, by_amount=True)
     notes: list[str] = []
     continuous = _continuous(column, kind, notes)
     sources = [files.original, *files.releases]
@@ -215,7 +217,8 @@ def pose(
     return Problem(
         pair, names, target, tuple(column.labels[i] for i in classes) if values is None else None,
         tuple(np.argsort(classes).tolist()), counted, evidence[0], tuple(evidence[1:]), side, tuple(notes),
-        (*_said(files, [*columns, column]), *nothing),
+        (*files.notes([*columns, column], by_amount=True), *nothing),
+        pair.unmatched([*columns, column]),
     )  # fmt: skip
 
 
@@ -251,30 +254,6 @@ def _recoded(
     classes = orders[len(keys)]
     listed = np.arange(target.n_levels) if classes is None else classes
     return tuple(found), [f[:-1] for f in files], [f[-1] for f in files], listed
-
-
-def _coded(files: Pair, name: str) -> CodedColumn:
-    """The column; that no number occurs in both files matters to who counts matches, not to a model."""
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        column = files.column(name)
-    unmatched = _unmatched(column)
-    for one in caught:
-        if str(one.message) not in unmatched:
-            warnings.warn(one.message, stacklevel=3)
-    return column
-
-
-def _unmatched(column: CodedColumn) -> list[str]:
-    """What a model does not mind: that no number occurs in both files."""
-    measured = column.kind in ("numeric", "date", "datetime")
-    return [text for text in column.notes if measured and text.endswith("nothing can match")]
-
-
-def _said(files: Pair, columns: list[CodedColumn]) -> list[str]:
-    """What deserves a look in the files."""
-    unmatched = {text for column in columns for text in _unmatched(column)}
-    return [text for text in files.notes(columns) if text not in unmatched]
 
 
 def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) -> bool:

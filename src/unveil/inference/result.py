@@ -56,6 +56,9 @@ class Rapid:
         What the releases are called.
     notes
         What the figures do not say by themselves.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     warnings
         What deserves a look in the files, and what makes the figures say nothing.
     runs, runner
@@ -79,6 +82,7 @@ class Rapid:
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
     notes: tuple[str, ...]
+    unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     runs: tuple[Attack, ...] = field(repr=False, compare=False)
     runner: Runner = field(repr=False, compare=False)
@@ -121,6 +125,7 @@ class Rapid:
             n_synthetic=problem.pair.n_synthetic,
             labels=problem.pair.labels,
             notes=problem.notes,
+            unmatched=problem.unmatched,
             warnings=problem.warnings,
             runs=tuple(runs),
             runner=runner,
@@ -191,7 +196,7 @@ class Rapid:
         dict
             - ``keys``, ``target``, ``kind``, ``scoring``, ``symbol`` ("tau" or "epsilon"), ``threshold`` (also under
               its symbol), ``attackers``, ``labels`` (of the releases), ``n_original``, ``n_counted``, ``n_synthetic``,
-              ``permutations``, ``seed``, ``notes``, ``warnings``.
+              ``permutations``, ``seed``, ``notes``, ``unmatched``, ``warnings``.
             - ``baseline``: per class its share in the original, or the ``median``.
             - ``releases``: per release ``rate`` (mean over the attackers) and ``envelope`` (their maximum); ``mean``,
               ``worst`` and ``sd`` over the releases; ``each``: per attacker ``mean``, ``worst`` and ``sd``.

@@ -136,6 +136,7 @@ def membership(
         confirmed=confirmed,
         level=level,
         seed=seed,
+        unmatched=pair.unmatched(map(pair.column, names)),
         warnings=known.pair.notes(map(known.pair.column, names)),
         flavour=pair.flavour,
         _records=records,

@@ -69,6 +69,9 @@ class Membership:
         Releases beside which a provenance file says that the original is what they were made from.
     level, seed
         Coverage of the intervals, and where the draws come from.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     warnings
         What deserves a look in the files.
     """
@@ -90,6 +93,7 @@ class Membership:
     confirmed: tuple[str, ...]
     level: float
     seed: int
+    unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
     _records: Records = field(repr=False, compare=False)
@@ -122,6 +126,7 @@ class Membership:
             "confirmed": list(self.confirmed),
             "level": self.level,
             "seed": self.seed,
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
             "warnings": list(self.warnings),
         }
 

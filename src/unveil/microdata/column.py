@@ -70,6 +70,12 @@ class CodedColumn:
         return len(self.levels) if self.has_gap else None
 
     @cached_property
+    def counts(self) -> tuple[NDArray[np.intp], ...]:
+        """Number of records per level, those without a value last: of the original, then of each release."""
+        files = (self.original, *self.releases)
+        return tuple(np.bincount(codes, minlength=len(self.levels) + 1) for codes in files)
+
+    @cached_property
     def labels(self) -> tuple[str, ...]:
         """A text per level; the gap is the last and reads :data:`MISSING`."""
         texts = tuple(level_texts(self.levels))

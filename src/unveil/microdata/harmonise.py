@@ -34,7 +34,6 @@ _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 def harmonise(
     found: Sequence[Distinct],
     kind: Kind | None = None,
-    compared: int | None = None,
 ) -> tuple[list[Distinct], list[str]]:
     """Bring the distinct values of one column in several files to one Arrow type.
 
@@ -44,8 +43,6 @@ def harmonise(
         The column in each file, the original first.
     kind
         The kind that is stated, if any: numbers of a categorical column are compared with text as they are written.
-    compared
-        How many files, the first ones, are expected to have values in common; by default all.
 
     Returns
     -------
@@ -77,7 +74,6 @@ def harmonise(
     changed = iter(present)
     values_type = present[0].values.type
     result = [replace(f, values=pa.nulls(0, values_type)) if f.family == "empty" else next(changed) for f in found]
-    notes.extend(_without_overlap(result[:compared]))
     return result, notes
 
 
@@ -396,19 +392,6 @@ def _as_one_clock(found: list[Distinct]) -> list[Distinct]:
     if zone is None and all(pc.all(pc.equal(pc.floor_temporal(a, unit="day"), a)).as_py() for a in cast):
         return [replace(f, family="date", values=a.cast(pa.date32())) for f, a in zip(found, cast, strict=True)]
     return [replace(f, values=a) for f, a in zip(found, cast, strict=True)]
-
-
-def _without_overlap(found: list[Distinct]) -> list[str]:
-    original, *releases = found
-    if not len(original.values):
-        return []
-    # A value of the original is not quoted: a report that is published holds this text.
-    return [
-        f"column {release.column!r}: no value of {original.label} occurs in {release.label} "
-        f"(which holds {_first(release)!r}, for example); nothing can match"
-        for release in releases
-        if len(release.values) and not pc.any(pc.is_in(release.values, original.values)).as_py()
-    ]
 
 
 def _first(found: Distinct) -> str:

@@ -25,6 +25,7 @@ from unveil.microdata.labels import by_labels
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.schema import as_schema
 from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source, Variable
+from unveil.microdata.unmatched import apart_of, notes_of, shares_of
 
 __all__ = ["Pair"]
 
@@ -132,7 +133,7 @@ class Pair:
             for name, codes in (special_codes or {}).items()
         }
         self._check_declarations()
-        self._compared: int | None = None
+        self._beside = 0
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
@@ -171,8 +172,17 @@ class Pair:
         """Kind of frame that results are given back in: that of the original."""
         return self.original.flavour
 
-    def column(self, name: str, *, n_groups: int | None = None) -> CodedColumn:
+    def column(self, name: str, *, n_groups: int | None = None, by_amount: bool = False) -> CodedColumn:
         """One variable as joint codes, cut into groups if asked for.
+
+        Parameters
+        ----------
+        name
+            The column.
+        n_groups
+            Number of groups that a numeric column is cut into.
+        by_amount
+            Whether amounts are compared by how far they are apart: then it is not told that none are equal.
 
         Raises
         ------
@@ -183,6 +193,11 @@ class Pair:
         """
         if n_groups is not None:
             return self.grouping(name, n_groups)[0]
+        column = self._whole(name)
+        self._tell(apart_of(column, self._compared_labels, by_amount=by_amount))
+        return column
+
+    def _whole(self, name: str) -> CodedColumn:
         if name not in self._columns:
             self._columns[name] = self._code(name)
         return self._columns[name]
@@ -190,24 +205,59 @@ class Pair:
     def grouping(self, name: str, n_groups: int) -> tuple[CodedColumn, Grouping]:
         """A numeric variable cut into groups, and how it was cut."""
         if (name, n_groups) not in self._grouped:
-            self._grouped[name, n_groups] = grouped(self.column(name), n_groups)
-        return self._grouped[name, n_groups]
+            self._grouped[name, n_groups] = grouped(self._whole(name), n_groups)
+        column, grouping = self._grouped[name, n_groups]
+        self._tell(apart_of(column, self._compared_labels))
+        return column, grouping
 
-    def notes(self, columns: Iterable[CodedColumn]) -> tuple[str, ...]:
+    def notes(self, columns: Iterable[CodedColumn], *, by_amount: bool = False) -> tuple[str, ...]:
         """What deserves a look in figures that rest on some columns: on the files, on how they were read and coded.
 
-        They are the same however often and in what order columns are asked for; each is told as a Python warning
-        only once.
+        They are the same however often and in what order columns are asked for.
 
         Parameters
         ----------
         columns
             The columns as they were compared, cut into groups or not.
+        by_amount
+            Whether amounts are compared by how far they are apart, so that they need not be equal.
         """
         chosen = list(columns)
         names = [column.name for column in chosen]
         read = [text for source in (self.original, *self.releases) for text in source.remarks_on(names)]
-        return tuple(dict.fromkeys([*self._said, *read, *(note for column in chosen for note in column.notes)]))
+        coded = [note for column in chosen for note in column.notes]
+        labels = self._compared_labels
+        unmatched = [note for column in chosen for note in notes_of(column, labels, by_amount=by_amount)]
+        return tuple(dict.fromkeys([*self._said, *read, *coded, *unmatched]))
+
+    def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
+        """By column, what share of the records of each file hold values that the other lacks.
+
+        Parameters
+        ----------
+        columns
+            The columns as they were compared, cut into groups or not.
+
+        Returns
+        -------
+        dict
+            By column a dict: ``original``, the share of the original's records whose value no release has;
+            ``original_by_release``, of those whose value this release lacks; ``releases``, of each release's records
+            whose value the original lacks. A gap counts as a value.
+        """
+        return {column.name: shares_of(column, len(self._compared_labels) - 1) for column in columns}
+
+    @property
+    def _compared_labels(self) -> tuple[str, ...]:
+        """The original and its releases, without files that were coded beside them."""
+        return (self.original.label, *self.labels[: self.n_releases - self._beside])
+
+    def _tell(self, notes: Iterable[str]) -> None:
+        """Warn of each once."""
+        for note in notes:
+            if note not in self._told:
+                self._told.add(note)
+                warnings.warn(note, UnveilWarning, stacklevel=3)
 
     def require(self, names: Iterable[str]) -> None:
         """Check that every file has the columns.
@@ -244,7 +294,7 @@ class Pair:
             How messages call it where it has no name.
         """
         more = copy.copy(self)
-        more._compared = 1 + self.n_releases
+        more._beside += 1
         reading = self._with_labels([self.original, *self.releases])
         if reading["schema"] is not None:
             held = self._opened(data, label, reading | {"schema": None})
@@ -313,7 +363,7 @@ class Pair:
         kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
         found = [distinct_of(s, name) for s in sources]
         found, naming, notes = by_labels(found, declared, kind)
-        found, more = harmonise([as_kind(one, kind) for one in found], kind, self._compared)
+        found, more = harmonise([as_kind(one, kind) for one in found], kind)
         notes += more
         order = next((v.levels for v in declared if v.levels), ())
         levels = _ordered_levels([f.values for f in found], [naming.of(level) or level_text(level) for level in order])
@@ -336,10 +386,7 @@ class Pair:
             held = ", ".join(column.label(code) for code in column.special) or "none"
             codes_given = ", ".join(map(str, special))
             notes.append(f"column {name!r}: of the special codes {codes_given} the files hold {held}")
-        for note in notes:
-            if note not in self._told:
-                self._told.add(note)
-                warnings.warn(note, UnveilWarning, stacklevel=2)
+        self._tell(notes)
         return replace(column, notes=tuple(notes))
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil.errors import UnveilError, UnveilWarning
-from unveil.microdata import Pair
+from unveil.microdata import CodedColumn, Pair
 from unveil.posterior.checkpoint import Checkpoint
 from unveil.posterior.plausible import LARGEST_IMPOSSIBLE
 from unveil.posterior.priors import PriorChoice
@@ -156,6 +156,7 @@ def posterior(
     for text in told:
         warnings.warn(text, UnveilWarning, stacklevel=2)
     done = {name: min(outcome[name].members.size for outcome in outcomes) for name in study.structures}
+    columns = _shown(pair, study.chain.withheld)
     return PosteriorRisk(
         target=setting.targets,
         known=setting.known,
@@ -175,7 +176,8 @@ def posterior(
         monte_carlo_error=study.monte_carlo_error(outcomes[0][study.structures[-1]].members),
         largest_mean_gain=study.largest_mean_gain(setting.groups[0]),
         settings_check=study.check,
-        warnings=tuple(dict.fromkeys([*_said(pair, study.chain.withheld), *told])),
+        unmatched=pair.unmatched(columns),
+        warnings=tuple(dict.fromkeys([*pair.notes(columns, by_amount=True), *told])),
         _weighed=tuple(outcomes),
         _pair=pair,
         _label_of=study.label_of,
@@ -183,16 +185,16 @@ def posterior(
     )
 
 
-def _said(pair: Pair, withheld: Sequence[str]) -> list[str]:
-    """What deserves a look in the files; it was told as warnings when they were coded for the trees."""
-    columns = []
+def _shown(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
+    """The columns that are not withheld; what they give rise to was told when they were coded for the likelihood."""
+    columns: list[CodedColumn] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
         for name in pair.names:
             # The synthesizer may state a kind without which a column cannot be compared.
             with suppress(UnveilError):
                 columns += [] if name in withheld else [pair.column(name)]
-    return list(pair.notes(columns))
+    return columns
 
 
 def _advisor(setting: Setting) -> Callable[..., Any]:

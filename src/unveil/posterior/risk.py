@@ -69,6 +69,9 @@ class PosteriorRisk:
         have been drawn: for proper synthesis, whose likelihood is a mixture over bootstrap samples; None otherwise.
     settings_check
         Whether the counts of the releases fit the assumed settings; None where that was not asked.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     warnings
         What deserves a look.
     """
@@ -91,6 +94,7 @@ class PosteriorRisk:
     monte_carlo_error: NDArray[np.float64] | None
     largest_mean_gain: float | None
     settings_check: SettingsCheck | None
+    unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     _weighed: tuple[Mapping[str, Weighed], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
@@ -168,6 +172,7 @@ class PosteriorRisk:
             ),
             "largest_mean_gain": self.largest_mean_gain,
             "settings_check": None if self.settings_check is None else self.settings_check.to_dict(),
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
             "warnings": list(self.warnings),
             "subgroups": {column: [self._group_rows(column, r, smallest_group) for r in entries] for column in by},
             "cross": [

@@ -211,6 +211,7 @@ def _risk(
         grouping=grouping,
         mode_DiSCO=tuple(modes),
         options=options,
+        unmatched=study.unmatched(target),
         notes=(*_notes(study, target, d_t, options), *also),
         _source=source,
     )

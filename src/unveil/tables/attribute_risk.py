@@ -57,6 +57,9 @@ class AttributeRisk:
         Per release, DiSCO with the synthetic target replaced by its most frequent level.
     options
         The exclusions and thresholds that were asked for, by name.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     notes
         What was harmonised, and what makes the figures unreliable; :attr:`warnings` adds DiSCO's inverse sensitivity.
     """
@@ -76,6 +79,7 @@ class AttributeRisk:
     grouping: Mapping[str, Mapping[str, object]]
     mode_DiSCO: tuple[float, ...]
     options: Mapping[str, Any]
+    unmatched: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
     _source: Recount = field(repr=False, compare=False)
 
@@ -117,6 +121,7 @@ class AttributeRisk:
             "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
             "mode_DiSCO": list(self.mode_DiSCO),
             "options": dict(self.options),
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
             "warnings": list(self.warnings),
         }
 

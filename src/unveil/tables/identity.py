@@ -47,6 +47,9 @@ class IdentityRisk:
         Per release, number of original and synthetic records whose combination does not count.
     undefined
         Per measure that is not defined in some release, the reason.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     warnings
         What deserves a look in the files, and what makes the figures unreliable.
     """
@@ -61,6 +64,7 @@ class IdentityRisk:
     use_keys_na: Mapping[str, bool]
     left_out: tuple[Mapping[str, int], ...]
     undefined: Mapping[str, str]
+    unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     _study: Study = field(repr=False, compare=False)
 
@@ -97,6 +101,7 @@ class IdentityRisk:
             "use_keys_na": dict(self.use_keys_na),
             "left_out": [dict(out) for out in self.left_out],
             "undefined": dict(self.undefined),
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
             "warnings": list(self.warnings),
         }
 
@@ -267,6 +272,7 @@ def identity(
         use_keys_na=study.use_keys_na,
         left_out=tuple(study.left_out()),
         undefined=_undefined(pair),
+        unmatched=study.unmatched(),
         warnings=study.notes(),
         _study=study,
     )

@@ -63,6 +63,9 @@ class KeySets:
         Number of records of the original, and of each release.
     grouping
         How numeric keys and the target were cut, by column.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     warnings
         What deserves a look in the files, and what makes the figures unreliable.
     """
@@ -74,6 +77,7 @@ class KeySets:
     n_original: int
     n_synthetic: tuple[int, ...]
     grouping: Mapping[str, Mapping[str, object]]
+    unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
 
@@ -124,6 +128,7 @@ class KeySets:
             "n_original": self.n_original,
             "n_synthetic": list(self.n_synthetic),
             "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
             "warnings": list(self.warnings),
         }
 
@@ -267,6 +272,7 @@ def key_sets(
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         grouping=study.groupings(ngroups_keys, target, ngroups_target),
+        unmatched=study.unmatched(*([] if target is None else [column])),
         warnings=study.notes(*([] if target is None else [column])),
         flavour=pair.flavour,
     )

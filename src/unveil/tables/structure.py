@@ -43,6 +43,9 @@ class Structure:
         What the releases are called.
     grouping
         How numeric keys were cut, by key.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     warnings
         What deserves a look in the files, and what makes the figures unreliable.
     """
@@ -55,6 +58,7 @@ class Structure:
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
     grouping: Mapping[str, Mapping[str, object]]
+    unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
 
@@ -69,6 +73,7 @@ class Structure:
             "n_synthetic": list(self.n_synthetic),
             "labels": list(self.labels),
             "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
             "warnings": list(self.warnings),
         }
 
@@ -174,6 +179,7 @@ def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = N
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
         grouping=study.groupings(ngroups_keys),
+        unmatched=study.unmatched(),
         warnings=study.notes(),
         flavour=pair.flavour,
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -78,6 +79,10 @@ class Study:
     def notes(self, *more: CodedColumn) -> tuple[str, ...]:
         """What deserves a look in figures that rest on the keys, and on more columns."""
         return (*self.pair.notes((*self.columns, *more)), *self.ungrouped)
+
+    def unmatched(self, *more: CodedColumn) -> dict[str, dict[str, Any]]:
+        """What share of the records of each file hold values that the other lacks, of the keys and of more columns."""
+        return self.pair.unmatched((*self.columns, *more))
 
     @cached_property
     def combinations(self) -> KeyCombinations:

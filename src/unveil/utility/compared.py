@@ -65,7 +65,7 @@ def compared(pair: Pair, names: Sequence[str], n_groups: int) -> tuple[Compared,
         Number of groups of a variable with amounts, cut at quantiles of all files together; gaps, special codes and
         infinite values are cells of their own.
     """
-    return tuple(_one(pair.column(name), n_groups) for name in names)
+    return tuple(_one(pair.column(name, by_amount=True), n_groups) for name in names)
 
 
 def _one(column: CodedColumn, n_groups: int) -> Compared:

@@ -37,6 +37,9 @@ class Utility:
         Options of the call that the figures depend on.
     notes
         What the figures do not say by themselves.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
     warnings
         These, and what deserves a look in the files.
     """
@@ -55,6 +58,7 @@ class Utility:
     labels: tuple[str, ...]
     settings: Mapping[str, Any]
     notes: tuple[str, ...]
+    unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
 
@@ -71,6 +75,7 @@ class Utility:
             "labels": list(self.labels),
             "settings": dict(self.settings),
             "notes": list(self.notes),
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
             "warnings": list(self.warnings),
         }
 

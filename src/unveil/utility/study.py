@@ -148,11 +148,13 @@ def utility(
     tables = (found["propensity"], found["marginals"], found["pairs"], found["models"], found["prediction"])
     releases = tuple(headline(r, *tables) for r in range(pair.n_releases))
     notes = _notes(pair, names, columns)
+    # Amounts are compared by distances and in groups: what matters is a group that one file lacks.
+    cells = [variable.cells for variable in variables]
     return Utility(
         names, releases, mean_of(releases), sd_of(releases), *tables, pair.n_original, pair.n_synthetic, pair.labels,
         {"measures": list(chosen), "ngroups": ngroups, "propensity": list(fitted), "permutations": permutations,
          "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
-        notes, (*notes, *pair.notes(variable.column for variable in variables)), pair.flavour,
+        notes, pair.unmatched(cells), (*notes, *pair.notes(cells)), pair.flavour,
     )  # fmt: skip
 
 
