@@ -150,6 +150,7 @@ def _data(pair: Pair, keys: Sequence[str], targets: Sequence[str]) -> dict[str, 
                 "role": "key" if name in keys else "target" if name in targets else "other",
                 "levels": column.n_levels - column.has_gap,
                 "gaps": 0.0 if column.gap is None else float((column.original == column.gap).mean()),
+                "unmatched": pair.unmatched([column])[name],
             }
         )
     return {

@@ -243,7 +243,16 @@ DATA = Row(
     {
         "original": Row({"label": by.instead("the original"), "records": by.count}),
         "releases": [Row({"label": by.numbered_release, "records": by.as_it_is})],
-        "columns": [Row({**_named(by.as_it_is, "name", "kind", "role"), "levels": by.nothing, "gaps": by.share})],
+        "columns": [
+            Row(
+                {
+                    **_named(by.as_it_is, "name", "kind", "role"),
+                    "levels": by.nothing,
+                    "gaps": by.share,
+                    "unmatched": Row(_named(by.share, "original", "original_by_release", "releases")),
+                }
+            )
+        ],
     }
 )
 PROVENANCE = Row(

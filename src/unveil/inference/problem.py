@@ -15,6 +15,7 @@ from unveil.inference.canonical import canonical_orders
 from unveil.inference.keys import Key, KeyTable, amounts, key_of
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
+from unveil.notes import Note
 from unveil.tables.study import as_names
 
 __all__ = ["Evidence", "Inferred", "Problem", "TargetKind", "pose"]
@@ -210,7 +211,7 @@ def pose(
         nothing = _nothing_learnt(column)
         notes += [*nothing, *_lost_classes(column)]
     elif len(np.unique(evidence[0].target.y)) == 1:
-        nothing = [f"{target!r} has one value only in the original: nothing can be learnt from it"]
+        nothing = [Note(f"{target!r} has one value only in the original: nothing can be learnt from it")]
         notes += nothing
     else:
         nothing = []
@@ -312,17 +313,18 @@ def _repeated(side: Evidence, weight: float) -> Evidence:
     return side.take(np.repeat(np.arange(n), times))
 
 
-def _nothing_learnt(column: CodedColumn) -> list[str]:
+def _nothing_learnt(column: CodedColumn) -> list[Note]:
     """Why no class of the target can be learnt, where that is so."""
     n_classes = len(np.unique(column.original))
     if n_classes == 1:
-        return [f"{column.name!r} has one class only in the original: nothing can be learnt (r = 0)"]
+        return [Note(f"{column.name!r} has one class only in the original: nothing can be learnt (r = 0)")]
     if n_classes == len(column.original):
-        return [f"{column.name!r} is different for every person, as an identifier is: its classes cannot be learnt"]
+        text = f"{column.name!r} is different for every person, as an identifier is: its classes cannot be learnt"
+        return [Note(text)]
     return []
 
 
-def _lost_classes(column: CodedColumn) -> list[str]:
+def _lost_classes(column: CodedColumn) -> list[Note]:
     notes = []
     name = column.name
     found = np.bincount(column.original, minlength=column.n_levels)
@@ -332,5 +334,6 @@ def _lost_classes(column: CodedColumn) -> list[str]:
         if len(lost) and (found > 0).sum() < len(column.original):
             which = "the release" if len(column.releases) == 1 else f"release {release}"
             # Neither names nor counts: a class that the release lacks is often that of a single person.
-            notes.append(f"{which} lacks {len(lost)} class(es) of {name!r}: who has them counts with probability 0")
+            rest = f"of {name!r}: who has them counts with probability 0"
+            notes.append(Note(f"{which} lacks {len(lost)} class(es) {rest}", f"{which} lacks classes {rest}"))
     return notes

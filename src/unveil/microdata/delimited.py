@@ -42,6 +42,7 @@ from unveil.microdata.notation import (
     plain_amounts,
 )
 from unveil.microdata.source import Kind, Scalar, Source
+from unveil.notes import Note
 
 __all__ = ["read_delimited"]
 
@@ -471,4 +472,5 @@ def _plain_values(column: _Column) -> pa.ChunkedArray:
 
 
 def _warn(message: str, columns: Iterable[str]) -> None:
-    warnings.warn(UnveilWarning(message, columns), stacklevel=4)
+    # A token that usually means a gap is no level of anybody, and nothing else of the file is quoted.
+    warnings.warn(UnveilWarning(Note(message), columns), stacklevel=4)

@@ -16,6 +16,7 @@ from typing import BinaryIO, cast
 
 from unveil.errors import CallError, DataError, FileError, UnveilWarning
 from unveil.microdata.arrays import check_names
+from unveil.notes import Note
 
 __all__ = ["Dialect", "find_dialect", "has_mark", "open_bytes", "read_records", "undecodable_line", "unreadable"]
 
@@ -160,11 +161,8 @@ def as_windows(form: Dialect) -> Dialect:
 
 
 def _warn_windows(label: str) -> None:
-    warnings.warn(
-        f"{label}: not UTF-8, read as Windows text (cp1252); give encoding= if accented letters look wrong",
-        UnveilWarning,
-        stacklevel=2,
-    )
+    text = f"{label}: not UTF-8, read as Windows text (cp1252); give encoding= if accented letters look wrong"
+    warnings.warn(UnveilWarning(Note(text)), stacklevel=2)
 
 
 def _check_text(head: bytes, label: str, encoding: str | None) -> None:
@@ -266,11 +264,8 @@ def _header(records: list[list[str]], label: str, delimiter: str) -> tuple[tuple
     shorter = widths == {len(names) + 1} and len(names) > 1
     unnamed = not names[0].strip() and len(names) > 1
     if shorter or unnamed:
-        warnings.warn(
-            f"{label}: the first column has no name (row names, as R writes them) and is left out",
-            UnveilWarning,
-            stacklevel=2,
-        )
+        text = f"{label}: the first column has no name (row names, as R writes them) and is left out"
+        warnings.warn(UnveilWarning(Note(text)), stacklevel=2)
         names = names[1:] if unnamed else names
     if names[-1].strip() == "" and len(names) > 1:
         raise DataError(

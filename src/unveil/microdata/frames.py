@@ -16,6 +16,7 @@ from unveil.microdata.arrays import check_names, declare_an_order, dictionary_le
 from unveil.microdata.arrow_checks import valid
 from unveil.microdata.columnar import declared_by_arrow
 from unveil.microdata.source import Flavour, Kind, Source, Variable
+from unveil.notes import Note
 
 __all__ = ["is_frame", "open_frame", "open_pandas"]
 
@@ -147,11 +148,10 @@ def _categories(categories: Any, name: str, label: str) -> pa.ChunkedArray:
 
 
 def _mixed(series: Any, name: str, label: str) -> pa.ChunkedArray:
-    warnings.warn(
-        f"{label}: column {name!r} holds values of several types, or integers beyond 64 bits; all are compared as text",
-        UnveilWarning,
-        stacklevel=2,
+    text = (
+        f"{label}: column {name!r} holds values of several types, or integers beyond 64 bits; all are compared as text"
     )
+    warnings.warn(UnveilWarning(Note(text)), stacklevel=2)
     return _texts(series.array, name, label)
 
 

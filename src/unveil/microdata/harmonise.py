@@ -24,6 +24,7 @@ from unveil.microdata.coding import Distinct, level_texts
 from unveil.microdata.numbers import exact_number, plain_text
 from unveil.microdata.source import Kind
 from unveil.microdata.texts import as_days, as_numbers, as_truths, compared_as_text, in_one_notation
+from unveil.notes import Note
 
 __all__ = ["as_kind", "harmonise", "own_levels"]
 
@@ -80,7 +81,7 @@ def harmonise(
 def _as_one_type(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     family = found[0].family
     if family == "number":
-        notes.extend(_durations_beside_numbers(found))
+        notes += [*_durations_beside_numbers(found), *_digits_lost(found)]
         return _as_one_number_type(found)
     if family == "text":
         return _as_one_spelling(found, notes)
@@ -169,10 +170,10 @@ def _truths_and_others(found: list[Distinct], where: str, notes: list[str]) -> l
     if "number" not in {f.family for f in found} and not all(as_truths(f) for f in _only(found, "text")):
         texts = compared_as_text(found)
         if texts is not None:
-            notes.append(f"column {column!r} holds {where}: true and false were compared as text")
+            notes.append(Note(f"column {column!r} holds {where}: true and false were compared as text"))
             return texts
     read = [f if f.family == "logical" else _truths(f) for f in found]
-    notes.append(f"column {column!r} holds {where}: compared as true and false")
+    notes.append(Note(f"column {column!r} holds {where}: compared as true and false"))
     return read
 
 
@@ -180,10 +181,10 @@ def _days_and_text(found: list[Distinct], where: str, notes: list[str]) -> list[
     column = found[0].column
     read = [as_days(f, found) if f.family == "text" else f for f in found]
     if None in read and (texts := compared_as_text(found)) is not None:
-        notes.append(f"column {column!r} holds {where}: the dates were compared as text")
+        notes.append(Note(f"column {column!r} holds {where}: the dates were compared as text"))
         return texts
     days = [_days(f, found) if f.family == "text" else f for f in found]
-    notes.append(f"column {column!r} holds {where}: the text was read as dates")
+    notes.append(Note(f"column {column!r} holds {where}: the text was read as dates"))
     return days if len({f.family for f in days}) == 1 else _one_family(days, notes)
 
 
@@ -199,9 +200,9 @@ def _numbers_and_text(found: list[Distinct], where: str, notes: list[str]) -> li
     read = [as_numbers(f, found) if f.family == "text" else f for f in found]
     numbers = [f for f in read if f is not None]
     if len(numbers) == len(found):
-        notes.append(f"column {column!r} holds {where}: the text was read as numbers")
+        notes.append(Note(f"column {column!r} holds {where}: the text was read as numbers"))
         return numbers
-    notes.append(f"column {column!r} holds {where}: the numbers were compared as text")
+    notes.append(Note(f"column {column!r} holds {where}: the numbers were compared as text"))
     return compared_as_text(found) or [_as_text(f) for f in found]
 
 
@@ -256,7 +257,22 @@ def _durations_beside_numbers(found: list[Distinct]) -> list[str]:
     if len({f.was_duration for f in found}) < 2:
         return []
     where = ", ".join(f"{'durations' if f.was_duration else 'numbers'} in {f.label}" for f in found)
-    return [f"column {found[0].column!r} holds {where}: the durations were compared as seconds"]
+    return [Note(f"column {found[0].column!r} holds {where}: the durations were compared as seconds")]
+
+
+def _digits_lost(found: list[Distinct]) -> list[Note]:
+    """Whole numbers kept as floating point, beyond what it tells apart, beside whole numbers kept as they are."""
+    floating = [f for f in found if pt.is_floating(f.values.type)]
+    if len(floating) == len(found):
+        return []
+    return [
+        Note(
+            f"column {one.column!r}: {one.label} holds numbers beyond 2^53 as floating point, which does not tell apart "
+            "those that differ in the last digits: write them as whole numbers or as text"
+        )
+        for one in floating
+        if bool((np.abs(np.array(one.values, dtype=np.float64)) >= _EXACT_IN_FLOAT).any())
+    ]
 
 
 def _as_one_number_type(found: list[Distinct]) -> list[Distinct]:
@@ -334,18 +350,14 @@ def _as_one_spelling(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     plain = _plain(every)
     column = found[0].column
     if len(plain.unique()) < len(every):
-        notes.append(
-            f"column {column!r}: levels that differ only in outer blanks or Unicode form were taken as one: "
-            + _twins(every, plain, found)
-        )
+        text = f"column {column!r}: levels that differ only in outer blanks or Unicode form were taken as one"
+        notes.append(Note(f"{text}: {_twins(every, plain, found)}", text))
         found = [replace(f, values=_plain(f.values)) for f in found]
         every = plain.unique()
     folded = pc.utf8_lower(every)
     if len(folded.unique()) < len(every):
-        notes.append(
-            f"column {column!r}: levels that differ only in letter case were kept apart: "
-            + _twins(every, folded, found)
-        )
+        text = f"column {column!r}: levels that differ only in letter case were kept apart"
+        notes.append(Note(f"{text}: {_twins(every, folded, found)}", text))
     return found
 
 

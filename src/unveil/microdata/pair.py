@@ -26,6 +26,7 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.schema import as_schema
 from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source, Variable
 from unveil.microdata.unmatched import apart_of, notes_of, shares_of
+from unveil.notes import Note
 
 __all__ = ["Pair"]
 
@@ -120,7 +121,7 @@ class Pair:
         self.releases = tuple(opened)
         self._tell_apart()
         self._said: tuple[str, ...] = tuple(
-            f"{release.label} is the original itself: the figures are those of no protection at all"
+            Note(f"{release.label} is the original itself: the figures are those of no protection at all")
             for release in self.releases
             if release is self.original or (self.original.path and _same_file(self.original.path, release.path))
         )
@@ -385,7 +386,8 @@ class Pair:
         if name in self.special_codes and len(column.special) < len(set(special)):
             held = ", ".join(column.label(code) for code in column.special) or "none"
             codes_given = ", ".join(map(str, special))
-            notes.append(f"column {name!r}: of the special codes {codes_given} the files hold {held}")
+            start = f"column {name!r}: of the special codes {codes_given} the files hold"
+            notes.append(Note(f"{start} {held}", f"{start} only some, or none"))
         self._tell(notes)
         return replace(column, notes=tuple(notes))
 

@@ -23,6 +23,7 @@ from unveil.microdata.robject import (
     texts_of,
 )
 from unveil.microdata.source import Source, Variable
+from unveil.notes import Note
 
 __all__ = ["read_r"]
 
@@ -113,8 +114,7 @@ def _sources(value: Any, path: Path, reading: RReading) -> tuple[Source, ...]:
     others = [other for other in objects if other != name]
     if others:
         warnings.warn(
-            f"{reading.label}: only the data frame {name!r} was read, not {quoted_list(others)}",
-            UnveilWarning,
+            UnveilWarning(Note(f"{reading.label}: only the data frame {name!r} was read, not {quoted_list(others)}")),
             stacklevel=5,
         )
     origin = _origin(objects[name], reading)

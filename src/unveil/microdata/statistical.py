@@ -29,6 +29,7 @@ from unveil.microdata.arrays import check_names, normalise, text_array, tidy_tex
 from unveil.microdata.form import PackageColumn, PackageForm
 from unveil.microdata.impossible import read_around_impossible
 from unveil.microdata.source import Kind, Source, Variable
+from unveil.notes import Note
 
 __all__ = [
     "FORMATS",
@@ -293,9 +294,10 @@ def _distinct_labels(name: str, labelled: Sequence[tuple[Any, str]], label: str)
     texts = [text.strip() or str(code) for code, text in labelled]
     repeated = sorted({text for text in texts if texts.count(text) > 1})
     if repeated:
-        text = (
-            f"{label}: column {name!r}: several codes have the label {repeated[0]!r}; they are kept apart, "
-            "with the code added to the label"
+        apart = "they are kept apart, with the code added to the label"
+        text = Note(
+            f"{label}: column {name!r}: several codes have the label {repeated[0]!r}; {apart}",
+            f"{label}: column {name!r}: several codes have the same label; {apart}",
         )
         warnings.warn(UnveilWarning(text, [name]), stacklevel=2)
     return [f"{text} ({code})" if text in repeated else text for (code, _), text in zip(labelled, texts, strict=True)]

@@ -200,7 +200,7 @@ def in_one_notation(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     for read, what in ((as_numbers, "numbers"), (as_days, "dates")):
         typed = [read(f, found) for f in found]
         if all(one is not None for one in typed) and len({_notation_of(f, what) for f in found}) > 1:
-            notes.append(f"column {column!r} holds {what} as text in different notations: compared as {what}")
+            notes.append(Note(f"column {column!r} holds {what} as text in different notations: compared as {what}"))
             return [one for one in typed if one is not None]
     even = _evenly(found)
     if even is None or _shared(even) <= _shared(found):

@@ -64,7 +64,8 @@ ASSESSMENT: dict[str, Any] = {
     "data": {
         "original": LABELLED | {"records": NUMBER},
         "releases": [LABELLED],
-        "columns": [{"name": TEXT, "kind": TEXT, "role": TEXT, "levels": NUMBER, "gaps": NUMBER}],
+        "columns": [{"name": TEXT, "kind": TEXT, "role": TEXT, "levels": NUMBER, "gaps": NUMBER,
+                     "unmatched?": {"original": NUMBER, "original_by_release": [NUMBER], "releases": [NUMBER]}}],
     },
     "intruders": [{"name": TEXT, "title": TEXT, "knows": TEXT, "applies": FLAG, "reason": NOTE}],
     "figures": [FIGURE],

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
+from unveil.notes import Note
 from unveil.tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil.tables.checks import one_way, two_way
 from unveil.tables.recount import Recount
@@ -238,11 +239,10 @@ def _notes(study: Study, target: CodedColumn, d_t: NDArray[np.intp], options: Ma
     found = list(study.notes(target))
     n = int(d_t.sum())
     if np.count_nonzero(d_t) == 1:
-        found.append(
-            f"{target.name!r} has one value only in the original: there is nothing to learn, whatever the figures say"
-        )
+        nothing = "there is nothing to learn, whatever the figures say"
+        found.append(Note(f"{target.name!r} has one value only in the original: {nothing}"))
     elif n > 1 and d_t.max() == 1:
-        found.append(f"{target.name!r} is different in every record: it looks like an identifier, not an attribute")
+        found.append(Note(f"{target.name!r} is different in every record: it looks like an identifier"))
     if options["denom_limit"] is not None and not options["exclude_over_denom_limit"]:
-        found.append("denom_limit leaves nothing out without exclude_over_denom_limit")
+        found.append(Note("denom_limit leaves nothing out without exclude_over_denom_limit"))
     return found

@@ -9,6 +9,7 @@ from typing import Any
 from unveil.errors import CallError
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
+from unveil.notes import Note
 from unveil.threads import n_threads
 from unveil.utility.compared import compared
 from unveil.utility.formula import models_of
@@ -205,5 +206,5 @@ def _notes(pair: Pair, names: tuple[str, ...], columns: Sequence[str] | None) ->
     notes = []
     left = [n for n in pair.original.names if n not in names]
     if columns is None and left:
-        notes.append(f"not in every release, and not compared: {', '.join(left)}")
+        notes.append(Note(f"not in every release, and not compared: {', '.join(left)}"))
     return tuple(notes)
