@@ -267,8 +267,8 @@ def _digits_lost(found: list[Distinct]) -> list[Note]:
         return []
     return [
         Note(
-            f"column {one.column!r}: {one.label} holds numbers beyond 2^53 as floating point, which does not tell apart "
-            "those that differ in the last digits: write them as whole numbers or as text"
+            f"column {one.column!r}: {one.label} holds numbers beyond 2^53 as floating point, which does not keep "
+            "the last digits: write them as whole numbers or as text"
         )
         for one in floating
         if bool((np.abs(np.array(one.values, dtype=np.float64)) >= _EXACT_IN_FLOAT).any())
