@@ -105,6 +105,17 @@ def test_a_scenario_file_says_the_same_as_options(run, folder):
     assert json.loads((folder / "c.json").read_text(encoding="utf-8"))["scenario"]["keys"] == ["sex"]
 
 
+def test_the_seed_of_the_synthesis_is_not_to_stand_in_a_report(run, folder):
+    run("synthesize o.csv -o made -m 1 --seed 7")
+    call = (
+        "assess o.csv made/o_syn1.csv --keys sex --targets depress --measures identity "
+        "--provenance made/o_syn.provenance.json"
+    )
+    assert "the seed of this assessment is that of the synthesis" in run(f"{call} --seed 7")[2]
+    assert "seed" not in run(f"{call} --seed 8")[2]
+    assert "seed" not in run(call)[2]
+
+
 def test_synthesizer_from_its_provenance(run, folder):
     assert run("synthesize o.csv -o made -m 1 --seed 3 --special-codes income=-8")[0] == 0
     (provenance,) = (folder / "made").glob("*.json")

@@ -229,3 +229,9 @@ def test_a_source_knows_what_was_declared_apart_from_what_its_file_says():
     assert list(source.declared) == ["y"]
     assert source.declared["y"].levels == (1, 2, 3)
     assert list(open_source(source, schema={"x": {"gaps": True}}).declared) == ["y", "x"]
+
+
+def test_a_gap_among_the_levels():
+    assert as_schema({"x": {"levels": ["a", None]}})["x"] == Variable("x", levels=("a",), gaps=True)
+    with pytest.raises(CallError, match="a gap is among its levels, and gaps is false"):
+        as_schema({"x": {"levels": ["a", None], "gaps": False}})

@@ -391,6 +391,30 @@ def broken(frame: Any) -> Any:
     raise ValueError("no")
 
 
+def test_what_it_is_given_is_its_own_to_change(make_frame: Any, flavour: str) -> None:
+    class Scribbler(ReturnsItself):
+        def fit(self, frame: Any) -> Any:
+            if flavour == "pandas":
+                frame.loc[0, "paid"] = -1.0
+                frame["age"] += 100
+                frame["new"] = 1
+            return super().fit(people())
+
+    original = make_frame(people())
+    fitted_anew(as_synthesizer(Scribbler()), unveil.read(original), seed=1)
+    assert unveil.read(original).column("paid").to_pylist() == people().column("paid").to_pylist()
+    assert list(getattr(original, "column_names", None) or original.columns) == people().column_names
+
+
+def test_a_subclass_of_ours_that_draws_in_its_own_way_is_not_taken_for_ours() -> None:
+    class Noisy(CartSynthesizer):
+        def sample(self, n: int | None = None, *, m: int = 1, seed: int | None = None) -> Any:
+            return super().sample(n, m=m, seed=seed)
+
+    assert isinstance(as_synthesizer(Noisy(n_jobs=1)), Foreign)
+    assert not isinstance(as_synthesizer(CartSynthesizer(n_jobs=1)), Foreign)
+
+
 def test_a_subclass_of_ours_with_a_fit_of_its_own_gets_frames_too() -> None:
     Base.given = []
 

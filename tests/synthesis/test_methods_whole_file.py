@@ -86,8 +86,8 @@ def test_types_come_back(name: str, make_frame: Callable[[Any], Any]) -> None:
 
 @pytest.mark.parametrize("name", sorted(WHOLE_FILE))
 def test_wrong_calls(name: str) -> None:
-    for epsilon in (0, -1.0, math.nan):
-        with pytest.raises(CallError, match="epsilon must be above 0"):
+    for epsilon in (0, -1.0, math.nan, "1", True):
+        with pytest.raises(CallError, match="epsilon must be a number above 0"):
             WHOLE_FILE[name](epsilon=epsilon).fit(SMALL)
     with pytest.raises(DataError, match="no records"):
         WHOLE_FILE[name](epsilon=None).fit(SMALL.slice(0, 0))

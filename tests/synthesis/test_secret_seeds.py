@@ -108,6 +108,7 @@ def test_the_seed_stands_in_the_provenance_file_and_nowhere_else(tmp_path, endin
     places |= {"stdout": printed[0].encode(), "stderr": printed[1].encode()}
     holding = [name for name, content in places.items() if any(one in content for one in hidden)]
     assert holding == ["people_syn.provenance.json"]
+    assert (out / "people_syn.provenance.json").stat().st_mode & 0o077 == 0
     assert "confidential" in json.loads((out / "people_syn.provenance.json").read_text())
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
@@ -23,7 +24,7 @@ from unveil.cli.options import (
     progress_bar,
     write_text,
 )
-from unveil.errors import CallError
+from unveil.errors import CallError, UnveilWarning
 
 __all__ = ["Asked", "Documents", "Synthesis", "assess", "compare"]
 
@@ -148,6 +149,20 @@ class Synthesis:
 
         return CartSynthesizer(**settings, special_codes=special_codes or None, kinds=kinds or None)
 
+    def keep_secret(self, seed: int) -> None:
+        """Warn where the assessment's seed, which its documents hold, is that of the synthesis."""
+        if self.provenance is None:
+            return
+        from unveil.synthesis.provenance import read_provenance
+
+        if read_provenance(self.provenance).seed == seed:
+            warnings.warn(
+                "the seed of this assessment is that of the synthesis, which must not be known, and reports hold it: "
+                "keep them in the building, or give another --seed",
+                UnveilWarning,
+                stacklevel=2,
+            )
+
 
 @Parameter(name="*")
 @dataclass(frozen=True)
@@ -237,6 +252,7 @@ def assess(
     reading = reading.or_else(synthesis.reading(schema) | given)
     pair = reading.pair(original, tuple(releases))
     maker = synthesis.made(original, releases, reading.codes, reading.stated)
+    synthesis.keep_secret(options.get("seed", 0))
     announce_compiling()
     with progress_bar("reading") as progress:
         result = compute(

@@ -211,7 +211,11 @@ def _variable(name: str, given: Any, label: str) -> Variable:
     kind = given.get("kind")
     if kind is not None and kind not in KINDS:
         raise CallError(f"{label}: column {name!r} has an unknown kind {kind!r}; known: {', '.join(KINDS)}")
-    levels = given.get("levels")
+    levels, gaps = given.get("levels"), _truth(given.get("gaps"), name, label)
+    if isinstance(levels, list | tuple) and None in levels:
+        if gaps is False:
+            raise CallError(f"{label}: column {name!r}: a gap is among its levels, and gaps is false")
+        levels, gaps = [level for level in levels if level is not None], True
     return Variable(
         name,
         kind=kind,
@@ -220,7 +224,7 @@ def _variable(name: str, given: Any, label: str) -> Variable:
         labels=_labels(given.get("labels", {}), name, label),
         bounds=_bounds(given.get("bounds"), name, label),
         bins=_bins(given.get("bins"), name, label),
-        gaps=_truth(given.get("gaps"), name, label),
+        gaps=gaps,
     )
 
 

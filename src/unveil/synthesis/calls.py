@@ -251,9 +251,11 @@ def flavour_of(source: Source) -> Any:
 
 
 def _is_own(synthesizer: Any) -> bool:
-    """Whether its ``fit`` is of this package: then it reads every kind of file and frame by itself."""
-    fit = getattr(type(synthesizer), "fit", None)
-    return str(getattr(fit, "__module__", "")).partition(".")[0] == "unveil"
+    """Whether it is of this package, and nothing of it was replaced: then it reads every file and frame by itself."""
+    found = [getattr(type(synthesizer), name, None) for name in ("fit", "sample", "log_prob")]
+    return found[0] is not None and all(
+        one is None or str(getattr(one, "__module__", "")).partition(".")[0] == "unveil" for one in found
+    )
 
 
 def _twin(synthesizer: Any) -> Any:

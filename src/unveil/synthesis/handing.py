@@ -106,7 +106,8 @@ def _pandas_frame(columns: dict[str, pa.ChunkedArray], like: Any) -> Any:
     for name, column in columns.items():
         dtype = like.iloc[:, own[name]].dtype if own else None
         made[name] = _pandas_series(column, dtype)
-    frame = pandas.DataFrame(made, copy=False)
+    # A copy, which whoever gets it may change.
+    frame = pandas.DataFrame(made, copy=True)
     if own:
         frame.columns = [like.columns[own[name]] for name in columns]
     return frame

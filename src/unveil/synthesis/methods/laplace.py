@@ -52,8 +52,8 @@ def check_epsilon(epsilon: float | None) -> float:
     """
     if epsilon is None:
         return math.inf
-    if isinstance(epsilon, bool) or not epsilon > 0:
-        raise CallError(f"epsilon must be above 0, got {epsilon}; None adds no noise")
+    if isinstance(epsilon, bool | str) or not isinstance(epsilon, int | float | np.number) or not epsilon > 0:
+        raise CallError(f"epsilon must be a number above 0, got {epsilon!r}; None adds no noise")
     if epsilon < SMALLEST_EPSILON:
         raise CallError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}; less leaves nothing but noise")
     return float(epsilon)
