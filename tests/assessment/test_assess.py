@@ -16,6 +16,7 @@ import unveil
 from unveil.assessment import Assessment, advice_part, call, inference_part, key_tables, posterior_part
 from unveil.assessment.groups import OTHERS
 from unveil.assessment.part import Skipped
+from unveil.errors import UnveilWarning
 from unveil.inference.attribution import Coefficient
 
 # What most tests here share takes long: one worker computes it.
@@ -552,10 +553,12 @@ def test_a_kept_part_that_was_changed_is_worked_out_anew(pair, tmp_path, spoilt)
     value = f'"value": {fresh}'
     assert value in text
     for other in (text.replace(value, '"value": 77.0'), text.replace('"figures"', '"figure"'), text[: len(text) // 2]):
-        path.write_text(spoilt and f"{text.partition(chr(10))[0]}\n{spoilt}", encoding="utf-8")
-        assert unveil.assess(pair, KEYS, **options).figure("repU").value == fresh
-        path.write_text(other, encoding="utf-8")
-        assert unveil.assess(pair, KEYS, **options).figure("repU").value == fresh
+        for damaged in (spoilt and f"{text.partition(chr(10))[0]}\n{spoilt}", other):
+            path.write_text(damaged, encoding="utf-8")
+            with pytest.warns(UnveilWarning, match="a finished part that is damaged; it is worked out anew"):
+                again = unveil.assess(pair, KEYS, **options)
+            assert again.figure("repU").value == fresh
+    assert path.stat().st_mode & 0o777 == 0o600
 
 
 def test_kept_parts_with_undefined_figures_are_taken(pair, tmp_path):

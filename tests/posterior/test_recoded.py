@@ -128,3 +128,18 @@ def test_wrong_records_would_break_it():
     pair = unveil.Pair(original, synthesizer.sample(seed=1))
     with pytest.raises(CallError, match="a recoding of 'school'"):
         posterior(pair, synthesizer, target="years", records=[0], intruder_errors=2)
+
+
+def test_a_value_that_nobody_has_cannot_take_the_place_of_one_that_is_released():
+    """One person alone is 'none' with 0 years; with 99 years the recoding would hold, and 0 could not be released."""
+    original = alone().append_column("z", pa.array(["u", "v"] * 30)[: alone().num_rows])
+    years = pa.array([0 if y is None else y for y in original.column("years").to_pylist()])
+    original = original.set_column(original.column_names.index("years"), "years", years)
+    synthesizer = quietly(CartSynthesizer(minbucket=2), original)
+    release = next(
+        one for one in (synthesizer.sample(seed=seed) for seed in range(99)) if 0 in one.column("years").to_pylist()
+    )
+    pair = unveil.Pair(original, release)
+    risk = posterior(pair, synthesizer, target="years", candidates=[0, 99], structure="exact", records=[0])
+    assert risk.walked
+    assert risk.distribution(0) == {0: 1.0, 99: 0.0}

@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import unveil
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.document import SCHEMA_VERSION, document
 from unveil.assessment.inference_part import inference_part
@@ -20,7 +21,7 @@ from unveil.assessment.result import Assessment
 from unveil.assessment.scenario import Scenario
 from unveil.assessment.utility_part import utility_part
 from unveil.microdata import Pair
-from unveil.synthesis.settings import settings_of
+from unveil.synthesis.settings import identity_of, in_plain_words
 
 __all__ = ["assess"]
 
@@ -171,6 +172,6 @@ def _parts(scenario: Scenario) -> list[Part]:
 
 
 def _kept(folder: str | Path, context: Context) -> Kept:
-    maker = None if context.synthesizer is None else settings_of(context.synthesizer)
-    stated = (SCHEMA_VERSION, context.scenario, maker, context.holdout_unseen)
+    maker = None if context.synthesizer is None else in_plain_words(identity_of(context.synthesizer))
+    stated = (SCHEMA_VERSION, unveil.__version__, context.scenario, maker, context.holdout_unseen)
     return Kept(folder, fingerprint(context.pair, context.holdout, *stated))

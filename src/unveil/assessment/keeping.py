@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
+import warnings
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import FileError
+from unveil.errors import FileError, UnveilWarning
 from unveil.microdata import Pair
 from unveil.microdata.atomic import replacing
 from unveil.microdata.coding import distinct_values, python_values
@@ -42,14 +44,18 @@ class Kept:
         return self.folder / f"{digest[:24]}.json"
 
     def load(self, name: str) -> dict[str, Any] | None:
-        """The part, if it was finished; a file that cannot be read is as good as none."""
+        """The part, if it was finished; one that is damaged is as good as none, and that is said."""
+        path = self._path(name)
         try:
-            path = self._path(name)
             check_readable(path, path.name)
             digest, _, content = path.read_text(encoding="utf-8").partition("\n")
         except (OSError, ValueError):
-            return None
+            digest, content = "", ""
         if digest != hashlib.sha256(content.encode()).hexdigest():
+            if os.path.lexists(path):
+                warnings.warn(
+                    f"{path}: a finished part that is damaged; it is worked out anew", UnveilWarning, stacklevel=3
+                )
             return None
         part: dict[str, Any] = json.loads(content)
         return part

@@ -16,12 +16,12 @@ from unveil.limits import exceeds, reaches
 from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.coding import python_values
 from unveil.microdata.source import Flavour
-from unveil.posterior.chain import refusal
 from unveil.posterior.priors import PriorChoice, in_order
 from unveil.posterior.protections import Protection, merged, noised, posterior_of_truth, top_coded
 from unveil.posterior.refit import quietly
 from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.summary import CERTAIN, exact_mean
+from unveil.posterior.walkable import refusal
 from unveil.result import frame, paragraph, text_table
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.calls import rows_of, value_order

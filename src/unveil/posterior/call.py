@@ -11,12 +11,13 @@ from typing import Any, Literal
 from unveil.errors import UnveilError, UnveilWarning
 from unveil.microdata import CodedColumn, Pair
 from unveil.posterior.checkpoint import Checkpoint
+from unveil.posterior.fingerprint import fingerprint
 from unveil.posterior.plausible import LARGEST_IMPOSSIBLE
 from unveil.posterior.priors import PriorChoice
 from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.run import Progress, work_out
 from unveil.posterior.selection import Selection, pooled_label
-from unveil.posterior.setting import Setting, fingerprint, make_setting
+from unveil.posterior.setting import Setting, make_setting
 from unveil.posterior.study import make_study
 from unveil.posterior.summary import measures
 from unveil.synthesis import CartSynthesizer
@@ -110,7 +111,8 @@ def posterior(
         Called with the number of records done, their total, and what is being done.
     checkpoint
         A file that keeps finished records, so that a run that was interrupted, or had too little time, goes on where
-        it stopped. It is confidential.
+        it stopped, with another time limit or none. It is confidential, and nobody but its owner can read it; it is
+        removed when all records are done. One that is damaged, or of other files, settings or questions, is refused.
 
     Returns
     -------
@@ -122,7 +124,9 @@ def posterior(
     CallError
         If an option does not fit the data.
     DataError
-        If the synthesizer cannot have made the releases.
+        If the synthesizer cannot have made the releases, or the checkpoint belongs to another run.
+    FileError
+        If the checkpoint is damaged or no checkpoint, or cannot be written.
 
     References
     ----------
@@ -149,7 +153,11 @@ def posterior(
         seed=seed, replicates=replicates,
     )  # fmt: skip
     study = make_study(setting, withheld, largest_impossible, thorough=check_settings)
-    kept = None if checkpoint is None else Checkpoint(Path(checkpoint), fingerprint(setting, study.chain))
+    kept = (
+        None
+        if checkpoint is None
+        else Checkpoint(Path(checkpoint), fingerprint(setting, study.chain), setting.members, study.question.n_values)
+    )
     labels = tuple(pooled_label([pair.labels[r] for r in group]) for group in setting.groups)
     outcomes = work_out(study, setting.groups, labels, time_limit=time_limit, kept=kept, progress=progress)
     told = (*made_otherwise(pair.releases, setting.synthesizer), *study.warnings)

@@ -14,19 +14,17 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, DataError
+from unveil.errors import DataError
 from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.source import Kind, Scalar, Source
+from unveil.posterior.candidates import candidate_values
+from unveil.posterior.walkable import Drawn, drawn_by_trees, sources
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.cart import CartMethod
-from unveil.synthesis.choices import choose_methods
 from unveil.synthesis.encode import EncodedVariable, encode
-from unveil.synthesis.methods.sample import Sample
-from unveil.synthesis.plan import Plan
-from unveil.synthesis.protocol import VariableMethod
+from unveil.synthesis.plan import Plan, few_enough
 from unveil.trees import Column, Settings
 
-__all__ = ["Chain", "Link", "Recoding", "build_chain", "check_released", "coded_jointly", "plain_chain", "refusal"]
+__all__ = ["Chain", "Link", "Recoding", "build_chain", "check_released", "coded_jointly", "plain_chain", "used_by"]
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]
@@ -34,7 +32,7 @@ Flags = NDArray[np.bool_]
 
 @dataclass(frozen=True, eq=False)
 class Link:
-    """One tree of the sequence.
+    """One tree of the sequence; a single leaf of all donors where there are no predictors.
 
     Parameters
     ----------
@@ -138,95 +136,6 @@ class Chain:
         return self.variables[variable].python_values
 
 
-def refusal(synthesizer: CartSynthesizer, targets: Iterable[str]) -> str | None:
-    """Why the trees of a fitted sequence cannot be walked one record at a time; None if they can.
-
-    Everything named here is still exact when the whole synthesizer is fitted anew for every world.
-    """
-    wanted = set(targets)
-    for plan in synthesizer.plans:
-        name = plan.variable.name
-        if plan.rules:
-            return f"column {name!r} has rules"
-        sources = _sources(plan, synthesizer.plans)
-        if {name, *sources} & wanted and (reason := _not_walked(plan, sources, synthesizer)):
-            return reason
-        for step in plan.steps:
-            method = step.method
-            if isinstance(method, CartMethod):
-                if method.surrogates:
-                    return "surrogate splits are used"
-            elif method is not None and not isinstance(method, Sample):
-                return f"column {name!r} is modelled by {type(method).__name__}"
-    return _nearly_recoded(synthesizer.plans, wanted)
-
-
-def _sources(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
-    """Earlier predictors that a variable follows from level by level, the synthesizer's first; none with a tree."""
-    if plan.lookup is None or plan.lookup.source is None:
-        return ()
-    used = {position for step in plan.steps for position in step.predictors}
-    others = [
-        one.variable.name
-        for one in plans
-        if one.variable.name != plan.lookup.source
-        and used & {step.position for step in one.steps}
-        and _match(one.variable, plan.variable)
-    ]
-    return (plan.lookup.source, *others)
-
-
-def _match(one: EncodedVariable, other: EncodedVariable) -> bool:
-    """Whether two variables are recodings of each other."""
-    if one.n_levels != other.n_levels:
-        return False
-    table = np.zeros(one.n_levels, dtype=np.int32)
-    table[one.codes] = other.codes
-    return bool((table[one.codes] == other.codes).all())
-
-
-def _not_walked(plan: Plan, sources: Sequence[str], synthesizer: CartSynthesizer) -> str | None:
-    """Why it cannot be told without a fit what becomes of a recoding; None if it can."""
-    if not sources:
-        return None
-    name, method = plan.variable.name, _method_of(plan, synthesizer)
-    what = f"column {name!r} is a recoding of {sources[0]!r}"
-    # One record more or less must not decide whether levels match by chance; see the plan of a synthesis.
-    if 2 * (plan.variable.n_levels + 1) > plan.variable.codes.size:
-        return f"{what} with hardly two records per value"
-    if not isinstance(method, CartMethod) or method.surrogates or method.smoothing:
-        return f"{what} that would otherwise be modelled in another way than by a tree without surrogates and smoothing"
-    return None
-
-
-def _method_of(plan: Plan, synthesizer: CartSynthesizer) -> VariableMethod:
-    """How a variable is modelled where it does not follow from another."""
-    names = [one.variable.name for one in synthesizer.plans]
-    return choose_methods(names, synthesizer.cart, synthesizer.methods, synthesizer.smoothing)[0][plan.variable.name]
-
-
-def _nearly_recoded(plans: Sequence[Plan], targets: set[str]) -> str | None:
-    """Name a pair of variables that one record keeps from being recodings of each other."""
-    seen: dict[str, Plan] = {plan.variable.name: plan for plan in plans}
-    settled = {frozenset((name, source)) for name, plan in seen.items() for source in _sources(plan, plans)}
-    for name in targets:
-        one = seen[name].variable
-        for other_name, plan in seen.items():
-            other = plan.variable
-            if (
-                other_name == name
-                or {name, other_name} in settled
-                or abs(one.n_levels - other.n_levels) > 1
-                or min(one.n_levels, other.n_levels) < 2
-            ):
-                continue
-            pairs = np.unique(one.codes.astype(np.int64) * other.n_levels + other.codes).size
-            # One record makes at most one pair too many.
-            if pairs <= min(one.n_levels, other.n_levels) + 1 and one.codes.size > pairs:
-                return f"columns {name!r} and {other_name!r} are recodings of each other but for one record"
-    return None
-
-
 def coded_jointly(
     pair: Pair,
     names: Sequence[str],
@@ -273,7 +182,7 @@ def coded_jointly(
         given = list(candidates.get(name, ()))
         releases = [np.repeat(filler, size) for size in pair.n_synthetic] if name in hidden else coded.releases
         pieces = [_values(coded, codes) for codes in (coded.original, *releases)]
-        pieces += [_as_values(given, coded.levels.type, name), _values(coded, np.repeat(filler, further - len(given)))]
+        pieces += [candidate_values(coded, given), _values(coded, np.repeat(filler, further - len(given)))]
         arrays[name] = pa.chunked_array([pa.concat_arrays(pieces)])
     declared = {name: pair.original.variable(name) for name in names}
     source = Source(pair.original.label, tuple(names), sum(sizes), arrays.__getitem__, declared, pair.flavour)
@@ -283,18 +192,6 @@ def coded_jointly(
 def _values(coded: CodedColumn, codes: Codes) -> pa.Array:
     """Values of some records."""
     return coded.levels.take(pa.array(codes, mask=codes == len(coded.levels)))
-
-
-def _as_values(given: Sequence[object], kind: pa.DataType, name: str) -> pa.Array:
-    values = [value.item() if isinstance(value, np.generic) else value for value in given]
-    values = [None if isinstance(value, float) and np.isnan(value) else value for value in values]
-    try:
-        return pa.array(values, type=kind)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):
-        try:
-            return pa.array(values).cast(kind)
-        except (pa.ArrowInvalid, pa.ArrowNotImplementedError, pa.ArrowTypeError):
-            raise CallError(f"candidates of column {name!r} do not fit its values, which are of type {kind}") from None
 
 
 def plain_chain(
@@ -365,65 +262,61 @@ def build_chain(
     kinds: dict[str, Kind] = {plan.variable.name: plan.variable.kind for plan in plans}
     special = synthesizer.special_codes or {}
     chain = plain_chain(pair, list(kinds), kinds, special, candidates, withheld)
-    owner = {step.position: plan.variable.name for plan in plans for step in plan.steps}
-    ends = np.cumsum([0, pair.n_original, *pair.n_synthetic])
+    drawn = drawn_by_trees(synthesizer)
     links: list[Link] = []
     recodings: list[Recoding] = []
     for plan in plans:
-        variable = chain.variables[plan.variable.name]
-        sources = _sources(plan, plans)
-        if variable.name in chain.withheld or (plan.lookup is not None and not sources):
+        name, how, earlier = plan.variable.name, drawn[plan.variable.name], sources(plan, plans)
+        if name in chain.withheld:
             continue
-        if sources:
-            method = _method_of(plan, synthesizer)
-            settings = _settings_of(method if isinstance(method, CartMethod) else synthesizer.cart)
-        else:
-            settings = _settings(plan, synthesizer.cart)
-        own: list[Link] = []
-        earlier = dict.fromkeys(owner[p] for p in plan.steps[0].predictors)
-        before = tuple(p for name in earlier for p in chain.positions[name])
-        for part, position in zip(variable.parts, chain.positions[variable.name], strict=True):
-            drawn = chain.observed(position, variable.name, variable.codes)
-            pieces = [drawn[ends[i] : ends[i + 1]] for i in range(len(ends) - 1)]
-            own.append(
-                Link(
-                    part.name,
-                    variable.name,
-                    position,
-                    before,
-                    pieces[0],
-                    settings,
-                    tuple(pieces[1:]),
-                )
-            )
-        if sources:
-            recodings.append(Recoding(variable.name, sources, tuple(own)))
+        if not earlier:
+            check_released(chain, name, used_by(chain, plan, how))
+        if isinstance(how, str):
+            continue
+        own = _links(chain, pair, plan, how)
+        if earlier:
+            recodings.append(Recoding(name, earlier, own))
         else:
             links.extend(own)
-    chain = replace(chain, links=tuple(links), recodings=tuple(recodings))
-    _check_withheld(chain)
-    return chain
+    return replace(chain, links=tuple(links), recodings=tuple(recodings))
 
 
-def _settings(plan: Plan, cart: CartMethod) -> Settings:
-    return _settings_of(next((step.method for step in plan.steps if isinstance(step.method, CartMethod)), cart))
+def used_by(chain: Chain, plan: Plan, how: Drawn | str) -> list[str]:
+    """Variables that a variable is drawn by; of those in its list the ones that vary."""
+    if isinstance(how, Drawn) and not how.by_predictors:
+        return []
+    # What is constant in the original need not be so where a record has another value.
+    varying = [name for name in plan.predictors if chain.variables[name].n_levels > 1]
+    return [*varying, *(name for rule in plan.rules for name in sorted(rule.variables) if name not in varying)]
 
 
-def _settings_of(method: CartMethod) -> Settings:
-    return Settings.of(method.minbucket, method.minsplit, method.max_depth, method.cp, method.collapse, 0)
+def _links(chain: Chain, pair: Pair, plan: Plan, how: Drawn) -> tuple[Link, ...]:
+    """The trees of a variable's parts, one as well where none of the records, but a candidate, has a gap."""
+    variable = chain.variables[plan.variable.name]
+    ends = np.cumsum([0, pair.n_original, *pair.n_synthetic])
+    before = [p for name in used_by(chain, plan, how) for p in chain.positions[name]]
+    found = []
+    for part, position in zip(variable.parts, chain.positions[variable.name], strict=True):
+        own = chain.columns[position]
+        flags = chain.observed(position, variable.name, variable.codes)
+        pieces = [flags[ends[i] : ends[i + 1]] for i in range(len(ends) - 1)]
+        usable = tuple(p for p in before if few_enough(chain.columns[p], own))
+        found.append(Link(part.name, variable.name, position, usable, pieces[0], how.settings, tuple(pieces[1:])))
+    return tuple(found)
 
 
-def _check_withheld(chain: Chain) -> None:
-    check_released(chain, chain.links)
+def check_released(chain: Chain, variable: str, predictors: Iterable[str]) -> None:
+    """Refuse a released variable one of whose predictors is not in the release.
 
-
-def check_released(chain: Chain, links: Sequence[Link]) -> None:
-    """Refuse trees whose predictors are not in the release."""
-    for name in chain.withheld:
-        for link in links:
-            if set(link.predictors) & set(chain.positions[name]):
-                raise DataError(
-                    f"the release has no column {name!r} by which {link.variable!r} was synthesised: the probability "
-                    "of the release would be a sum over all its values; give the released column, or a synthesizer "
-                    f"whose predictors leave {name!r} out"
-                )
+    Raises
+    ------
+    DataError
+        If there is one.
+    """
+    for name in predictors:
+        if name in chain.withheld:
+            raise DataError(
+                f"the release has no column {name!r} by which {variable!r} was synthesised: the probability of the "
+                "release would be a sum over all its values; give the released column, or a synthesizer whose "
+                f"predictors leave {name!r} out"
+            )

@@ -1,15 +1,23 @@
-"""Finished records of a long run, kept in a file."""
+"""Finished records of a long run, kept in a file.
+
+The file is a line that says what it is, the SHA-256 of all that follows, a line of JSON that describes the arrays, and
+their bytes one after the other. Nothing is unpacked or executed, nor used before the digest has been compared.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import os
+import stat
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unveil.errors import DataError, FileError
+from unveil.errors import DataError, FileError, UnveilError
 from unveil.microdata.atomic import replacing
 from unveil.posterior.weigh import Weighed
 
@@ -17,68 +25,149 @@ __all__ = ["Checkpoint"]
 
 SECONDS = 5.0
 """Least time between two writes."""
-ARRAYS = ("members", "truth", "prior", "posterior", "likeliest", "likeliest_probability", "possible_worlds",
-          "must_fill", "part")  # fmt: skip
+MAGIC = b"unveil posterior checkpoint 2\n"
+LONGEST_HEADER = 1 << 20
+PIECE = 1 << 20
+TYPES = {
+    "members": "<i8", "truth": "<i8", "prior": "<f8", "posterior": "<f8", "likeliest": "<i8",
+    "likeliest_probability": "<f8", "possible_worlds": "<i8", "must_fill": "|b1", "part": "<i8",
+}  # fmt: skip
+PROBABILITIES = "probabilities"
+
+Task = tuple[int, str]
 
 
 class Checkpoint:
-    """Blocks of records that are done.
+    """Records that are done, by task: the number of a group of releases, and a structure.
 
     Parameters
     ----------
     path
-        The file; read if it exists.
+        The file; read if it exists. It is written at once: no run is to end with the news that this cannot be done.
     fingerprint
         What the run is about.
+    members : (r,) int64
+        The records asked about.
+    n_values
+        Number of values in question.
 
     Raises
     ------
     DataError
         If the file belongs to another run.
     FileError
-        If it cannot be read.
+        If it is no checkpoint, is damaged, or cannot be written.
     """
 
-    def __init__(self, path: Path, fingerprint: str):
-        self.path = path
+    def __init__(self, path: Path, fingerprint: str, members: NDArray[np.int64], n_values: int):
+        self.path, self.members, self.n_values = path, members, n_values
         self.key = hashlib.sha256(fingerprint.encode()).hexdigest()
-        self.blocks: dict[str, Any] = {}
+        self.blocks: dict[Task, list[Weighed]] = {}
         self.written = time.monotonic()
-        if path.exists():
-            try:
-                with np.load(path, allow_pickle=False) as found:
-                    self.blocks = {name: found[name] for name in found.files}
-            except (OSError, ValueError) as error:
-                raise FileError(f"{path}: cannot be read as a checkpoint ({' '.join(str(error).split())})") from None
-            if str(self.blocks.pop("run", "")) != self.key:
-                raise DataError(f"{path} belongs to another run; name another checkpoint or remove it")
+        self.blocks = {task: [block] for task, block in self._read().items()}
+        self.write()
 
-    def load(self, at: tuple[int, str, int]) -> Weighed | None:
-        """A block that is done, or None."""
-        name = "/".join(map(str, at))
-        if f"{name}/members" not in self.blocks:
+    def done(self, task: Task) -> Weighed | None:
+        """The records of a task that are done, or None."""
+        if task not in self.blocks:
             return None
-        parts = tuple(str(part) for part in self.blocks[f"{name}/parts"])
-        probabilities = self.blocks.get(f"{name}/probabilities")
-        arrays = {key: self.blocks[f"{name}/{key}"] for key in ARRAYS}
-        return Weighed(**arrays, parts=parts, probabilities=probabilities)
+        whole = Weighed.joined(self.blocks[task])
+        self.blocks[task] = [whole]
+        return whole
 
-    def store(self, at: tuple[int, str, int], block: Weighed) -> None:
-        """Keep a block; the file is written now and then."""
-        name = "/".join(map(str, at))
-        self.blocks |= {f"{name}/{key}": getattr(block, key) for key in ARRAYS}
-        self.blocks[f"{name}/parts"] = np.array(block.parts, dtype=np.str_)
-        if block.probabilities is not None:
-            self.blocks[f"{name}/probabilities"] = block.probabilities
+    def store(self, task: Task, block: Weighed) -> None:
+        """Keep some records; the file is written now and then."""
+        self.blocks.setdefault(task, []).append(block)
         if time.monotonic() - self.written >= SECONDS:
             self.write()
 
     def write(self) -> None:
-        """Write the file."""
+        """Write the file; nobody but its owner can read it."""
+        described, arrays = [], []
+        for (group, structure), blocks in self.blocks.items():
+            one = Weighed.joined(blocks)
+            names = [*TYPES, *(() if one.probabilities is None else (PROBABILITIES,))]
+            described.append(
+                {"group": group, "structure": structure, "n": one.members.size, "parts": list(one.parts),
+                 "arrays": names}
+            )  # fmt: skip
+            arrays += [np.ascontiguousarray(getattr(one, name), dtype=TYPES.get(name, "<f8")) for name in names]
+        header = json.dumps({"run": self.key, "n_values": self.n_values, "tasks": described}).encode() + b"\n"
+        digest = hashlib.sha256(header)
+        for array in arrays:
+            digest.update(array.data)
         with replacing(self.path, overwrite=True, confidential=True) as temporary, temporary.open("wb") as stream:
-            np.savez(stream, run=np.array(self.key), **self.blocks)
+            stream.write(MAGIC + digest.hexdigest().encode() + b"\n" + header)
+            for array in arrays:
+                stream.write(array.data)
         self.written = time.monotonic()
 
     def remove(self) -> None:
         """Remove the file: the run is complete."""
         self.path.unlink(missing_ok=True)
+
+    def _read(self) -> dict[Task, Weighed]:
+        """What the file holds; nothing where there is no file."""
+        try:
+            # Opened without waiting: a pipe that nobody writes to would keep the run for ever.
+            handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        except FileNotFoundError:
+            return {}
+        except (OSError, ValueError) as error:
+            reason = getattr(error, "strerror", None) or error
+            raise FileError(f"{self.path}: cannot be read as a checkpoint ({reason})") from None
+        state = os.fstat(handle)
+        if not stat.S_ISREG(state.st_mode):
+            os.close(handle)
+            raise FileError(f"{self.path}: not a file, which a checkpoint is; name another")
+        with os.fdopen(handle, "rb") as stream:
+            try:
+                return self._unpacked(stream, state.st_size)
+            except UnveilError:
+                raise
+            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+                raise FileError(
+                    f"{self.path}: a checkpoint that is damaged; remove it, and the run starts anew, or name another"
+                ) from None
+
+    def _unpacked(self, stream: BinaryIO, size: int) -> dict[Task, Weighed]:
+        if stream.read(len(MAGIC)) != MAGIC:
+            raise FileError(f"{self.path}: no checkpoint of this version of unveil; name another, or remove it")
+        said, header = stream.readline(65).rstrip(b"\n").decode("ascii"), stream.readline(LONGEST_HEADER)
+        content = json.loads(header)
+        lengths = [length for task in content["tasks"] for length in _lengths(task, content["n_values"])]
+        if stream.tell() + sum(length for _, length in lengths) != size:
+            raise ValueError
+        digest, begin = hashlib.sha256(header), stream.tell()
+        while piece := stream.read(PIECE):
+            digest.update(piece)
+        if digest.hexdigest() != said:
+            raise ValueError
+        if content["run"] != self.key or content["n_values"] != self.n_values:
+            raise DataError(
+                f"{self.path}: a checkpoint of another run (other files, settings or question); name another, or "
+                "remove it"
+            )
+        stream.seek(begin)
+        return {(task["group"], task["structure"]): self._block(stream, task) for task in content["tasks"]}
+
+    def _block(self, stream: BinaryIO, task: dict[str, Any]) -> Weighed:
+        found: dict[str, NDArray[Any] | None] = {PROBABILITIES: None}
+        for name, length in _lengths(task, self.n_values):
+            array = np.frombuffer(stream.read(length), dtype=TYPES.get(name, "<f8"))
+            found[name] = array.reshape(-1, self.n_values) if name == PROBABILITIES else array
+        block = Weighed(**found, parts=tuple(task["parts"]))  # type: ignore[arg-type]
+        if np.unique(block.members).size < block.members.size or not np.isin(block.members, self.members).all():
+            raise ValueError
+        return block
+
+
+def _lengths(task: dict[str, Any], n_values: int) -> list[tuple[str, int]]:
+    """Arrays of a task, and their numbers of bytes."""
+    n = task["n"]
+    if not all(isinstance(number, int) and 0 <= number < 1 << 40 for number in (n, n_values, task["group"])):
+        raise ValueError
+    return [
+        (name, n * np.dtype(TYPES.get(name, "<f8")).itemsize * (n_values if name == PROBABILITIES else 1))
+        for name in task["arrays"]
+    ]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from unveil.errors import DataError
@@ -10,12 +12,13 @@ from unveil.posterior.chain import Chain, build_chain
 from unveil.posterior.evidence import fit_fixed_trees
 from unveil.posterior.fixed import FixedTree
 from unveil.posterior.kept import Checked, keep, look_up
-from unveil.posterior.refit import as_figures, quietly
+from unveil.posterior.refit import figures_of, quietly
 from unveil.posterior.selection import pooled_label
 from unveil.posterior.setting import Setting
 from unveil.posterior.settings_check import SettingsCheck, check_settings
+from unveil.trees.target import grid_is_kept
 
-__all__ = ["LARGEST_IMPOSSIBLE", "check_truth", "checked_chain"]
+__all__ = ["LARGEST_IMPOSSIBLE", "check_truth", "checked_chain", "grid_of_far_values"]
 
 LARGEST_IMPOSSIBLE = 0.001
 """Share of released values that may be impossible where nothing else is said."""
@@ -100,16 +103,33 @@ def _checked(setting: Setting, hidden: list[str], largest_impossible: float, *, 
 
 
 def _constant(chain: Chain, tree: FixedTree) -> bool:
-    """Whether all releases hold one value of a variable that the original varies in."""
+    """Whether all releases hold one value of a variable."""
     name = tree.link.variable
     released = chain.variables[name].codes[chain.n : chain.n + sum(z[tree.link.position].size for z in chain.z)]
-    return np.unique(released).size == 1 and np.unique(chain.original[name]).size > 1
+    return np.unique(released).size == 1
 
 
-def check_truth(setting: Setting) -> None:
+def grid_of_far_values(chain: Chain, trees: Sequence[FixedTree], unknown: Sequence[str]) -> str | None:
+    """Why the trees of some variable cannot stand for those of other worlds; None if all can.
+
+    A tree of numbers is fitted to whole steps from the smallest to the largest. Where a candidate, or one record, makes
+    the steps much larger than they otherwise are, ties between splits can fall in another way.
+    """
+    for tree in trees:
+        link = tree.link
+        response = chain.columns[link.position]
+        if response.values is None or link.variable not in unknown or not link.predictors:
+            continue
+        count = np.bincount(response.codes[link.fitted], minlength=response.n_levels)
+        if not grid_is_kept(response.values, count):
+            return f"a candidate of column {link.variable!r}, or one record, has a value far off or of many decimals"
+    return None
+
+
+def check_truth(setting: Setting, only: Sequence[str] | None) -> None:
     """Check that the true original can have given the releases."""
     synthesizer = quietly(setting.synthesizer, setting.pair.original)
-    impossible = sum(as_figures(synthesizer.log_prob(release))[0] for release in setting.pair.releases)
+    impossible = sum(figures_of(synthesizer, release, only)[0] for release in setting.pair.releases)
     if impossible:
         raise DataError(
             f"the assumed synthesizer did not make {pooled_label(setting.pair.labels)}: {impossible} released values "

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,23 +18,51 @@ from unveil.posterior.setting import Setting
 from unveil.posterior.weigh import Question
 from unveil.posterior.worlds import Worlds
 
-__all__ = ["make_question"]
+__all__ = ["levels_in_intervals", "make_question"]
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True, eq=False)
+class _Target:
+    """One target: its levels in question, and the values that these are reported as.
+
+    Parameters
+    ----------
+    name
+        The variable.
+    levels : (q,) int32
+        Levels in question.
+    place : (l,) int64
+        Place of every level among them; -1 for the others.
+    value_of : (q,) int64
+        The value that each belongs to: its own, or an interval.
+    values
+        What the values are called.
+    named : (q,) bool
+        Those that are in question for every record; the others only for records whose truth they are.
+    """
+
+    name: str
+    levels: NDArray[np.int32]
+    place: Ints
+    value_of: Ints
+    values: list[object]
+    named: Flags
 
 
 def make_question(setting: Setting, chain: Chain, worlds: Worlds) -> tuple[Question, Callable[[int], object]]:
-    """Values that the worlds are grouped into, and their prior."""
+    """Values that the worlds are grouped into, and their prior.
+
+    A *cell* is a combination of levels of the targets. Probabilities beforehand are had by cell over all values, and
+    then restricted to what is in question for a record: the candidates and its truth.
+    """
+    targets = [_target(setting, chain, worlds, name) for name in setting.targets]
     sizes = {name: len(levels) for name, levels in zip(worlds.unknown, worlds.choices, strict=True)}
-    choices = dict(zip(worlds.unknown, worlds.choices, strict=True))
-    bins, bin_labels = _bins(setting, chain, choices)
-    radix, n_values = {}, 1
-    for name in reversed(setting.targets):
-        radix[name] = n_values
-        n_values *= int(bins[name].max()) + 1
     others = [name for name in worlds.unknown if name not in setting.targets]
-    simple = worlds.unknown == setting.targets and not setting.intervals
+    simple = worlds.unknown == setting.targets
 
     def digits(world: Ints) -> dict[str, Ints]:
         found = {}
@@ -41,135 +70,176 @@ def make_question(setting: Setting, chain: Chain, worlds: Worlds) -> tuple[Quest
             world, found[name] = np.divmod(world, sizes[name])
         return found
 
-    def value_of(world: Ints) -> Ints:
+    def cell_of(world: Ints) -> Ints:
         if simple:
             return world
-        found = digits(world)
-        value: Ints = np.zeros_like(world)
-        for name in setting.targets:
-            value = value + bins[name][found[name]] * radix[name]
-        return value
+        found, cell = digits(world), np.zeros_like(world)
+        for one in targets:
+            cell = cell * one.levels.size + found[one.name]
+        return cell
+
+    value_by_cell = _crossed([one.value_of for one in targets], [len(one.values) for one in targets])
+    truth_cell = np.zeros(chain.n, dtype=np.int64)
+    asked = np.ones(chain.n, dtype=np.bool_)
+    for one in targets:
+        place = one.place[chain.original[one.name]]
+        truth_cell = truth_cell * one.levels.size + place
+        asked &= place >= 0
+    truth_cell = np.where(asked, truth_cell, -1)
+    n_values = math.prod(len(one.values) for one in targets)
+
+    def value_of(world: Ints) -> Ints:
+        cell = cell_of(world)
+        return cell if value_by_cell is None else value_by_cell[cell]
 
     def label_of(value: int) -> object:
         labels = []
-        for name in setting.targets:
-            place, value = divmod(value, radix[name])
-            labels.append(bin_labels[name](place))
-        return labels[0] if len(labels) == 1 else tuple(labels)
+        for one in reversed(targets):
+            value, place = divmod(value, len(one.values))
+            labels.append(one.values[place])
+        return labels[0] if len(labels) == 1 else tuple(reversed(labels))
 
-    truth = value_of(worlds.truth)
-    known_columns = [chain.columns[p] for name in setting.known for p in chain.positions[name]]
-    table = prior_table(setting.prior, truth, n_values, setting.known, known_columns)
+    prior = _Prior(setting, chain, targets, value_by_cell, n_values, truth_cell)
     counts = {name: np.bincount(chain.original[name], minlength=chain.variables[name].n_levels) for name in others}
-    allowed = _allowed(setting, chain, worlds, n_values)
-    even = isinstance(setting.prior, str) and setting.prior == "uniform"
-    uniform = even and not setting.intervals and allowed is None
-    last: dict[str, Any] = {}
+    choices = dict(zip(worlds.unknown, worlds.choices, strict=True))
 
     def log_prior(members: Ints, start: int, stop: int) -> Floats:
-        if uniform:
+        if prior.even:
             return np.full((members.size, stop - start), -math.log(worlds.size))
-        if last.get("members") is not members:
-            shares = table(members)
-            if allowed is not None:
-                shares = np.where(allowed(members), shares, 0.0)
-                shares = shares / shares.sum(axis=1)[:, None]
-            with np.errstate(divide="ignore"):
-                last["log"], last["members"] = np.log(shares), members
         world = np.arange(start, stop)
-        found = digits(world)
-        log: Floats = last["log"][:, value_of(world)].copy()
-        for name in setting.targets:
-            within = np.bincount(bins[name])
-            log -= np.log(within[bins[name][found[name]]])[None, :]
+        log = prior.log(members)[:, cell_of(world)]
+        found = digits(world) if others else {}
         for name in others:
-            log += _log_of_other(setting, chain, name, choices[name][found[name]], counts[name], members, sizes[name])
+            log = log + _log_of_other(setting, chain, name, choices[name][found[name]], counts[name], members)
         return log
 
-    n = chain.n
-    wrong = -math.log(2.0 * n * max(n_values, 2)) if setting.intruder_errors else -math.inf
+    truth = np.where(asked, truth_cell if value_by_cell is None else value_by_cell[truth_cell], -1)
+    wrong = -math.log(2.0 * chain.n * max(n_values, 2)) if setting.intruder_errors else -math.inf
     return Question(worlds.size, n_values, value_of, worlds.truth, truth, log_prior, wrong), label_of
 
 
+class _Prior:
+    """Probability beforehand of the targets' cells.
+
+    Parameters
+    ----------
+    setting, chain
+        What is asked, and of which files.
+    targets
+        The targets in the order in which they were named.
+    value_by_cell : (c,) int64 or None
+        Value of every cell; None where each is its own.
+    n_values
+        Number of values.
+    truth_cell : (n,) int64
+        Cell of every original record; -1: not in question.
+    """
+
+    def __init__(
+        self, setting: Setting, chain: Chain, targets: list[_Target], value_by_cell: Ints | None, n_values: int,
+        truth_cell: Ints,
+    ):  # fmt: skip
+        self.truth_cell = truth_cell
+        named = [one.named for one in targets]
+        self.named = None if all(flags.all() for flags in named) else _all_of(named)
+        uniform = isinstance(setting.prior, str) and setting.prior == "uniform"
+        # Every world alike: nothing has to be held by cell.
+        self.even = uniform and self.named is None and value_by_cell is None
+        self.table = prior_table(setting, chain, [one.levels for one in targets], value_by_cell, n_values, truth_cell)
+        self._last: tuple[Ints, Floats] | None = None
+
+    def log(self, members: Ints) -> Floats:
+        """(r, c) logarithms for some records, over the cells that are in question for each."""
+        if self._last is None or self._last[0] is not members:
+            share = self.table(members)
+            if self.named is not None:
+                own = np.zeros(share.shape, dtype=np.bool_)
+                own[np.arange(members.size), self.truth_cell[members]] = True
+                share = np.where(own | self.named, share, 0.0)
+            total = share.sum(axis=1, keepdims=True)
+            if not (total > 0).all():
+                record = int(members[np.flatnonzero(total[:, 0] <= 0)[0]])
+                raise CallError(f"the prior rules out every value that is in question for record {record}")
+            with np.errstate(divide="ignore"):
+                self._last = members, np.log(share / total)
+        return self._last[1]
+
+
 def _log_of_other(
-    setting: Setting,
-    chain: Chain,
-    name: str,
-    levels: NDArray[np.int32],
-    counts: Ints,
-    members: Ints,
-    size: int,
+    setting: Setting, chain: Chain, name: str, levels: NDArray[np.int32], counts: Ints, members: Ints
 ) -> Floats:
     """Prior of an unknown variable that is not asked for."""
     if isinstance(setting.prior, str) and setting.prior == "uniform":
-        return np.full((1, levels.size), -math.log(size))
+        return np.full((1, levels.size), -math.log(counts.size))
     held = counts[levels][None, :] - (chain.original[name][members][:, None] == levels[None, :])
-    log: Floats = np.log((held + 1.0 / size) / chain.n)
+    log: Floats = np.log((held + 1.0 / counts.size) / chain.n)
     return log
 
 
-def _allowed(
-    setting: Setting, chain: Chain, worlds: Worlds, n_values: int
-) -> Callable[[Ints], NDArray[np.bool_]] | None:
-    """Values in question by record, where the user named them: these and the truth."""
-    if not setting.candidates:
+def _crossed(digits: list[Ints], sizes: list[int]) -> Ints | None:
+    """Mixed-radix numbers of all combinations, the last digit running fastest; None where they are 0, 1, 2, ..."""
+    if all(size == one.size and (one == np.arange(size)).all() for one, size in zip(digits, sizes, strict=True)):
         return None
-    named = np.ones(1, dtype=np.bool_)
-    for name in setting.targets:
-        levels = dict(zip(worlds.unknown, worlds.choices, strict=True))[name]
-        own = np.ones(levels.size, dtype=np.bool_)
-        if name in setting.candidates:
-            own = np.isin(levels, chain.further[name])
-        named = (named[:, None] & own[None, :]).reshape(-1)
-    if named.all():
-        return None
-    order = [worlds.unknown.index(name) for name in setting.targets]
-    if order != sorted(order):
-        raise CallError("candidates of several targets: name the targets in the order of synthesis")
-
-    def allowed(members: Ints) -> NDArray[np.bool_]:
-        result = np.tile(named, (members.size, 1))
-        truth = np.zeros(members.size, dtype=np.int64)
-        for name in setting.targets:
-            levels = dict(zip(worlds.unknown, worlds.choices, strict=True))[name]
-            truth = truth * levels.size + np.searchsorted(levels, chain.original[name][members])
-        result[np.arange(members.size), truth] = True
-        return result
-
-    assert named.size == n_values
-    return allowed
+    number = np.zeros(1, dtype=np.int64)
+    for one, size in zip(digits, sizes, strict=True):
+        number = (number[:, None] * size + one[None, :]).reshape(-1)
+    return number
 
 
-def _bins(
-    setting: Setting, chain: Chain, choices: Mapping[str, NDArray[np.int32]]
-) -> tuple[dict[str, Ints], dict[str, Callable[[int], object]]]:
-    """By target, the value that each of its choices belongs to, and how values are called."""
-    bins: dict[str, Ints] = {}
-    labels: dict[str, Callable[[int], object]] = {}
-    for name in setting.targets:
-        known, levels = chain.level_labels(name), choices[name]
-        if not setting.intervals:
-            bins[name] = np.arange(levels.size)
-            labels[name] = lambda place, known=known, levels=levels: known[levels[place]]  # type: ignore[misc]
-            continue
-        place = np.full(levels.size, -1, dtype=np.int64)
-        called: list[object] = []
-        for low, high in setting.intervals:
-            inside = [i for i, level in enumerate(levels) if _within(known[level], low, high, name)]
-            if inside:
-                place[inside] = len(called)
-                called.append(f"{low:g} to {high:g}")
-        for i in np.flatnonzero(place < 0):
-            place[i] = len(called)
-            called.append(known[levels[i]])
-        bins[name] = place
-        labels[name] = called.__getitem__
-    return bins, labels
+def _all_of(flags: list[Flags]) -> Flags:
+    """Whether all parts of a combination are flagged, for all combinations."""
+    found = np.ones(1, dtype=np.bool_)
+    for one in flags:
+        found = (found[:, None] & one[None, :]).reshape(-1)
+    return found
 
 
-def _within(value: object, low: float, high: float, name: str) -> bool:
-    if value is None:
-        return False
-    if isinstance(value, bool) or not isinstance(value, int | float):
+def _target(setting: Setting, chain: Chain, worlds: Worlds, name: str) -> _Target:
+    levels = worlds.choices[worlds.unknown.index(name)]
+    place = worlds.places(name, chain.variables[name].n_levels)
+    known = chain.level_labels(name)
+    named = np.ones(levels.size, dtype=np.bool_)
+    if name in setting.candidates:
+        named = np.isin(levels, chain.further[name])
+    if not setting.intervals:
+        return _Target(name, levels, place, np.arange(levels.size), [known[level] for level in levels], named)
+    value_of = np.full(levels.size, -1, dtype=np.int64)
+    values: list[object] = []
+    interval = _interval_of(setting, chain, name)[levels]
+    for i, (low, high) in enumerate(setting.intervals):
+        if (interval == i).any():
+            value_of[interval == i] = len(values)
+            values.append(f"{low:g} to {high:g}")
+    named = value_of >= 0
+    for at in np.flatnonzero(~named):
+        value_of[at] = len(values)
+        values.append(known[levels[at]])
+    return _Target(name, levels, place, value_of, values, named)
+
+
+def levels_in_intervals(setting: Setting, chain: Chain, name: str) -> NDArray[np.int32]:
+    """Levels that lie in one of the intervals in question."""
+    return np.flatnonzero(_interval_of(setting, chain, name) >= 0).astype(np.int32)
+
+
+def _interval_of(setting: Setting, chain: Chain, name: str) -> Ints:
+    """(l,) number of the interval that each level lies in; -1: none."""
+    found = np.full(chain.variables[name].n_levels, -1, dtype=np.int64)
+    for level, amount in enumerate(_amounts(chain, name)):
+        for i, (low, high) in enumerate(setting.intervals):
+            if amount is not None and low <= as_written(amount) <= high:
+                found[level] = i
+    return found
+
+
+def _amounts(chain: Chain, name: str) -> list[Any]:
+    """Number of every level; None for gaps and special codes, which lie in no interval."""
+    variable = chain.variables[name]
+    values: list[Any] = list(chain.level_labels(name))
+    if any(isinstance(value, bool) or not isinstance(value, int | float | None) for value in values):
         raise CallError(f"candidates: column {name!r} is not numeric; name values instead of intervals")
-    return low <= as_written(value) <= high
+    if len(variable.parts) > 1:
+        which = variable.parts[0]
+        for level in np.flatnonzero(which.of_level != which.level_of.size - 1):
+            values[level] = None
+    return values

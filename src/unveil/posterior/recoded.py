@@ -54,12 +54,16 @@ class Recoded:
     """
 
     def __init__(self, chain: Chain, recoding: Recoding, releases: Sequence[int], *, exact: bool):
-        check_released(chain, recoding.links)
+        owner = {p: name for name, own in chain.positions.items() for p in own}
+        check_released(chain, recoding.variable, (owner[p] for link in recoding.links for p in link.predictors))
         self.chain, self.recoding = chain, recoding
         self.own = chain.original[recoding.variable]
         self.count = np.bincount(self.own, minlength=chain.variables[recoding.variable].n_levels)
         self.pairs = [_Pairs.of(chain, recoding.variable, source) for source in recoding.sources]
         self.released = self._released(releases)
+        # Every released value follows from the source's, and sources have one level per level of the variable.
+        self.drawn = np.zeros(self.count.size, dtype=np.int64)
+        np.add.at(self.drawn, self.pairs[0].follows[self.released > 0], self.released[self.released > 0])
         self.trees: list[ExactTree] = []
         if exact:
             self.trees = [fit_exact(chain, link, releases, link.released) for link in recoding.links]
@@ -124,8 +128,13 @@ class Recoded:
         """
         if not self.trees:
             return self._held(members, levels)
-        broken = wanted & ~self.kept(members, levels)
-        impossible, log = np.zeros(wanted.shape, dtype=np.int64), np.zeros(wanted.shape)
+        kept = self.kept(members, levels)
+        broken = wanted & ~kept
+        log = np.zeros(wanted.shape)
+        # A value that only this record has cannot be drawn once the record has another one.
+        own = self.own[members][:, None]
+        gone = (levels.get(self.recoding.variable, own) != own) & (self.count[own] == 1)
+        impossible = np.where(wanted & kept & gone, self.drawn[own], 0)
         for tree, fitted in zip(self.trees, included, strict=True):
             concerned = {*tree.link.predictors, tree.link.position}
             more = exact_likelihood(tree, members, {p: c for p, c in codes.items() if p in concerned}, fitted, broken)

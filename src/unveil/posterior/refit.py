@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,8 +16,9 @@ from unveil.posterior.chain import Chain
 from unveil.posterior.evidence import Step
 from unveil.posterior.worlds import Worlds
 from unveil.synthesis.calls import fitted_anew, value_order
+from unveil.synthesis.likelihood import log_probability
 
-__all__ = ["Altered", "DeltaEvidence", "RefitEvidence", "as_figures", "quietly"]
+__all__ = ["Altered", "DeltaEvidence", "RefitEvidence", "as_figures", "figures_of", "quietly"]
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -87,6 +88,13 @@ def as_figures(found: Any) -> tuple[int, float]:
     return (1, 0.0) if np.isneginf(total) else (0, total)
 
 
+def figures_of(fitted: Any, release: Any, only: Sequence[str] | None) -> tuple[int, float]:
+    """Impossible values and log-likelihood of a release, of a sequence for some variables only."""
+    if only is None:
+        return as_figures(fitted.log_prob(release))
+    return as_figures(log_probability(fitted.plans, release, only))
+
+
 class RefitEvidence:
     """Likelihood by ``fit(D).log_prob(Z)``.
 
@@ -98,15 +106,18 @@ class RefitEvidence:
         What is fitted.
     releases
         Released files, pooled.
+    only
+        Variables of a sequence whose probabilities are asked for; None for the whole of ``log_prob``.
     """
 
-    def __init__(self, altered: Altered, synthesizer: Any, releases: Sequence[Any]):
+    def __init__(self, altered: Altered, synthesizer: Any, releases: Sequence[Any], only: Sequence[str] | None = None):
         self.altered, self.synthesizer, self.releases = altered, synthesizer, list(releases)
+        self.only = only
 
     def figures(self, source: Any) -> tuple[int, float]:
         """Impossible values and log-likelihood of the releases under a fit."""
         fitted = quietly(self.synthesizer, source)
-        both = [as_figures(fitted.log_prob(release)) for release in self.releases]
+        both = [figures_of(fitted, release, self.only) for release in self.releases]
         return sum(one[0] for one in both), sum(one[1] for one in both)
 
     def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[Step]:
@@ -141,23 +152,3 @@ class DeltaEvidence:
     def must_fill(self, members: Ints) -> Flags:
         """See :class:`unveil.posterior.evidence.Evidence`; not known here."""
         return np.zeros(members.size, dtype=np.bool_)
-
-
-def candidates_by_name(candidates: Any, targets: Sequence[str]) -> Mapping[str, Sequence[Any]]:
-    """Candidates of each target.
-
-    Raises
-    ------
-    CallError
-        If they cannot be told apart.
-    """
-    if candidates is None:
-        return {}
-    if isinstance(candidates, Mapping):
-        for name in candidates:
-            if name not in targets:
-                raise CallError(f"candidates are given for {name!r}, which is not a target")
-        return {name: list(values) for name, values in candidates.items()}
-    if len(targets) > 1:
-        raise CallError("with several targets give candidates by target: {target: values}")
-    return {targets[0]: list(candidates)}

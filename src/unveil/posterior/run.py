@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -99,32 +98,72 @@ def _blocks(
     """Weigh block after block, until the time is over.
 
     Where time is limited, the first record is a block of its own. Blocks grow from there, but not beyond what the time
-    that is left is expected to do.
+    that is left is expected to do. Records that an earlier run has finished cost nothing, in whatever order it took
+    them; here they come in this order, and what lies beyond the place that is reached stays in the file.
     """
     evidence: list[tuple[Evidence, Ints]] | None = None
     began, limited = math.inf if study.compiles else time.monotonic(), math.isfinite(seconds)
     most = block_size(study.question.n_worlds, study.slow(task[1]))
+    members = study.setting.members[order]
+    known = _Known(kept.done(task) if kept else None, study.setting.pair.n_original)
     start, size = 0, 1 if limited else most
-    for i in itertools.count():
-        block = kept.load((*task, i)) if kept else None
-        if block is None:
-            before = time.monotonic()
+    while start < members.size:
+        before = time.monotonic()
+        left = np.flatnonzero(~known.has(members[start:]))
+        if left.size and left[0] == 0:
             if before - began >= seconds:
                 return
             evidence = study.evidence(releases, task[1]) if evidence is None else evidence
-            rows = order[start : start + size]
-            block = _weigh_apart(evidence, study.question, study.setting.members[rows], order.size)
+            # As many as are wanted, without those that are known between them.
+            stop = start + (int(left[size]) if left.size > size else members.size - start)
+            rows = start + left[:size]
+            block = _weigh_apart(evidence, study.question, members[rows], order.size)
             if kept:
-                kept.store((*task, i), block)
+                kept.store(task, block)
             now = time.monotonic()
             if limited and math.isfinite(began):
                 speed = rows.size / max(now - before, SHORTEST)
                 size = int(min(GROWTH * size, max(1.0, speed * (began + seconds - now)), most))
-        start += block.members.size
+            block = known.joined(block, members[start:stop])
+        else:
+            stop = start + (int(left[0]) if left.size else members.size - start)
+            block = known.joined(None, members[start:stop])
+        start = stop
         began = min(began, time.monotonic())
         yield block
-        if start >= order.size:
-            return
+
+
+class _Known:
+    """Records that an earlier run has finished.
+
+    Parameters
+    ----------
+    found
+        Their figures, or None.
+    n
+        Number of original records.
+    """
+
+    def __init__(self, found: Weighed | None, n: int):
+        self.found = found
+        self.place = np.full(n, -1, dtype=np.int64)
+        if found is not None:
+            self.place[found.members] = np.arange(found.members.size)
+
+    def has(self, members: Ints) -> NDArray[np.bool_]:
+        """(r,) whether records are finished."""
+        known: NDArray[np.bool_] = self.place[members] >= 0
+        return known
+
+    def joined(self, block: Weighed | None, members: Ints) -> Weighed:
+        """Finished records and those of a block, in the order of ``members``."""
+        own = self.place[members]
+        if self.found is None or not (own >= 0).any():
+            assert block is not None
+            return block
+        known = self.found.taken(own[own >= 0])
+        whole = known if block is None else Weighed.joined([known, block])
+        return whole.taken(np.argsort(whole.members)[np.argsort(np.argsort(members))])
 
 
 def _weigh_apart(evidence: list[tuple[Evidence, Ints]], question: Question, members: Ints, n_members: int) -> Weighed:

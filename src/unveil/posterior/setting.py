@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -14,18 +13,17 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.microdata import Pair
 from unveil.microdata.nearest import near_matches
-from unveil.posterior.chain import Chain
+from unveil.posterior.candidates import candidates_by_name
 from unveil.posterior.cross import flags_of
 from unveil.posterior.kept import is_known
 from unveil.posterior.priors import PriorChoice
-from unveil.posterior.refit import candidates_by_name, quietly
+from unveil.posterior.refit import quietly
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.calls import as_synthesizer, value_order
 from unveil.synthesis.encode import encode
 from unveil.synthesis.methods.catall import CatallSynthesizer
-from unveil.synthesis.settings import settings_of
 
-__all__ = ["Setting", "fingerprint", "make_setting", "pooled_groups"]
+__all__ = ["Setting", "make_setting", "pooled_groups"]
 
 Ints = NDArray[np.int64]
 
@@ -198,12 +196,18 @@ def pooled_groups(releases: str, n: int) -> tuple[tuple[int, ...], ...]:
 
 def _intervals(candidates: Mapping[str, Sequence[Any]], targets: Sequence[str]) -> tuple[tuple[float, float], ...]:
     """Candidates that are intervals, in ascending order."""
-    given = next(iter(candidates.values()), ())
-    if not given or not all(isinstance(one, tuple | list) and len(one) == 2 for one in given):
+    pairs = [isinstance(one, tuple | list) and len(one) == 2 for given in candidates.values() for one in given]
+    if not any(pairs):
         return ()
     if len(targets) > 1:
         raise CallError("candidates can be intervals of a single numeric target only")
-    found = sorted((float(low), float(high)) for low, high in given)
+    given = next(iter(candidates.values()))
+    if not all(pairs):
+        raise CallError("candidates are either values or intervals (low, high), not both")
+    try:
+        found = sorted((float(low), float(high)) for low, high in given)
+    except (TypeError, ValueError):
+        raise CallError("candidates: the ends of intervals must be numbers") from None
     for low, high in found:
         if not low <= high:
             raise CallError(f"candidates: the interval ({low}, {high}) is empty")
@@ -269,18 +273,3 @@ def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair) -> bool:
         and np.array_equal(one.codes, fitted[one.name].codes)
         for one in own
     )
-
-
-def fingerprint(setting: Setting, chain: Chain) -> str:
-    """What a checkpoint belongs to."""
-    codes = hashlib.sha256()
-    for name, variable in chain.variables.items():
-        codes.update(name.encode())
-        codes.update(np.ascontiguousarray(variable.codes).tobytes())
-    parts = [
-        setting.targets, setting.known, setting.structures, setting.members.tolist(), setting.groups,
-        setting.pair.n_original, setting.pair.n_synthetic, setting.intruder_errors, setting.seed,
-        dict(setting.candidates), setting.intervals, setting.prior if isinstance(setting.prior, str) else "given",
-        settings_of(setting.synthesizer), setting.time_limit is None, codes.hexdigest(),
-    ]  # fmt: skip
-    return repr(parts)

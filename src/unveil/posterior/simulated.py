@@ -7,6 +7,7 @@ to each world; the second is pooled over the worlds. All that other combinations
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -18,6 +19,8 @@ from unveil.microdata import read
 from unveil.posterior.chain import Chain
 from unveil.posterior.evidence import Step
 from unveil.posterior.refit import Altered, quietly
+from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.calls import fitted_anew
 
 __all__ = ["SimulatedEvidence"]
 
@@ -27,6 +30,22 @@ Flags = NDArray[np.bool_]
 
 RESAMPLES = 200
 ALL = "all variables"
+
+
+def fit_is_random(synthesizer: Any) -> bool:
+    """Whether two fits to the same records can differ; somebody's own class says so by ``draws_in_fit``."""
+    if isinstance(synthesizer, CartSynthesizer):
+        methods = [step.method for plan in synthesizer.plans for step in plan.steps if step.method is not None]
+        return any(getattr(method, "draws_in_fit", True) for method in methods)
+    return bool(getattr(getattr(synthesizer, "inner", synthesizer), "draws_in_fit", False))
+
+
+def _fit_with(synthesizer: Any, source: Any, seed: int) -> Any:
+    """A fit that depends on the seed, where there is a way to say so."""
+    own = copy.copy(synthesizer)
+    if hasattr(own, "noise_seed"):
+        own.noise_seed = seed
+    return fitted_anew(own, source, seed=seed)
 
 
 class SimulatedEvidence:
@@ -68,6 +87,7 @@ class SimulatedEvidence:
         self.progress = progress
         self.errors: dict[int, Floats] = {}
         self.n_worlds = altered.worlds.size
+        self.size = altered.pair.n_synthetic[self.releases[0]]
 
     def must_fill(self, members: Ints) -> Flags:
         """See :class:`unveil.posterior.evidence.Evidence`; not known here."""
@@ -84,7 +104,8 @@ class SimulatedEvidence:
             counts = self._simulate(int(record))
             seen = sum(self._counts(int(record), self._released(r)) for r in self.releases)
             assert isinstance(seen, np.ndarray)
-            sizes = len(self.releases)
+            # As many files of the simulated size as there are released records.
+            sizes = sum(self.altered.pair.n_synthetic[r] for r in self.releases) / max(self.size, 1)
             log[i] = _log_ratio(counts, seen, sizes)
             resampled = []
             for _ in range(RESAMPLES):
@@ -96,11 +117,16 @@ class SimulatedEvidence:
     def _simulate(self, record: int) -> Floats:
         """(w, r, w) counts of every world's combination, by world that the file is drawn from, and file."""
         counts = np.zeros((self.n_worlds, self.replicates, self.n_worlds))
-        size = self.altered.pair.n_synthetic[self.releases[0]]
+        anew = fit_is_random(self.synthesizer)
         for world in range(self.n_worlds):
-            fitted = quietly(self.synthesizer, self.altered.source(record, world))
+            source = self.altered.source(record, world)
+            fitted = self.synthesizer if anew else quietly(self.synthesizer, source)
             for r in range(self.replicates):
-                frame = fitted.sample(size, seed=self.seed + world * self.replicates + r)
+                seed = self.seed + world * self.replicates + r
+                if anew:
+                    # What a fit draws is not known to the intruder: every file has a fit of its own.
+                    fitted = _fit_with(self.synthesizer, source, seed)
+                frame = fitted.sample(self.size, seed=seed)
                 source = read(frame, label="a simulated file")
                 levels = {}
                 for name in self.names:
@@ -126,13 +152,14 @@ class SimulatedEvidence:
         inside = np.ones(world.size, dtype=np.bool_)
         for name, choices in zip(worlds.unknown, worlds.choices, strict=True):
             own = levels[name][same] if name in levels else np.full(world.size, choices[0])
-            place = np.searchsorted(choices, own).clip(max=choices.size - 1)
-            inside &= choices[place] == own
+            # A value that no file has is -1, and finds the last entry.
+            place = np.append(worlds.places(name, self.chain.variables[name].n_levels), -1)[own]
+            inside &= place >= 0
             world = world * choices.size + place
         return np.bincount(world[inside], minlength=self.n_worlds).astype(np.float64)
 
 
-def _log_ratio(counts: Floats, seen: Floats, n_releases: int) -> Floats:
+def _log_ratio(counts: Floats, seen: Floats, n_releases: float) -> Floats:
     """Log-likelihood of each world up to a constant, from simulated and from released counts."""
     worlds, replicates, _ = counts.shape
     mean = counts.mean(axis=1)

@@ -13,19 +13,20 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, DataError
 from unveil.microdata import Pair
 from unveil.microdata.nearest import near_matches
-from unveil.posterior.chain import Chain, plain_chain, refusal
+from unveil.posterior.chain import Chain, check_released, plain_chain, used_by
 from unveil.posterior.closed import CatallEvidence, HistogramEvidence, Table
 from unveil.posterior.errors_of_intruder import with_errors
 from unveil.posterior.evidence import CartEvidence, Evidence, fit_fixed_trees, links_concerned
 from unveil.posterior.fixed import FixedTree
-from unveil.posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_chain
-from unveil.posterior.question import make_question
+from unveil.posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_chain, grid_of_far_values
+from unveil.posterior.question import levels_in_intervals, make_question
 from unveil.posterior.recoded import Recoded, recodings_concerned
 from unveil.posterior.refit import Altered, DeltaEvidence, RefitEvidence
 from unveil.posterior.risk import DONOR_SHARES
 from unveil.posterior.setting import Setting, make_setting
 from unveil.posterior.settings_check import SettingsCheck
-from unveil.posterior.simulated import SimulatedEvidence
+from unveil.posterior.simulated import SimulatedEvidence, fit_is_random
+from unveil.posterior.walkable import concerned, drawn_by_trees, refusal, without_likelihood
 from unveil.posterior.worlds import make_worlds
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
@@ -62,6 +63,8 @@ class Study:
         The trees of a sequence, with all releases pooled.
     check
         Whether the counts of the releases fit the assumed settings, where that was asked.
+    only
+        Variables of a fitted sequence whose probabilities are asked for; None for all.
     """
 
     def __init__(
@@ -73,18 +76,26 @@ class Study:
         texts: list[str],
         trees: Sequence[FixedTree] = (),
         check: SettingsCheck | None = None,
+        only: Sequence[str] | None = None,
     ):
         self.setting, self.chain, self.kind = setting, chain, kind
         self.trees = {tree.link.position: tree for tree in trees}
-        self.left_out, self.warnings, self.check = left_out, texts, check
-        only = {name: _among(chain, setting, name) for name in setting.candidates}
-        self.worlds = make_worlds(chain, setting.unknown, only)
+        self.left_out, self.warnings, self.check, self.only = left_out, texts, check, only
+        intervals = setting.targets if setting.intervals else ()
+        among = {name: _among(chain, setting, name) for name in (*setting.candidates, *intervals)}
+        self.worlds = make_worlds(chain, setting.unknown, among)
         self.structures = (
             setting.structures if kind == "cart" else (("simulated",) if kind == "simulated" else ("exact",))
         )
         self.question, self.label_of = make_question(setting, chain, self.worlds)
+        texts.extend(f"no value of the files lies in the interval {low:g} to {high:g}; it is left out"
+                     for low, high in setting.intervals if f"{low:g} to {high:g}" not in self._called())  # fmt: skip
         self._simulated: dict[tuple[int, ...], SimulatedEvidence] = {}
         self._check_size()
+
+    def _called(self) -> set[object]:
+        """What the values are called."""
+        return {self.label_of(value) for value in range(self.question.n_values)}
 
     @property
     def likelihood(self) -> str:
@@ -124,7 +135,8 @@ class Study:
             labels = [self.worlds.label(w, self.chain) for w in range(self.worlds.size)]
             return [(DeltaEvidence(s.synthesizer, labels), s.members)]
         if self.kind == "refit":
-            return [(RefitEvidence(altered, s.synthesizer, [s.pair.releases[r] for r in releases]), s.members)]
+            files = [s.pair.releases[r] for r in releases]
+            return [(RefitEvidence(altered, s.synthesizer, files, self.only), s.members)]
         names = [name for name in s.pair.original.names if name not in self.chain.withheld]
         found = SimulatedEvidence(altered, s.synthesizer, self.chain, names, releases, s.replicates, s.seed)
         self._simulated[tuple(releases)] = found
@@ -214,8 +226,11 @@ class Study:
 
 
 def _among(chain: Chain, setting: Setting, name: str) -> NDArray[np.int32]:
-    """Levels in question: the user's candidates, and the truths of the records looked at."""
-    return np.concatenate([chain.further[name], chain.original[name][setting.members]])
+    """Levels in question: the user's candidates in their order, then the truths of the records looked at."""
+    named = levels_in_intervals(setting, chain, name) if setting.intervals else chain.further[name]
+    given, first = np.unique(named, return_index=True)
+    truths = np.setdiff1d(chain.original[name][setting.members], given)
+    return np.concatenate([given[np.argsort(first)], truths]).astype(np.int32)
 
 
 def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: float, *, thorough: bool) -> Study:
@@ -227,10 +242,12 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
             raise CallError(f"withheld: there is no column {name!r}{near_matches(name, pair.original.names)}")
     texts: list[str] = []
     reason = None
-    if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
+    if _is_sequence(synthesizer) and not synthesizer.proper:
         reason = refusal(synthesizer, setting.unknown)
         if reason is None:
             chain, trees, check = checked_chain(setting, hidden, largest_impossible, texts, thorough=thorough)
+            reason = grid_of_far_values(chain, trees, setting.unknown)
+        if reason is None:
             if setting.intruder_errors and (broken := recodings_concerned(chain, setting.unknown)):
                 one = broken[0]
                 raise CallError(
@@ -239,26 +256,63 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
                 )
             left_out = {tree.link.name: tree.n_impossible for tree in trees if tree.n_impossible}
             return Study(setting, chain, "cart", left_out, texts, trees, check)
-        texts.append(f"{reason}: the synthesizer is fitted anew for every record and value, which takes long")
+        texts.clear()
     chain = _plain(setting, hidden)
-    kind = _kind(synthesizer)
-    if kind == "simulated":
-        texts.append(
-            "the synthesizer has no likelihood: the posterior is simulated from the count of the record's own "
-            "combination, a weak lower bound"
-        )
-        if _is_proper(synthesizer):
-            texts.append(
-                "proper synthesis: a record is left out of the fit of a release with a probability of "
-                f"{(1 - 1 / pair.n_original) ** pair.n_original:.2f}, and nothing is learnt of it then; on average the "
-                "normalised gain lies between what was simulated and largest_mean_gain"
+    kind, only = _kind(setting), None
+    if kind == "refit":
+        if _is_sequence(synthesizer):
+            only = _asked(setting, chain)
+        elif chain.withheld:
+            raise DataError(
+                f"the release has no column {chain.withheld[0]!r}, or it is withheld: a synthesizer's own "
+                "likelihood is that of all columns; give the released column"
             )
+        if reason is not None:
+            texts.append(f"{reason}: the synthesizer is fitted anew for every record and value, which takes long")
+    if kind == "simulated":
+        texts.extend(_on_simulation(setting, chain, reason))
     if setting.intruder_errors:
         raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
-    study = Study(setting, chain, kind, {}, texts)
+    study = Study(setting, chain, kind, {}, texts, only=only)
     if kind in ("refit", "catall"):
-        check_truth(setting)
+        check_truth(setting, only)
     return study
+
+
+def _asked(setting: Setting, chain: Chain) -> list[str]:
+    """The released variables whose probabilities can depend on the unknown ones."""
+    synthesizer = setting.synthesizer
+    drawn = drawn_by_trees(synthesizer)
+    names = []
+    for plan in synthesizer.plans:
+        name = plan.variable.name
+        if name not in chain.withheld and concerned(plan, setting.unknown):
+            check_released(chain, name, used_by(chain, plan, drawn[name]))
+            names.append(name)
+    return names
+
+
+def _on_simulation(setting: Setting, chain: Chain, reason: str | None) -> list[str]:
+    """What is to be said of a simulated likelihood."""
+    synthesizer, n = setting.synthesizer, setting.pair.n_original
+    name = without_likelihood(synthesizer, setting.unknown) if _is_sequence(synthesizer) else None
+    what, hint = "the synthesizer has no likelihood", ""
+    if name is not None and not synthesizer.proper:
+        what = f"{reason}, which gives no probabilities"
+        drawn = drawn_by_trees(synthesizer)
+        users = [plan for plan in synthesizer.plans if name in used_by(chain, plan, drawn[plan.variable.name])]
+        if name not in setting.targets and not users:
+            hint = f"; withheld=[{name!r}] gives the exact posterior of an intruder who does without this column"
+    texts = [
+        f"{what}: the posterior is simulated from the count of the record's own combination, a weak lower bound{hint}"
+    ]
+    if _is_proper(synthesizer):
+        texts.append(
+            "proper synthesis: a record is left out of the fit of a release with a probability of "
+            f"{(1 - 1 / n) ** n:.2f}, and nothing is learnt of it then; on average the normalised gain lies between "
+            "what was simulated and largest_mean_gain"
+        )
+    return texts
 
 
 def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
@@ -274,10 +328,10 @@ def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
         records="all", sample=None, releases="pooled", intruder_errors=0, time_limit=None, seed=0, replicates=2,
     )  # fmt: skip
     maker = setting.synthesizer
-    if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, setting.unknown) is None:
+    if _is_sequence(maker) and not maker.proper and refusal(maker, setting.unknown) is None:
         checked_chain(setting, [], LARGEST_IMPOSSIBLE, [], thorough=True)
-    elif _kind(maker) in ("refit", "catall"):
-        check_truth(setting)
+    elif _kind(setting) in ("refit", "catall"):
+        check_truth(setting, None)
 
 
 def _is_proper(synthesizer: Any) -> bool:
@@ -285,16 +339,28 @@ def _is_proper(synthesizer: Any) -> bool:
     return isinstance(synthesizer, CartSynthesizer) and synthesizer.proper
 
 
-def _kind(synthesizer: Any) -> str:
+def _is_sequence(synthesizer: Any) -> bool:
+    """Whether it is a sequence as the package fits and draws it; a class of somebody's own may do otherwise."""
+    return isinstance(synthesizer, CartSynthesizer) and not any(
+        _overridden(synthesizer, name) for name in ("fit", "sample", "log_prob")
+    )
+
+
+def _overridden(synthesizer: CartSynthesizer, name: str) -> bool:
+    return getattr(type(synthesizer), name) is not getattr(CartSynthesizer, name)
+
+
+def _kind(setting: Setting) -> str:
+    synthesizer = setting.synthesizer
     if isinstance(synthesizer, CatallSynthesizer):
         return "catall" if synthesizer.epsilon is None or math.isinf(synthesizer.epsilon) else "histogram"
     if callable(getattr(synthesizer, "delta_log_prob", None)):
         return "delta"
-    if isinstance(synthesizer, CartSynthesizer):
-        steps = [step.fitted for plan in synthesizer.plans for step in plan.steps]
-        known = all(fitted is None or fitted.has_likelihood for fitted in steps)
-        return "refit" if known and not synthesizer.proper else "simulated"
-    if callable(getattr(synthesizer, "log_prob", None)):
+    if isinstance(synthesizer, CartSynthesizer) and not _overridden(synthesizer, "log_prob"):
+        unknown = synthesizer.proper or _overridden(synthesizer, "sample")
+        return "simulated" if unknown or without_likelihood(synthesizer, setting.unknown) else "refit"
+    # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
+    if callable(getattr(synthesizer, "log_prob", None)) and not fit_is_random(synthesizer):
         return "refit"
     if callable(getattr(synthesizer, "sample", None)):
         return "simulated"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,9 +26,9 @@ class Worlds:
     unknown
         The unknown variables.
     choices
-        Per variable, its levels in question, ascending.
+        Per variable, its levels in question.
     truth : (n,) int64
-        World that each original record is in.
+        World that each original record is in; -1 where a value of the record is not in question.
 
     Notes
     -----
@@ -38,6 +38,13 @@ class Worlds:
     unknown: tuple[str, ...]
     choices: tuple[Codes, ...]
     truth: NDArray[np.int64]
+
+    def places(self, name: str, n_levels: int) -> NDArray[np.int64]:
+        """(n_levels,) place of every level of a variable in its ``choices``; -1 for those not in question."""
+        choices = self.choices[self.unknown.index(name)]
+        place = np.full(n_levels, -1, dtype=np.int64)
+        place[choices] = np.arange(choices.size)
+        return place
 
     @property
     def size(self) -> int:
@@ -75,8 +82,7 @@ def make_worlds(chain: Chain, unknown: Sequence[str], only: Mapping[str, Codes])
     unknown
         The unknown variables, in the order of visit.
     only
-        By variable, the levels in question, those of the original among them; of other variables every level that
-        the original or a release has.
+        By variable, the levels in question, each once; of other variables every level that a file has.
 
     Returns
     -------
@@ -88,16 +94,15 @@ def make_worlds(chain: Chain, unknown: Sequence[str], only: Mapping[str, Codes])
     CallError
         If there are too many to be numbered.
     """
-    choices = []
-    truth = np.zeros(chain.n, dtype=np.int64)
-    for name in unknown:
-        n_levels = chain.variables[name].n_levels
-        levels = np.arange(n_levels, dtype=np.int32)
-        if name in only:
-            levels = np.unique(only[name]).astype(np.int32)
-        choices.append(levels)
+    n_levels = {name: chain.variables[name].n_levels for name in unknown}
+    choices = tuple(only.get(name, np.arange(n_levels[name], dtype=np.int32)) for name in unknown)
     if math.prod(len(levels) for levels in choices) >= 2**62:
         raise CallError("the unknown variables have too many combinations of values; name candidates or know more")
+    worlds = Worlds(tuple(unknown), choices, np.zeros(chain.n, dtype=np.int64))
+    truth = np.zeros(chain.n, dtype=np.int64)
+    asked = np.ones(chain.n, dtype=np.bool_)
     for name, levels in zip(unknown, choices, strict=True):
-        truth = truth * len(levels) + np.searchsorted(levels, chain.original[name])
-    return Worlds(tuple(unknown), tuple(choices), truth)
+        place = worlds.places(name, n_levels[name])[chain.original[name]]
+        truth = truth * len(levels) + place
+        asked &= place >= 0
+    return replace(worlds, truth=np.where(asked, truth, -1))

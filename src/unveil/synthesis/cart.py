@@ -137,7 +137,8 @@ class FittedCart:
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
         """Logarithm of the share of donors in the record's leaf that have the record's value."""
-        return self.donors.log_share(self.leaf(predictors), response)
+        leaf = self.leaf(predictors) if self.tree.predictors else np.zeros(response.codes.size, dtype=np.int32)
+        return self.donors.log_share(leaf, response)
 
 
 @compiled

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -95,7 +95,7 @@ class LogProbability:
     __repr__ = __str__
 
 
-def log_probability(plans: Sequence[Plan], source: Source) -> LogProbability:
+def log_probability(plans: Sequence[Plan], source: Source, only: Collection[str] | None = None) -> LogProbability:
     """Probability of a release: the product over variables and records of the shares of donors.
 
     Parameters
@@ -104,6 +104,9 @@ def log_probability(plans: Sequence[Plan], source: Source) -> LogProbability:
         The fitted variables in the order of visit.
     source
         The release.
+    only
+        Variables whose probabilities, given those that they are predicted by, are asked for; all by default. What
+        does not predict them need not be in the release.
 
     Returns
     -------
@@ -117,24 +120,30 @@ def log_probability(plans: Sequence[Plan], source: Source) -> LogProbability:
     DataError
         If the release lacks a column or its values cannot be compared.
     """
-    _check(plans, source)
+    wanted = {plan.variable.name for plan in plans} if only is None else set(only)
+    _check(plans, source, wanted)
     n = source.num_rows
     levels: dict[str, Levels] = {}
     columns: dict[int, Column] = {}
     by_variable: dict[str, NDArray[np.float64]] = {}
     for plan in plans:
         name = plan.variable.name
+        if name not in source:
+            continue
         levels[name], impossible = plan.variable.read(source)
         for step, column in zip(plan.steps, plan.variable.columns(levels[name]), strict=True):
             columns[step.position] = column
-        log = _of_variable(plan, levels, columns, n)
-        log[impossible] = -np.inf
-        by_variable[name] = log
+        if name in wanted:
+            log = _of_variable(plan, levels, columns, n)
+            log[impossible] = -np.inf
+            by_variable[name] = log
     return _summed(by_variable, source, n)
 
 
-def _check(plans: Sequence[Plan], source: Source) -> None:
+def _check(plans: Sequence[Plan], source: Source, wanted: set[str]) -> None:
     for plan in plans:
+        if plan.variable.name not in wanted:
+            continue
         if plan.variable.name not in source:
             hint = near_matches(plan.variable.name, source.names)
             raise DataError(

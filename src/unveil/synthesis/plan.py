@@ -17,7 +17,7 @@ from unveil.synthesis.protocol import FittedVariable, VariableMethod
 from unveil.synthesis.rules import Rule, rows_under_rules
 from unveil.trees import Column
 
-__all__ = ["Lookup", "Plan", "Step", "draw_plan", "restricted"]
+__all__ = ["Lookup", "Plan", "Step", "draw_plan", "few_enough", "restricted"]
 
 MOST_CELLS = 2_000_000
 """Levels of a categorical predictor times classes, up to which a tree is grown in seconds."""
@@ -79,12 +79,27 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """One variable in the order of visit."""
+    """One variable in the order of visit.
+
+    Parameters
+    ----------
+    variable
+        The variable.
+    steps
+        Its parts.
+    lookup
+        What it follows from, if from anything.
+    rules
+        Its rules.
+    predictors
+        The variables that predict it, also those that are constant in this file.
+    """
 
     variable: EncodedVariable
     steps: tuple[Step, ...]
     lookup: Lookup | None
     rules: tuple[Rule, ...]
+    predictors: tuple[str, ...]
 
     def with_fits(self, fits: Mapping[int, FittedVariable]) -> Plan:
         """The same with fitted steps, given by their position."""
@@ -146,7 +161,7 @@ def draw_plan(
         steps = []
         for i, part in enumerate(variable.parts):
             rows = _rows(part.rows, excluded)
-            usable = tuple(p for p in before if _few_enough(columns[p], part.column))
+            usable = tuple(p for p in before if few_enough(columns[p], part.column))
             too_many.extend((columns[p].name, name) for p in before if p not in usable)
             method = methods[name] if i == len(variable.parts) - 1 else parts[name]
             if not usable and not (isinstance(method, CartMethod) and method.smoothing):
@@ -156,7 +171,7 @@ def draw_plan(
         positions[name] = tuple(range(taken, taken + len(steps))) if variable.n_levels > 1 else ()
         taken += len(steps)
         columns.extend(part.column for part in variable.parts)
-        plans.append(Plan(variable, tuple(steps), lookup, own_rules))
+        plans.append(Plan(variable, tuple(steps), lookup, own_rules, chosen[name]))
     if too_many:
         pairs = "; ".join(f"{response!r} by {predictor!r}" for predictor, response in too_many[:3])
         more = f" and {len(too_many) - 3} more" if len(too_many) > 3 else ""
@@ -169,7 +184,7 @@ def draw_plan(
     return tuple(plans)
 
 
-def _few_enough(predictor: Column, response: Column) -> bool:
+def few_enough(predictor: Column, response: Column) -> bool:
     """Whether the table of levels by classes that a split on a categorical predictor needs is of a size to work on."""
     if predictor.kind != "categorical" or response.kind == "numeric":
         return True

@@ -22,7 +22,9 @@ __all__ = ["FittedVariable", "Synthesizer", "VariableMethod"]
 class VariableMethod(Protocol):
     """Models one variable given earlier ones; holds settings only, so that one object can serve many variables.
 
-    An attribute ``draws_in_fit`` that is False says that the fit uses no randomness.
+    An attribute ``draws_in_fit`` that is False says that the fit uses no randomness; one that is True, that it does,
+    and that ``log_prob`` holds for what was drawn only. One called ``has_likelihood`` that is False says that no fit of
+    the method has probabilities.
     """
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedVariable:

@@ -20,11 +20,13 @@ from unveil.errors import DataError
 from unveil.trees._compiled import allocating
 from unveil.trees.column import Column
 
-__all__ = ["Target", "integer_target"]
+__all__ = ["Target", "grid_is_kept", "integer_target"]
 
 _LARGEST_STEPS = 2**42
 _LARGEST_SUM = 2**62
 _DECIMALS = 6
+_COARSER = 2**12
+"""How much larger steps may become before they are no longer small."""
 
 
 @dataclass(frozen=True)
@@ -103,20 +105,72 @@ def _steps(values: NDArray[np.float64], n: int) -> tuple[NDArray[np.int64], floa
     """Steps of strictly increasing values above the first, and the size of a step."""
     if values.size < 2:
         return np.zeros(values.size, dtype=np.int64), 1.0
-    limit = min(_LARGEST_STEPS, _LARGEST_SUM // max(n, 1))
+    limit = _most_steps(n)
+    exact = _decimal_steps(values, limit)
+    if exact is not None:
+        return exact
+    half = values / 2  # the range of the largest floating-point numbers would overflow
+    share = (half - half[0]) / (half[-1] - half[0])
+    return np.rint(share * limit).astype(np.int64), float((half[-1] - half[0]) / limit * 2)
+
+
+def _most_steps(n: int) -> int:
+    return min(_LARGEST_STEPS, _LARGEST_SUM // max(n, 1))
+
+
+def _decimal_steps(values: NDArray[np.float64], limit: int) -> tuple[NDArray[np.int64], float] | None:
+    """Steps of values that are decimals, and their common unit; None where they are not, or there are too many."""
     for decimals in range(_DECIMALS + 1):
         scale = 10.0**decimals
         whole = np.rint(values * scale)
         if np.abs(whole).max() >= 2.0**53:
-            break
+            return None
         if (whole / scale == values).all():
             exact = whole.astype(np.int64)
             exact -= exact[0]
             divisor = int(np.gcd.reduce(exact))
             exact //= divisor
-            if exact[-1] <= limit:
-                return exact, divisor / scale
-            break
-    half = values / 2  # the range of the largest floating-point numbers would overflow
-    share = (half - half[0]) / (half[-1] - half[0])
-    return np.rint(share * limit).astype(np.int64), float((half[-1] - half[0]) / limit * 2)
+            return (exact, divisor / scale) if exact[-1] <= limit else None
+    return None
+
+
+def grid_is_kept(values: NDArray[np.float64], count: NDArray[np.int64]) -> bool:
+    """Whether values that no record has, and any one record, leave the grid of a response as fine as it is.
+
+    Parameters
+    ----------
+    values : (v,) float64
+        Values, strictly increasing.
+    count : (v,) int64
+        Number of records that have each.
+
+    Returns
+    -------
+    bool
+        True where a fit to the records, one of them with another of the values, compares splits alike on the grid of
+        all values.
+
+    Examples
+    --------
+    >>> grid_is_kept(np.array([0.0, 1.0, 5.0, 1e6]), np.array([4, 3, 3, 0]))
+    True
+    >>> grid_is_kept(np.array([0.0, 1 / 3, 2.0, 1e9]), np.array([4, 3, 3, 0]))
+    False
+    """
+    limit = _most_steps(int(count.sum()) + 1)
+    held = values[count > 0]
+    if held.size < 2 or _decimal_steps(values, limit) is not None:
+        return True
+    # Which value alone keeps the others from being exact is at either end, or has more decimals than the rest.
+    scale = 10.0**_DECIMALS
+    with np.errstate(over="ignore"):
+        odd = np.flatnonzero(np.rint(held * scale) / scale != held)
+    singles = count[count > 0] == 1
+    others = [held] + [np.delete(held, i) for i in {0, held.size - 1, *odd[:2].tolist()} if singles[i]]
+    spread = max(float(values[-1] / 2 - values[0] / 2), np.finfo(np.float64).tiny)
+    for kept in others:
+        if kept.size < 2:
+            continue
+        if _decimal_steps(kept, limit) is not None or _COARSER * (kept[-1] / 2 - kept[0] / 2) < spread:
+            return False
+    return True

@@ -118,6 +118,8 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
     """
 
     mechanism = "exponential mechanism for the parents, discrete Laplace noise on the counts of the tables"
+    draws_in_fit = True
+    """The network and its noise are drawn: :meth:`log_prob` holds for what was drawn only."""
 
     def __init__(
         self,

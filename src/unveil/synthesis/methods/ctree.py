@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,8 @@ class Ctree:
     >>> tree.n_leaves, tree.apply([Column.from_values([0, 24.4, 24.6])]).tolist()
     (2, [0, 0, 1])
     """
+
+    draws_in_fit: ClassVar[bool] = False
 
     mincriterion: float = 0.9
     minbucket: int = 5

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,9 @@ class RandomForest:
     >>> drawn.values[drawn.codes].tolist()
     [0.0, 9.0]
     """
+
+    draws_in_fit: ClassVar[bool] = True
+    has_likelihood: ClassVar[bool] = False
 
     n_trees: int = 10
     minbucket: int = 5

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,6 +24,8 @@ _BLOCK = 1 << 22
 @dataclass(frozen=True)
 class _Penalised:
     """The settings of both regressions."""
+
+    draws_in_fit: ClassVar[bool] = False
 
     prior_scale: float = 2.5
     max_iter: int = 500

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -56,7 +57,14 @@ class Norm:
     [37.0, 607.0]
     """
 
+    has_likelihood: ClassVar[bool] = False
+
     proper: bool = False
+
+    @property
+    def draws_in_fit(self) -> bool:
+        """Whether the parameters are drawn."""
+        return self.proper
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedNorm:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
@@ -139,6 +147,11 @@ class Normrank:
     """
 
     proper: bool = False
+
+    @property
+    def draws_in_fit(self) -> bool:
+        """Whether the parameters are drawn."""
+        return self.proper
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedNormrank:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.

@@ -63,6 +63,11 @@ class Pmm:
         if self.n_donors < 1:
             raise CallError(f"n_donors must be at least 1, got {self.n_donors}")
 
+    @property
+    def draws_in_fit(self) -> bool:
+        """Whether the parameters are drawn."""
+        return self.proper
+
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedPmm:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,6 +34,8 @@ class Sample:
     >>> np.exp(fitted.log_prob(sex, [])).round(2).tolist()
     [0.75, 0.75, 0.25, 0.75]
     """
+
+    draws_in_fit: ClassVar[bool] = False
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedSample:
         """Keep the observed values; see :class:`unveil.synthesis.protocol.VariableMethod`.
