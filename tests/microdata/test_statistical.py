@@ -150,8 +150,8 @@ def test_a_number_in_the_place_of_a_letter_is_refused(monkeypatch):
         variable_measure={},
         missing_ranges={},
     )
-    fake = SimpleNamespace(read_dta=lambda *_, **__: ({"n": ["a", float(letter_code("b"))]}, meta))
-    monkeypatch.setattr(statistical, "load_pyreadstat", lambda _: fake)
+    data = {"n": ["a", float(letter_code("b"))]}
+    monkeypatch.setattr(statistical, "read_aside", lambda *_, **__: (data, meta))
     with pytest.raises(DataError, match="column 'n' holds -2000000002"):
         statistical.read_statistical("people.dta", "people.dta", ".dta")
 
@@ -190,10 +190,7 @@ def test_a_missing_package_is_named(tmp_path, monkeypatch):
     path = tmp_path / "people.sav"
     path.write_bytes(b"$FL2")
 
-    def without(name, *args, **kwargs):
-        raise ImportError(name)
-
-    monkeypatch.setattr(importlib, "import_module", without)
+    monkeypatch.setattr(statistical, "find_spec", lambda _: None)
     with pytest.raises(MissingPackageError, match=r"people\.sav: .*pip install 'unveil\[files\]'"):
         open_source(path)
 

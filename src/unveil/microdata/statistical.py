@@ -17,6 +17,7 @@ import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -26,9 +27,12 @@ import pyarrow.compute as pc
 
 from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
 from unveil.microdata.arrays import check_names, normalise, text_array, tidy_text, whole_numbers
+from unveil.microdata.aside import read_aside
+from unveil.microdata.doors import no_memory
 from unveil.microdata.form import PackageColumn, PackageForm
 from unveil.microdata.impossible import read_around_impossible
 from unveil.microdata.source import Kind, Source, Variable
+from unveil.microdata.whole import check_whole
 from unveil.notes import Note
 
 __all__ = [
@@ -104,9 +108,11 @@ def load_pyreadstat(label: str) -> ModuleType:
     try:
         return importlib.import_module("pyreadstat")
     except ImportError:
-        raise MissingPackageError(
-            f"{label}: SPSS, Stata and SAS files need pyreadstat; pip install 'unveil[files]'"
-        ) from None
+        raise _not_installed(label) from None
+
+
+def _not_installed(label: str) -> MissingPackageError:
+    return MissingPackageError(f"{label}: SPSS, Stata and SAS files need pyreadstat; pip install 'unveil[files]'")
 
 
 def read_statistical(path: Path, label: str, ending: str, *, encoding: str | None = None) -> Source:
@@ -129,23 +135,28 @@ def read_statistical(path: Path, label: str, ending: str, *, encoding: str | Non
         If the file cannot be read.
     """
     form = FORMATS[ending]
-    pyreadstat = load_pyreadstat(label)
+    if find_spec("pyreadstat") is None:
+        raise _not_installed(label)
     options: dict[str, Any] = {"output_format": "dict"}
     if form.has_user_missing:
         options["user_missing"] = True
     if encoding is not None and form.has_encoding:
         options["encoding"] = encoding
-    read = partial(getattr(pyreadstat, form.reader), str(path))
     try:
+        read = partial(read_aside, form.reader, path)
         try:
             data, meta = read(**options)
         except (OverflowError, ValueError):
             data, meta = read_around_impossible(read, label, options)
+    except MemoryError:
+        raise no_memory(label) from None
     except Exception as error:
         reason = " ".join(str(error).split()) or type(error).__name__
         raise FileError(
             f"{label}: not a readable {form.title} file ({reason}); check its ending, or give encoding="
         ) from None
+    if not all(isinstance(name, str) for name in meta.column_names):
+        raise FileError(f"{label}: not a readable {form.title} file (a name of a column is damaged); write it again")
     names = check_names(list(meta.column_names), label)
     columns: dict[str, pa.ChunkedArray] = {}
     variables: dict[str, Variable] = {}
@@ -154,6 +165,7 @@ def read_statistical(path: Path, label: str, ending: str, *, encoding: str | Non
         if variable is not None:
             variables[name] = variable
     num_rows = len(columns[names[0]]) if names else 0
+    check_whole(path, label, ending, num_rows)
     form_of_file = _form_of(path, form, meta, names)
     return Source(label, names, num_rows, columns.__getitem__, variables, path=str(path), form=form_of_file)
 
@@ -191,7 +203,8 @@ def _version(path: Path, package: str) -> int | None:
 def _column(name: str, values: Any, meta: Any, label: str) -> tuple[pa.ChunkedArray, Variable | None]:
     values = values if isinstance(values, list) else values.tolist()
     storage = meta.readstat_variable_types.get(name)
-    labels = dict(meta.variable_value_labels.get(name, {}))
+    # A label that is damaged comes as None.
+    labels = {code: text for code, text in meta.variable_value_labels.get(name, {}).items() if text is not None}
     if storage == "string":
         column = tidy_text(pa.chunked_array([pa.array(values, pa.string())]))
         labels = {str(code).rstrip(" "): text for code, text in labels.items()}
