@@ -64,6 +64,10 @@ SAME = [
     (["1.50", "2.00", "n"], ["1.5", "2", "n"], "written differently were taken as one"),
     (["1", "2", "refused"], ["1.0", "2.0", "refused"], "written differently were taken as one"),
     ("1|2|refused", "1.0|2.0|refused", "written differently were taken as one"),
+    (["T", "F"], ["yes", "no"], "true and false as text in different notations"),
+    (["1", "0"], [1, 0], "text was read as numbers"),
+    (["T", "F"], [1, 0], "compared as true and false"),
+    ("yes|no", [1.0, 0.0], "compared as true and false"),
     (["13.04.1942", "unknown"], ["1942-04-13", "unknown"], "written differently were taken as one"),
 ]
 

@@ -202,6 +202,10 @@ def _numbers_and_text(found: list[Distinct], where: str, notes: list[str]) -> li
     if len(numbers) == len(found):
         notes.append(Note(f"column {column!r} holds {where}: the text was read as numbers"))
         return numbers
+    numbers_of_truths = all(v in (0, 1) for f in _only(found, "number") for v in f.values.to_pylist())
+    if numbers_of_truths and all(as_truths(f, both=True) for f in _only(found, "text")):
+        notes.append(Note(f"column {column!r} holds {where}: compared as true and false"))
+        return [_truths(f) for f in found]
     notes.append(Note(f"column {column!r} holds {where}: the numbers were compared as text"))
     return compared_as_text(found) or [_as_text(f) for f in found]
 

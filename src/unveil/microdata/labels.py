@@ -409,7 +409,10 @@ class _Meeting:
         if not into or not any(k != into.get(k, k) for one in keys for k in one):
             return keys
         listed = ", ".join(level_text(code) for code in into)
-        self._note(f"the codes {listed} share labels that a file holds in their place: taken as one")
+        self._note(
+            f"the codes {listed} share labels that a file holds in their place: taken as one",
+            "some codes share labels that a file holds in their place: taken as one",
+        )
         return [[into.get(k, k) for k in one] for one in keys]
 
     def _refuse_lost_zeros(self, keys: Sequence[Sequence[Code]]) -> None:

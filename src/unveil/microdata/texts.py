@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -100,11 +101,21 @@ def _day_notations(texts: pa.Array, others: Iterable[Distinct]) -> list[DayNotat
     return [own] if isinstance(own, DayNotation) else []
 
 
-def as_truths(found: Distinct) -> Distinct | None:
-    """Text as true and false if all values are words for it, of one pair of words; else None."""
+def as_truths(found: Distinct, others: Iterable[Distinct] = (), *, both: bool = False) -> Distinct | None:
+    """Text as true and false if all values are words for it, of one pair of words; else None.
+
+    Parameters
+    ----------
+    found
+        Text.
+    others
+        Of no matter.
+    both
+        Whether both words of the pair must be there: alone, "f" may mean anything.
+    """
     words = [text.strip().lower() for text in found.values.to_pylist()]
     pair = next((pair for pair in (("true", "false"), *TRUTHS) if set(words) <= set(pair)), None)
-    if pair is None:
+    if pair is None or (both and set(words) != set(pair)):
         return None
     return replace(found, family="logical", values=from_numpy(np.array([word == pair[0] for word in words], np.bool_)))
 
@@ -194,10 +205,10 @@ def _text(found: Distinct, texts: Sequence[str]) -> Distinct:
 
 def in_one_notation(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     """Text of files that write the same amounts or days in different notations, brought together and told."""
-    if len(found) < 2 or not any(_may_be_value(f) for f in found):
+    if len(found) < 2 or (not any(_may_be_value(f) for f in found) and not all(as_truths(f) for f in found)):
         return found
     column = found[0].column
-    for read, what in ((as_numbers, "numbers"), (as_days, "dates")):
+    for read, what in ((as_numbers, "numbers"), (as_days, "dates"), (partial(as_truths, both=True), "true and false")):
         typed = [read(f, found) for f in found]
         if all(one is not None for one in typed) and len({_notation_of(f, what) for f in found}) > 1:
             notes.append(Note(f"column {column!r} holds {what} as text in different notations: compared as {what}"))
@@ -229,6 +240,8 @@ def _may_be_value(found: Distinct) -> bool:
 
 def _notation_of(found: Distinct, what: str) -> object:
     texts = pa.chunked_array([found.values])
+    if what == "true and false":
+        return tuple(sorted({text.strip().lower() for text in found.values.to_pylist()}))
     if what == "dates":
         return day_notation(texts)
     return None if all(exact_number(text) is not None for text in found.values.to_pylist()) else amount_notation(texts)
