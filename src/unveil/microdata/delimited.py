@@ -20,6 +20,7 @@ from unveil.errors import DataError, FileError, UnveilWarning
 from unveil.microdata import dialect
 from unveil.microdata.arrays import TEXT, quoted_list, text_array, unified
 from unveil.microdata.dialect import Dialect
+from unveil.microdata.doors import no_memory
 from unveil.microdata.form import Spelling, TextForm
 from unveil.microdata.inference import (
     TRUTHS,
@@ -41,12 +42,14 @@ from unveil.microdata.notation import (
     mostly_in_a_notation,
     plain_amounts,
 )
+from unveil.microdata.quotes import CheckedText, RecordsInside
 from unveil.microdata.source import Kind, Scalar, Source
 from unveil.notes import Note
 
 __all__ = ["read_delimited"]
 
 BLOCK_BYTES = 4 << 20
+LARGEST_BLOCK = 1 << 30
 MANY_DISTINCT = 0.9
 FEW_RECORDS = 1000
 
@@ -135,12 +138,12 @@ def read_delimited(
 def _parse_any(form: Dialect, missing: tuple[str, ...]) -> tuple[Dialect, pa.Table]:
     """The table as text; a file that proves not to be UTF-8 is read again as Windows text."""
     try:
-        table = _parse(form, missing, form.names, _text_types(form))
+        table, quotes = _parse_checked(form, missing, form.names, _text_types(form))
     except UnicodeError:
         if form.encoding_given or form.encoding != "utf-8":
             raise dialect.undecodable(form.label, form.encoding, dialect.undecodable_line(form)) from None
         return _parse_any(dialect.as_windows(form), missing)
-    _check_last_record(table, form)
+    _check_quotes(form, quotes, table.num_rows)
     return form, table
 
 
@@ -156,16 +159,26 @@ def _text_types(form: Dialect) -> dict[str, pa.DataType]:
 
 
 def _parse(form: Dialect, missing: tuple[str, ...], names: Sequence[str], types: Mapping[str, pa.DataType]) -> pa.Table:
+    return _parse_checked(form, missing, names, types)[0]
+
+
+def _parse_checked(
+    form: Dialect,
+    missing: tuple[str, ...],
+    names: Sequence[str],
+    types: Mapping[str, pa.DataType],
+    block: int = BLOCK_BYTES,
+) -> tuple[pa.Table, CheckedText]:
     row_names = (_free_name(form.names),) if form.row_names else ()
     try:
-        with pa.input_stream(str(form.path), compression="gzip" if form.compressed else None) as stream:
+        with dialect.open_bytes(form.path) as raw:
+            text = CheckedText(raw, form.encoding, form.delimiter, form.label)
             return arrow_csv.read_csv(
-                stream,
+                pa.PythonFile(text, mode="r"),
                 read_options=arrow_csv.ReadOptions(
                     column_names=[*row_names, *form.names],
                     skip_rows_after_names=1,
-                    block_size=BLOCK_BYTES,
-                    encoding=form.encoding,
+                    block_size=block,
                 ),
                 parse_options=arrow_csv.ParseOptions(
                     delimiter=form.delimiter,
@@ -180,16 +193,20 @@ def _parse(form: Dialect, missing: tuple[str, ...], names: Sequence[str], types:
                     quoted_strings_can_be_null=False,
                     null_values=list(missing),
                 ),
-            )
+            ), text
     except UnicodeError:
         raise
+    except MemoryError:
+        raise no_memory(form.label) from None
     except pa.ArrowInvalid as error:
         if "UTF8" in str(error):
             raise UnicodeError(str(error)) from None
         if _has_header_only(form):
-            return pa.schema([(name, types[name]) for name in names]).empty_table()
+            return pa.schema([(name, types[name]) for name in names]).empty_table(), text
+        if "straddling" in str(error) and block < LARGEST_BLOCK:  # a record is longer than that
+            return _parse_checked(form, missing, names, types, 16 * block)
         _raise_malformed(form, error)
-    except (OSError, EOFError) as error:
+    except dialect.UNREADABLE as error:
         raise dialect.unreadable(form.label, error) from None
 
 
@@ -213,12 +230,22 @@ def _has_header_only(form: Dialect) -> bool:
     return not form.sample and sum(1 for _ in dialect.read_records(form)) == 1
 
 
-def _check_last_record(table: pa.Table, form: Dialect) -> None:
-    """A quote that is never closed swallows the rest of the file without an error: see the last record."""
-    last = table.slice(max(table.num_rows - 1, 0)).to_pylist()
-    if any(value is not None and ("\n" in value or "\r" in value) for row in last for value in row.values()):
-        for _ in dialect.read_records(form, strict=True):
-            pass
+def _check_quotes(form: Dialect, text: CheckedText, num_rows: int) -> None:
+    """See that no quote has swallowed records: one that is never closed, or closed by the quote of another field.
+
+    A quote inside of a field that does not begin with one is part of its text.
+    """
+    if text.obeys and text.lines == num_rows + 1:
+        return  # no field goes over several lines
+    like_records = RecordsInside(form)
+    for line, record in dialect.read_records(form, strict=True):
+        like_records.look(line, record)
+    if like_records.first is not None:
+        _warn(
+            f"{form.label}: line {like_records.first}: a field in quotes goes over several lines, each of which looks "
+            "like a record; if a quote was left open there, close it",
+            (),
+        )
 
 
 # Typing

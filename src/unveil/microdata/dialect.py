@@ -7,20 +7,26 @@ import csv
 import gzip
 import io
 import re
+import sys
 import warnings
+import zlib
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
 from unveil.errors import CallError, DataError, FileError, UnveilWarning
 from unveil.microdata.arrays import check_names
+from unveil.microdata.doors import is_of_memory, no_memory
 from unveil.notes import Note
 
 __all__ = ["Dialect", "find_dialect", "has_mark", "open_bytes", "read_records", "undecodable_line", "unreadable"]
 
 SAMPLE_BYTES = 1 << 20
+UNREADABLE = (OSError, EOFError, zlib.error, MemoryError)
+"""What the operating system and the decompressor raise."""
 SAMPLE_RECORDS = 4000
 DELIMITERS = (",", ";", "\t", "|")
 DELIMITER_NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
@@ -108,8 +114,10 @@ def has_mark(path: Path) -> bool:
         return file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
 
 
-def unreadable(label: str, error: Exception) -> FileError:
+def unreadable(label: str, error: BaseException) -> FileError:
     """What to say when the operating system or the decompressor gives up."""
+    if is_of_memory(error):
+        return no_memory(label)
     reason = " ".join(str(error).split()) or type(error).__name__
     return FileError(f"{label}: cannot be read ({reason}); check that the file is complete")
 
@@ -130,7 +138,7 @@ def find_dialect(path: Path, label: str, encoding: str | None, delimiter: str | 
         with open_bytes(path) as file:
             head = file.read(SAMPLE_BYTES)
             whole = not file.read(1)
-    except (OSError, EOFError) as error:
+    except UNREADABLE as error:
         raise unreadable(label, error) from None
     _check_text(head, label, encoding)
     found, text = _decode(head, label, encoding, whole)
@@ -229,11 +237,12 @@ def _records(text: str, delimiter: str, whole: bool, label: str, limit: int = SA
     """The first records that are not blank; one that the sample cuts off is left out."""
     records: list[list[str]] = []
     try:
-        for record in csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter):
-            if record:
-                records.append(record)
-            if len(records) > limit:
-                return records
+        with _fields_of_any_length():
+            for record in csv.reader(io.StringIO(text.lstrip("\ufeff"), newline=""), delimiter=delimiter):
+                if record:
+                    records.append(record)
+                if len(records) > limit:
+                    return records
     except csv.Error as error:
         raise FileError(f"{label}: not a delimited text file ({error}); a quote may never be closed") from None
     return records if whole or len(records) < 2 else records[:-1]
@@ -263,6 +272,11 @@ def _header(records: list[list[str]], label: str, delimiter: str) -> tuple[tuple
     widths = {len(record) for record in records[1:]}
     shorter = widths == {len(names) + 1} and len(names) > 1
     unnamed = not names[0].strip() and len(names) > 1
+    if shorter and all(record[-1] == "" for record in records[1:]):
+        raise DataError(
+            f"{label}: every line but the first ends with a {DELIMITER_NAMES.get(delimiter, 'delimiter')}; "
+            "remove it, or name the column that it makes"
+        )
     if shorter or unnamed:
         text = f"{label}: the first column has no name (row names, as R writes them) and is left out"
         warnings.warn(UnveilWarning(Note(text)), stacklevel=2)
@@ -277,7 +291,11 @@ def _header(records: list[list[str]], label: str, delimiter: str) -> tuple[tuple
 
 def read_records(form: Dialect, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Records with the number of the line on which each begins; slow, for error messages only."""
-    with open_bytes(form.path) as raw, io.TextIOWrapper(raw, form.encoding, "replace", newline="") as text:
+    with (
+        _fields_of_any_length(),
+        open_bytes(form.path) as raw,
+        io.TextIOWrapper(raw, form.encoding, "replace", newline="") as text,
+    ):
         reader = csv.reader(text, delimiter=form.delimiter, strict=strict)
         line = 1
         try:
@@ -288,6 +306,16 @@ def read_records(form: Dialect, *, strict: bool = False) -> Iterator[tuple[int, 
             raise FileError(
                 f"{form.label}: the quotes of the record on line {line} do not pair; close or double them"
             ) from None
+
+
+@contextmanager
+def _fields_of_any_length() -> Iterator[None]:
+    """Python's own reader takes a field of more than 128 KB for a mistake."""
+    before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
+    try:
+        yield
+    finally:
+        csv.field_size_limit(before)
 
 
 def undecodable_line(form: Dialect) -> int:
