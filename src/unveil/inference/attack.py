@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -59,6 +59,22 @@ class Attack:
         return int(self.at_risk.sum()) / len(self.at_risk)
 
 
+@dataclass
+class Fits:
+    """How many models of an attacker were trained, how many of them not to the end, and why."""
+
+    trained: int = 0
+    unfinished: int = 0
+    reason: str = ""
+
+    def count(self, heard: Sequence[str]) -> None:
+        """Count one model by what was heard of it."""
+        self.trained += 1
+        if heard:
+            self.unfinished += 1
+            self.reason = self.reason or heard[0]
+
+
 @dataclass(frozen=True, eq=False)
 class Runner:
     """A problem, and how it is scored.
@@ -75,6 +91,8 @@ class Runner:
         All random numbers derive from it and the place of their use.
     threads
         Number of threads; no figure depends on it.
+    fits
+        Per attacker, how many models were trained so far, and how many not to the end.
     """
 
     problem: Problem
@@ -82,6 +100,18 @@ class Runner:
     delta: float
     seed: int
     threads: int
+    fits: dict[str, Fits] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What deserves a look in the files, and which models were not fitted to the end."""
+        unfinished = (
+            f"{name} did not converge in {fits.unfinished} of {fits.trained} models ({fits.reason}): the figures are "
+            "those of models that were not fitted to the end"
+            for name, fits in self.fits.items()
+            if fits.unfinished
+        )
+        return (*self.problem.warnings, *unfinished)
 
     def score(self, inferred: Inferred, attacked: Evidence | None = None) -> Floats:
         """The scores of all persons, in the order of the original or of these records."""
@@ -143,7 +173,10 @@ class Runner:
 
     def _fit(self, attacker: Attacker, evidence: Evidence, *place: int) -> Predictor:
         train = evidence.joined(self.problem.side)
-        return fit_attacker(attacker, train.table, train.target, self._stream(*place), self.threads)
+        heard: list[str] = []
+        predict = fit_attacker(attacker, train.table, train.target, self._stream(*place), self.threads, heard.append)
+        self.fits.setdefault(attacker.name, Fits()).count(heard)
+        return predict
 
     def _shuffled(self, evidence: Evidence, release: int, permutation: int) -> Evidence:
         rng = np.random.default_rng(self._stream(_SHUFFLE, release, permutation))

@@ -21,7 +21,7 @@ from scipy.special import expit, softmax
 from unveil.errors import CallError, MissingPackageError
 from unveil.inference.forest import grow_forest
 from unveil.inference.keys import Design, KeyTable
-from unveil.inference.linear import binary_logistic, lasso_logistic, least_squares, multinomial_logistic
+from unveil.inference.linear import NotConverged, binary_logistic, lasso_logistic, least_squares, multinomial_logistic
 from unveil.inference.pruning import pruned
 from unveil.microdata.nearest import near_matches
 from unveil.trees import Column, grow
@@ -99,7 +99,7 @@ class _Estimator:
             return _numbers(model, design.matrix)
         n_classes = target.n_classes
         if not hasattr(model, "predict_proba"):
-            return lambda other: np.eye(n_classes)[np.asarray(model.predict(design.matrix(other)), dtype=np.intp)]
+            return _certain(model, design.matrix, n_classes, self.name)
         return _by_class(model, design.matrix, n_classes, self.name)
 
 
@@ -112,6 +112,20 @@ def _fresh(estimator: Any) -> Any:
             return copy.deepcopy(estimator)
         return clone(estimator)
     return copy.deepcopy(estimator)
+
+
+def _certain(model: Any, matrix: Callable[[KeyTable], Floats], n_classes: int, name: str) -> Predictor:
+    """The predicted class with probability 1, of a model that gives no probabilities."""
+
+    def predict(other: KeyTable) -> Floats:
+        said = np.asarray(model.predict(matrix(other))).ravel()
+        if said.dtype.kind not in "biuf" or not np.isin(said, np.arange(n_classes)).all():
+            raise CallError(
+                f"attacker {name} predicts what is none of the classes it was trained on: give a classifier"
+            )
+        return np.eye(n_classes)[said.astype(np.intp)]
+
+    return predict
 
 
 def _by_class(model: Any, matrix: Callable[[KeyTable], Floats], n_classes: int, name: str) -> Predictor:
@@ -351,27 +365,56 @@ def _estimator(given: Any, continuous: bool, taken: Sequence[str]) -> Attacker:
         raise CallError(
             f"an attacker is a name or an estimator with fit and predict_proba or predict, not {type(given).__name__}"
         )
-    if continuous and not hasattr(given, "predict"):
-        raise CallError(f"attacker {type(given).__name__} has no predict, which a continuous target needs")
     name = type(given).__name__
+    if continuous and not hasattr(given, "predict"):
+        raise CallError(f"attacker {name} has no predict, which a continuous target needs")
+    kind, suits = _kind_of(given), "regressor" if continuous else "classifier"
+    if kind not in (None, suits):
+        raise CallError(
+            f"attacker {name} is a {kind} and the target is {'continuous' if continuous else 'categorical'}: give a "
+            f"{suits}, or say kind="
+        )
     if name in taken:
         name = f"{name} {1 + sum(other.split()[0] == name for other in taken)}"
     return _Estimator(name, given)
 
 
+def _kind_of(given: Any) -> str | None:
+    """What an estimator says it is: "classifier", "regressor", another kind; None where it does not say."""
+    found = getattr(given, "_estimator_type", None)
+    if found is None and hasattr(given, "__sklearn_tags__"):
+        found = given.__sklearn_tags__().estimator_type
+    return None if found is None else str(found)
+
+
 def fit_attacker(
-    attacker: Attacker, table: KeyTable, target: Target, seed: np.random.SeedSequence, threads: int
-) -> Predictor:
+    attacker: Attacker, table: KeyTable, target: Target, seed: np.random.SeedSequence, threads: int,
+    heard: Callable[[str], None] | None = None,
+) -> Predictor:  # fmt: skip
     """Train an attacker; with a single value to be seen, that value is predicted.
 
     Records are put in the order of :meth:`KeyTable.ordering`: sums round in their order, and it is not to matter.
+
+    Parameters
+    ----------
+    attacker, table, target, seed, threads
+        What is trained on what.
+    heard
+        Called with the first line of each warning that the fit has not converged. Without it these warnings are
+        passed on; other warnings of an attacker by name concern nobody who calls it by its name.
     """
     constant = _constant(target)
     if constant is not None:
         return constant
     order = table.ordering(target.y)
     table, target = table.take(order), target.take(order)
-    with warnings.catch_warnings():
-        if isinstance(attacker, _Named):
-            warnings.simplefilter("ignore")
-        return attacker.fit(table, target, seed, threads)
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        predict = attacker.fit(table, target, seed, threads)
+    for one in caught:
+        unfinished = issubclass(one.category, NotConverged) or one.category.__name__ == "ConvergenceWarning"
+        if unfinished and heard is not None:
+            heard(str(one.message).partition("\n")[0])
+        elif unfinished or not isinstance(attacker, _Named):
+            warnings.warn_explicit(one.message, one.category, one.filename, one.lineno)
+    return predict

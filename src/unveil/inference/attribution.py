@@ -255,7 +255,7 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     return Attribution(
         problem.target, run.attacker, problem.pair.labels[run.release], int(run.at_risk.sum()), len(run.at_risk),
         level, float(beta[0]), tuple(coefficients), separated, tuple(_importance(run, runner, repeats)),
-        tuple(_dependence(run, runner)), problem.warnings, problem.pair.flavour,
+        tuple(_dependence(run, runner)), runner.warnings, problem.pair.flavour,
     )  # fmt: skip
 
 

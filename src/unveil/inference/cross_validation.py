@@ -17,7 +17,7 @@ from scipy.special import ndtri
 
 from unveil.errors import CallError
 from unveil.inference.attack import fold_of
-from unveil.inference.attackers import Target
+from unveil.inference.attackers import Target, resolve
 from unveil.inference.problem import TargetKind
 from unveil.inference.rapid import rapid
 from unveil.microdata.coding import distinct_values
@@ -201,6 +201,7 @@ def rapid_synthesizer_cv(
         declared in ("numeric", "date", "datetime") if declared else found.family in ("number", "date", "datetime")
     )
     continuous = kind == "continuous" or (kind is None and measured and len(found.values) > 2)
+    resolve(attacker, continuous)
     labels = Target(found.codes, None if continuous else len(found.values) + 1)
     held_out: list[float] = []
     in_sample: list[float] = []

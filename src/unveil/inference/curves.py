@@ -181,7 +181,7 @@ def rapid_curve(
                 )
             )  # fmt: skip
     return RapidCurve(
-        problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, problem.warnings, problem.pair.flavour
+        problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, runner.warnings, problem.pair.flavour
     )
 
 

@@ -2,15 +2,32 @@
 
 from __future__ import annotations
 
+import warnings
+from collections.abc import Callable
+
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-__all__ = ["binary_logistic", "lasso_logistic", "least_squares", "multinomial_logistic"]
+__all__ = ["NotConverged", "binary_logistic", "lasso_logistic", "least_squares", "multinomial_logistic"]
 
 Floats = NDArray[np.float64]
 _RIDGE = 1e-8
+_MOST = 500
+_MOST_STEPS = 3000
+_MOST_COEFFICIENTS = 600
+_MOST_WORK = 2e9
+_EXACT = 1e-12
+_SHORTEST = 1e-6
+
+
+class NotConverged(UserWarning):
+    """A fit was ended before it was done; results say so by :class:`unveil.inference.Rapid.warnings`."""
+
+
+def _not_converged(steps: int) -> None:
+    warnings.warn(f"not converged after {steps} iterations", NotConverged, stacklevel=3)
 
 
 def least_squares(x: Floats, y: Floats) -> Floats:
@@ -65,6 +82,8 @@ def binary_logistic(x: Floats, y: Floats, *, most: int = 25, tolerance: float = 
         before, deviance = deviance, _deviance(y, mean)
         if abs(deviance - before) < tolerance * (abs(deviance) + 0.1):
             break
+    else:
+        _not_converged(most)
     return beta
 
 
@@ -74,6 +93,9 @@ def _deviance(y: Floats, mean: Floats) -> float:
 
 def multinomial_logistic(x: Floats, y: NDArray[np.integer], n_classes: int) -> Floats:
     """Maximum likelihood of three or more classes, with a ridge too small to matter where a maximum exists.
+
+    By Newton's method where the Hessian is small enough, so that shares are met to the last digits; else by a limited
+    memory.
 
     Parameters
     ----------
@@ -101,9 +123,45 @@ def multinomial_logistic(x: Floats, y: NDArray[np.integer], n_classes: int) -> F
         gradient = x.T @ (np.exp(eta) / total[:, None] - onehot) / n + _RIDGE * beta
         return value, gradient.ravel()
 
-    found = minimize(loss, np.zeros(k * n_classes), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    start = np.zeros(k * n_classes)
+    if start.size <= _MOST_COEFFICIENTS and n * float(start.size) ** 2 <= _MOST_WORK:
+        return _newton(x, n_classes, loss, start).reshape(k, n_classes)
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", options={"maxiter": _MOST})
+    if not found.success:
+        _not_converged(int(found.nit))
     result: Floats = found.x.reshape(k, n_classes)
     return result
+
+
+def _newton(x: Floats, n_classes: int, loss: Callable[[Floats], tuple[float, Floats]], beta: Floats) -> Floats:
+    """Newton steps, halved until the loss falls; done when the gradient, or what a step gains, is all rounding."""
+    value, gradient = loss(beta)
+    for _ in range(_MOST):
+        step = np.linalg.solve(_hessian(x, beta, n_classes), gradient)
+        size, gain = 1.0, float(gradient @ step)
+        if np.abs(gradient).max() < _EXACT or gain < _EXACT**2:
+            return beta
+        while (found := loss(beta - size * step))[0] > value and size > _SHORTEST:
+            size /= 2
+        if size <= _SHORTEST:
+            return beta
+        beta, (value, gradient) = beta - size * step, found
+    _not_converged(_MOST)
+    return beta
+
+
+def _hessian(x: Floats, beta: Floats, n_classes: int) -> Floats:
+    """Second derivatives (k c, k c) of the mean loss of coefficients (k, c)."""
+    n, k = x.shape
+    p = softmax(x @ beta.reshape(k, n_classes), axis=1)
+    found = np.empty((k, n_classes, k, n_classes))
+    for a in range(n_classes):
+        for b in range(a, n_classes):
+            weight = p[:, a] * ((a == b) - p[:, b]) / n
+            found[:, a, :, b] = found[:, b, :, a] = (x * weight[:, None]).T @ x
+    square = found.reshape(k * n_classes, -1)
+    square[np.diag_indices(len(square))] += _RIDGE
+    return square
 
 
 def lasso_logistic(x: Floats, y: NDArray[np.integer], n_classes: int, *, penalty: float | None = None) -> Floats:
@@ -127,7 +185,8 @@ def lasso_logistic(x: Floats, y: NDArray[np.integer], n_classes: int, *, penalty
 
     References
     ----------
-    Beck & Teboulle (2009), A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sciences 2, 183-202.
+    Beck & Teboulle (2009), A fast iterative shrinkage-thresholding algorithm, SIAM J. Imaging Sciences 2, 183-202; with
+    restarts as in O'Donoghue & Candès (2015), Foundations of Computational Mathematics 15, 715-732.
     """
     n, k = x.shape
     strength = 1 / n if penalty is None else penalty
@@ -135,15 +194,19 @@ def lasso_logistic(x: Floats, y: NDArray[np.integer], n_classes: int, *, penalty
     step = 2 * n / np.linalg.norm(x, 2) ** 2
     beta = np.zeros((k, n_classes))
     ahead, momentum = beta, 1.0
-    for _ in range(1000):
+    for _ in range(_MOST_STEPS):
         gradient = x.T @ (softmax(x @ ahead, axis=1) - onehot) / n
         moved = ahead - step * gradient
         shrunk = np.sign(moved) * np.maximum(np.abs(moved) - step * strength, 0)
         shrunk[0] = moved[0]
+        if ((ahead - shrunk) * (shrunk - beta)).sum() > 0:
+            momentum = 1.0
         following = (1 + np.sqrt(1 + 4 * momentum**2)) / 2
         ahead = shrunk + (momentum - 1) / following * (shrunk - beta)
         change = float(np.abs(shrunk - beta).max())
         beta, momentum = shrunk, following
         if change < 1e-6:
             break
+    else:
+        _not_converged(_MOST_STEPS)
     return beta

@@ -126,7 +126,7 @@ class Rapid:
             labels=problem.pair.labels,
             notes=problem.notes,
             unmatched=problem.unmatched,
-            warnings=problem.warnings,
+            warnings=runner.warnings,
             runs=tuple(runs),
             runner=runner,
         )
