@@ -33,7 +33,8 @@ def people(n: int, seed: int) -> pa.Table:
     rng = np.random.default_rng(seed)
     x, k = np.round(rng.normal(size=n), 2), rng.choice(list("abc"), n)
     t = np.digitize(x + (k == "a") + rng.normal(size=n), [-0.7, 0.7])
-    return pa.table({"x": x, "k": k, "t": np.array(["low", "middle", "high"])[t], "y": np.round(x + rng.normal(size=n), 1)})
+    y = np.round(x + rng.normal(size=n), 1)
+    return pa.table({"x": x, "k": k, "t": np.array(["low", "middle", "high"])[t], "y": y})
 
 
 PAIR = unveil.Pair(people(120, 1), people(120, 2))
