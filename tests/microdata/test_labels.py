@@ -388,6 +388,37 @@ def test_key_sets_and_order_of_levels():
     assert str(one).splitlines()[:6] == str(other).splitlines()[:6]
 
 
+# ---------------------------------------------------------------------------------------------------------- R
+IN_CODES = {
+    "children": "0 1 2 3 4 9 8 0 1 2 3 _",
+    "score": "1 2 3 4 5 97 98 99 1 2 3 _",
+    "grade": "1 2 3 1 2 3 1 2 3 1 2 _",
+    "text": "a b a b a b a b a b _ a",
+    "amount": "10 .a .z _ 20 30 40 50 60 70 80 90",
+}
+IN_LABELS = {
+    "children": "none 1 2 3 4-or-more refused 8 none 1 2 3 _",
+    "score": "lowest 2 3 4 highest 97 98 99 lowest 2 3 _",
+    "grade": "good fair poor good fair poor good fair poor good fair _",
+    "text": "yes no yes no yes no yes no yes no _ yes",
+    "amount": "10 not-asked refused _ 20 30 40 50 60 70 80 90",
+}
+
+
+@quiet
+@pytest.mark.parametrize("written", [IN_CODES, IN_LABELS], ids=["codes", "labels"])
+@pytest.mark.parametrize("name", IN_CODES)
+def test_labelled_columns_of_r(tmp_path: Path, written: Mapping[str, str], name: str):
+    """Columns of haven, their user missing values and lettered gaps among them, and the same records as text."""
+    pytest.importorskip("rdata", reason="for R files")
+    original = Path(__file__).parent / "r_files" / "labelled.rds"
+    cells = [cell.strip("_").replace("-", " ") for cell in written[name].split()]
+    (tmp_path / "people.csv").write_text(f"{name},k\n" + "".join(f"{cell},1\n" for cell in cells), encoding="utf-8")
+    for pair in ((original, tmp_path / "people.csv"), (tmp_path / "people.csv", original)):
+        found = unveil.Pair(*pair).column(name)
+        assert found.original.tolist() == found.releases[0].tolist(), (pair, found.labels)
+
+
 # ------------------------------------------------------------------------------------------ synthesizers
 @quiet
 @pytest.mark.parametrize("held", ["codes", "labels"])
