@@ -285,6 +285,9 @@ def by_labels(
     shared = Labels({})
     for one in declared:
         shared = shared.or_else(one)
+    if _are_plain_codes(found, declared, shared):
+        codes = {code: level_text(code) for code in shared.by_code}
+        return list(found), _naming([shared], codes), []
     files = [
         _File(f, own.or_else(shared), variable.labelled, bool(own.by_code))
         for f, own, variable in zip(found, declared, variables, strict=True)
@@ -533,11 +536,24 @@ class _Meeting:
         return {code: level_text(code) for code in self.shared.by_code}
 
     def _naming(self, texts: Mapping[Code, str]) -> Naming:
-        by_label: dict[str, str] = {}
-        for file in self.files:
-            for code, label in file.labels.by_code.items():
-                if code in texts:
-                    by_label.setdefault(label, texts[code])
-                    if letter := letter_of(code):
-                        by_label.setdefault(f".{letter}", texts[code])
-        return Naming(dict(texts), by_label)
+        return _naming([file.labels for file in self.files], texts)
+
+
+def _are_plain_codes(found: Sequence[Distinct], declared: Sequence[Labels], shared: Labels) -> bool:
+    """Whether it takes no look at the values: numbers only, no label that reads like one, the same labels for all."""
+    return (
+        all(f.family in ("number", "empty") for f in found)
+        and all(not one.by_code or one.by_code == shared.by_code for one in declared)
+        and all(exact_number(text) is None for text in shared.by_code.values())
+    )
+
+
+def _naming(known: Sequence[Labels], texts: Mapping[Code, str]) -> Naming:
+    by_label: dict[str, str] = {}
+    for labels in known:
+        for code, label in labels.by_code.items():
+            if code in texts:
+                by_label.setdefault(label, texts[code])
+                if letter := letter_of(code):
+                    by_label.setdefault(f".{letter}", texts[code])
+    return Naming(dict(texts), by_label)

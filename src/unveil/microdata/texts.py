@@ -32,6 +32,8 @@ from unveil.notes import Note
 __all__ = ["as_days", "as_numbers", "as_truths", "compared_as_text", "in_one_notation"]
 
 _SIGNED = "[0-9][-+.,/' eE\u00a0\u2009\u2019\u202f]|^[+]"
+_MOST_TRUTHS = 50
+"""Two words in any letter case and with any blanks are hardly more levels than this."""
 _TYPES = (
     ("date", pa.date32()),
     ("datetime", pa.timestamp("us")),
@@ -113,6 +115,8 @@ def as_truths(found: Distinct, others: Iterable[Distinct] = (), *, both: bool = 
     both
         Whether both words of the pair must be there: alone, "f" may mean anything.
     """
+    if len(found.values) > _MOST_TRUTHS:
+        return None
     words = [text.strip().lower() for text in found.values.to_pylist()]
     pair = next((pair for pair in (("true", "false"), *TRUTHS) if set(words) <= set(pair)), None)
     if pair is None or (both and set(words) != set(pair)):
