@@ -340,6 +340,18 @@ def test_texts_pass_by_what_was_written_for_publication():
     assert [(p["reason"], p["seconds"]) for p in safe["parts"]] == [(HELD_BACK, None), (None, None)]
 
 
+def test_no_text_names_a_file():
+    text = "Erika.csv: column 'job' holds text; o in Erika.csv.csv, O, co and o; s"
+    whole = document(
+        data={"original": {"label": "o", "records": 300}, "releases": [{"label": "Erika.csv", "records": 1},
+                                                                     {"label": "s", "records": 2}], "columns": []},
+        warnings=[{"part": "p", "text": text, "text_public": text}],
+    )  # fmt: skip
+    assert release_safe(whole)["warnings"][0]["text"] == (
+        "release 1: column 'job' holds text; the original in release 1.csv, O, co and the original; release 2"
+    )
+
+
 def test_texts_are_not_mixed_up_where_lists_do_not_fit():
     notes = {"target": "ill", "notes": ["secret", "other"], "notes_public": ["only one"]}
     assert release_safe(document(targets=[notes]))["targets"][0]["notes"] == [HELD_BACK]

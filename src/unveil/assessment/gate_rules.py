@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,6 +35,8 @@ class At:
         Position of the row in its list.
     whole
         The assessment.
+    files
+        Names of files, and what the files are called instead.
     """
 
     rounding: Rounding
@@ -41,6 +44,15 @@ class At:
     name: str
     place: int
     whole: Mapping[str, Any]
+    files: Mapping[str, str]
+
+    def without_names(self, text: str) -> str:
+        """A text without the names of files, which hold names of persons."""
+        if not self.files:
+            return text
+        longest_first = sorted(self.files, key=len, reverse=True)
+        anyone = "|".join(map(re.escape, longest_first))
+        return re.sub(rf"(?<!\w)(?:{anyone})(?!\w)", lambda found: self.files[found[0]], text)
 
 
 Rule = Callable[[Any, At], Any]
@@ -66,7 +78,7 @@ def said(value: Any, at: At) -> str | None:
     if value is None:
         return None
     public = at.row.get(at.name + SUFFIX)
-    return public if isinstance(public, str) else HELD_BACK
+    return at.without_names(public) if isinstance(public, str) else HELD_BACK
 
 
 def sentences(value: Any, at: At) -> list[str]:
@@ -76,7 +88,7 @@ def sentences(value: Any, at: At) -> list[str]:
         return []
     if not isinstance(public, list) or len(public) != len(value):
         return [HELD_BACK]
-    return list(dict.fromkeys(text if isinstance(text, str) else HELD_BACK for text in public))
+    return list(dict.fromkeys(at.without_names(text) if isinstance(text, str) else HELD_BACK for text in public))
 
 
 def nothing(value: Any, at: At) -> None:
@@ -169,6 +181,15 @@ def of_policy(value: Any, at: At) -> Any:
 
 
 # Files --------------------------------------------------------------------------------------------------------------
+
+
+def called_instead(assessment: Mapping[str, Any]) -> dict[str, str]:
+    """What the files of an assessment are called instead of their names."""
+    inputs = [(one["label"], one["role"]) for one in (assessment.get("provenance") or {}).get("inputs", ())]
+    found = {label: f"the {role}" for label, role in inputs}
+    found[assessment["data"]["original"]["label"]] = "the original"
+    releases = [one["label"] for one in assessment["data"]["releases"]]
+    return found | {label: f"release {number}" for number, label in enumerate(releases, 1)}
 
 
 def original_or_release(value: Any, at: At) -> str:

@@ -198,9 +198,8 @@ def pose(
         if i == 0:
             counted = records
         if len(records) < len(y):
-            notes.append(
-                f"{len(y) - len(records)} record(s) of {source.label} without an amount in {target!r} are left out"
-            )
+            text = f"record(s) of {source.label} without an amount in {target!r} are left out"
+            notes.append(Note(f"{len(y) - len(records)} {text}", text))
     if not len(evidence[0]):
         raise DataError(f"{files.original.label}: column {target!r} has no amounts; there is nothing to infer")
     for source, one in zip(files.releases, evidence[1 : pair.n_releases + 1], strict=False):
@@ -265,9 +264,8 @@ def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) 
         return kind == "continuous"
     if measured and len(column.levels) <= 2:
         if len(column.levels) == 2:
-            notes.append(
-                f"{column.name!r} has two values and is taken as categorical; kind='continuous' takes it as a number"
-            )
+            text = "has two values and is taken as categorical; kind='continuous' takes it as a number"
+            notes.append(Note(f"{column.name!r} {text}"))
         return False
     return measured
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from unveil.errors import CallError, DataError
 from unveil.microdata.holdout import WHY, Holdout
 from unveil.microdata.source import Source
+from unveil.notes import Note
 from unveil.synthesis.provenance import FileFacts, Provenance, read_provenance
 
 __all__ = ["check_provenance", "require_statement"]
@@ -22,9 +23,11 @@ def require_statement(holdout_unseen: bool) -> None:
     """
     if holdout_unseen is not True:
         raise CallError(
-            "say holdout_unseen=True (--holdout-unseen) if the synthesizer never saw the held-out records, nor "
-            f"anybody who tuned it; {WHY}. Without such records, membership_synthesizer (--refit cart) fits the "
-            "synthesizer anew with and without them"
+            Note(
+                "say holdout_unseen=True (--holdout-unseen) if the synthesizer never saw the held-out records, nor "
+                f"anybody who tuned it; {WHY}. Without such records, membership_synthesizer (--refit cart) fits the "
+                "synthesizer anew with and without them"
+            )
         )
 
 

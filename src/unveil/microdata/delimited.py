@@ -351,7 +351,7 @@ def _in_codes(values: pa.ChunkedArray, labels: Mapping[Scalar, str], label: str,
     codes = codes_of_labels(pc.unique(values).drop_null().to_pylist(), labels)
     if not codes:
         return values
-    _warn(f"{label}: column {name!r} holds labels of codes: they were replaced by their codes", [name])
+    _warn(Note(f"{label}: column {name!r} holds labels of codes: they were replaced by their codes"), [name])
     place = pc.index_in(values, value_set=text_array(list(codes)))
     return pc.coalesce(pc.take(text_array(list(codes.values())), place), values)
 
@@ -389,25 +389,26 @@ def _settle_gaps(
         if column.typed is not None and not in_text:
             final[column.name] = column.typed
             if column.tokens:
-                _warn(f"{label}: column {column.name!r}: {quoted_list(column.tokens)} read as a gap", [column.name])
+                start = f"{label}: column {column.name!r}:"
+                text = Note(f"{start} {quoted_list(column.tokens)} read as a gap", f"{start} a text read as a gap")
+                _warn(text, [column.name])
             continue
         final[column.name] = _as_text(column.text)
         if column.typed is not None and not column.only_tokens:
-            _warn(
-                f"{label}: column {column.name!r} would hold no text but for {quoted_list(sorted(inside))} "
-                "in quotes; kept as text",
-                [column.name],
-            )
+            start = f"{label}: column {column.name!r} would hold no text but for"
+            found = quoted_list(sorted(inside))
+            text = Note(f"{start} {found} in quotes; kept as text", f"{start} texts in quotes; kept as text")
+            _warn(text, [column.name])
         unquoted = [token for token in column.tokens if token not in inside and token.strip()]
         if unquoted:
             levels[column.name] = unquoted
     if levels:
         tokens = sorted({token for found in levels.values() for token in found})
-        _warn(
-            f"{label}: column {quoted_list(levels)}: {quoted_list(tokens)} kept as a level of its own; "
-            "if it is a gap, add it to the texts that stand for a missing value (missing)",
-            levels,
+        start = f"{label}: column {quoted_list(levels)}:"
+        kept = (
+            "kept as a level of its own; if it is a gap, add it to the texts that stand for a missing value (missing)"
         )
+        _warn(Note(f"{start} {quoted_list(tokens)} {kept}", f"{start} what looks like a gap {kept}"), levels)
     return final
 
 
@@ -454,11 +455,11 @@ def _warn_points(columns: Sequence[_Column], label: str) -> None:
     """In a file of decimal commas a point may be a thousands sign: such a column is not guessed at."""
     for column in columns:
         if column.typed is None and infer(_plain_values(column)) is not None:
-            _warn(
+            text = Note(
                 f"{label}: column {column.name!r} holds numbers with a point where other columns have "
-                "decimal commas; kept as text, give decimal= or a schema",
-                [column.name],
+                "decimal commas; kept as text, give decimal= or a schema"
             )
+            _warn(text, [column.name])
 
 
 _UNSETTLED = {
@@ -479,7 +480,7 @@ def _warn_unsettled(columns: Sequence[_Column], form: Dialect, sign: str) -> Non
         if column.typed is None and not (sign == "," and infer(values) is not None):
             unsettled = _unsettled(values)
             if unsettled:
-                _warn(f"{form.label}: column {column.name!r} holds {unsettled}", [column.name])
+                _warn(Note(f"{form.label}: column {column.name!r} holds {unsettled}"), [column.name])
 
 
 def _unsettled(values: pa.ChunkedArray) -> str | None:

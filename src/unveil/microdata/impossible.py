@@ -87,8 +87,10 @@ def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, opt
         if len(impossible) > _MOST_CELLS:
             warnings.warn(
                 UnveilWarning(
-                    f"{label}: column {name!r} is declared to hold dates, and many of its values are dates of no "
-                    "calendar; it was read as numbers",
+                    Note(
+                        f"{label}: column {name!r} is declared to hold dates, and many of its values are dates of no "
+                        "calendar; it was read as numbers"
+                    ),
                     [name],
                 ),
                 stacklevel=4,

@@ -387,7 +387,7 @@ class Pair:
             held = ", ".join(column.label(code) for code in column.special) or "none"
             codes_given = ", ".join(map(str, special))
             start = f"column {name!r}: of the special codes {codes_given} the files hold"
-            notes.append(Note(f"{start} {held}", f"{start} only some, or none"))
+            notes.append(Note(f"{start} {held}", f"column {name!r}: the files do not hold all special codes given"))
         self._tell(notes)
         return replace(column, notes=tuple(notes))
 

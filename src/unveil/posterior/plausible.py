@@ -8,6 +8,7 @@ import numpy as np
 
 from unveil.errors import DataError
 from unveil.limits import exceeds
+from unveil.notes import Note
 from unveil.posterior.chain import Chain, build_chain
 from unveil.posterior.evidence import fit_fixed_trees
 from unveil.posterior.fixed import FixedTree
@@ -66,6 +67,10 @@ def checked_chain(
     return found.chain, found.trees, found.check
 
 
+_NOT_MADE = "the assumed synthesizer did not make"
+_GIVE = "give the settings and the original that the releases were made with"
+
+
 def _checked(setting: Setting, hidden: list[str], largest_impossible: float, *, thorough: bool) -> Checked:
     texts: list[str] = []
     pair, synthesizer = setting.pair, setting.synthesizer
@@ -75,8 +80,10 @@ def _checked(setting: Setting, hidden: list[str], largest_impossible: float, *, 
     overwritten = sorted({tree.link.variable for tree in trees if tree.n_impossible and _constant(chain, tree)})
     if overwritten:
         texts.append(
-            f"column {', '.join(map(repr, overwritten))} has one value in the releases, which the synthesizer cannot "
-            "have drawn for every record: taken as withheld"
+            Note(
+                f"column {', '.join(map(repr, overwritten))} has one value in the releases, which the synthesizer "
+                "cannot have drawn for every record: taken as withheld"
+            )
         )
         chain = build_chain(pair, synthesizer, setting.candidates, [*hidden, *overwritten])
         trees = fit_fixed_trees(chain, chain.links, everything)
@@ -87,15 +94,19 @@ def _checked(setting: Setting, hidden: list[str], largest_impossible: float, *, 
         closer = thorough and check_settings(chain, trees, everything).verdict == "finer"
         hint = "; they follow the original more closely than these settings let them" if closer else ""
         raise DataError(
-            f"the assumed synthesizer did not make {pooled_label(pair.labels)}: {impossible} of {released} released "
-            f"values are impossible under it, most in column {worst.link.variable!r} ({worst.n_impossible}){hint}; "
-            "give the settings and the original that the releases were made with"
+            Note(
+                f"{_NOT_MADE} {pooled_label(pair.labels)}: {impossible} of {released} released values are impossible "
+                f"under it, most in column {worst.link.variable!r} ({worst.n_impossible}){hint}; "
+                f"{_GIVE}",
+                f"{_NOT_MADE} the releases; {_GIVE}",
+            )
         )
     if impossible:
-        texts.append(
-            f"{impossible} of {released} released values are impossible under the assumed synthesizer and are left "
-            "out; its settings may be others than those that were used"
+        text = (
+            "released values are impossible under the assumed synthesizer and are left out; its settings may be others "
+            "than those that were used"
         )
+        texts.append(Note(f"{impossible} of {released} {text}", f"some {text}"))
     check = check_settings(chain, trees, everything) if thorough else None
     if check is not None and check.warning is not None:
         texts.append(check.warning)
@@ -132,6 +143,9 @@ def check_truth(setting: Setting, only: Sequence[str] | None) -> None:
     impossible = sum(figures_of(synthesizer, release, only)[0] for release in setting.pair.releases)
     if impossible:
         raise DataError(
-            f"the assumed synthesizer did not make {pooled_label(setting.pair.labels)}: {impossible} released values "
-            "are impossible under it; give the settings and the original that the releases were made with"
+            Note(
+                f"{_NOT_MADE} {pooled_label(setting.pair.labels)}: {impossible} released values are impossible under "
+                f"it; {_GIVE}",
+                f"{_NOT_MADE} the releases; {_GIVE}",
+            )
         )

@@ -24,6 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import log_ndtr, logsumexp
 
+from unveil.notes import Note
 from unveil.posterior.chain import Chain, Link
 from unveil.posterior.evidence import fit_fixed_trees
 from unveil.posterior.fixed import FixedTree, before_collapse
@@ -70,18 +71,21 @@ class SettingsCheck:
     def warning(self) -> str | None:
         """What to say about it."""
         if self.verdict == "finer":
-            return (
-                "the releases follow the original more closely than the assumed settings let them (finer trees explain "
-                f"them 10^{self.log10_finer:.0f} times better): they were made with a smaller minbucket or cp, or "
-                "without collapse, and the risk is larger than what is found here"
+            text = "the releases follow the original more closely than the assumed settings let them"
+            why = (
+                "they were made with a smaller minbucket or cp, or without collapse, and the risk is larger than what "
+                "is found here"
             )
+            better = f"(finer trees explain them 10^{self.log10_finer:.0f} times better)"
+            return Note(f"{text} {better}: {why}", f"{text}: {why}")
         if self.verdict == "other":
-            return (
-                "the counts of the releases are not those that the assumed synthesizer draws from this original "
+            text = "the counts of the releases are not those that the assumed synthesizer draws from this original"
+            why = "they were made from another original, or in another way"
+            how = (
                 f"(dispersion {self.dispersion:.0f} where {self.degrees:.0f} is expected, log-likelihood "
-                f"{self.likelihood_z:+.1f} standard deviations from its expectation): they were made from another "
-                "original, or in another way"
+                f"{self.likelihood_z:+.1f} standard deviations from its expectation)"
             )
+            return Note(f"{text} {how}: {why}", f"{text}: {why}")
         return None
 
     def to_dict(self) -> dict[str, Any]:

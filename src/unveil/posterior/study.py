@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, DataError
 from unveil.microdata import Pair
 from unveil.microdata.nearest import near_matches
+from unveil.notes import Note
 from unveil.posterior.chain import Chain, check_released, plain_chain, used_by
 from unveil.posterior.closed import CatallEvidence, HistogramEvidence, Table
 from unveil.posterior.errors_of_intruder import with_errors
@@ -268,7 +269,8 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
                 "likelihood is that of all columns; give the released column"
             )
         if reason is not None:
-            texts.append(f"{reason}: the synthesizer is fitted anew for every record and value, which takes long")
+            text = "the synthesizer is fitted anew for every record and value, which takes long"
+            texts.append(Note(f"{reason}: {text}", text))
     if kind == "simulated":
         texts.extend(_on_simulation(setting, chain, reason))
     if setting.intruder_errors:
@@ -303,15 +305,15 @@ def _on_simulation(setting: Setting, chain: Chain, reason: str | None) -> list[s
         users = [plan for plan in synthesizer.plans if name in used_by(chain, plan, drawn[plan.variable.name])]
         if name not in setting.targets and not users:
             hint = f"; withheld=[{name!r}] gives the exact posterior of an intruder who does without this column"
-    texts = [
-        f"{what}: the posterior is simulated from the count of the record's own combination, a weak lower bound{hint}"
-    ]
+    text = "the posterior is simulated from the count of the record's own combination, a weak lower bound"
+    texts: list[str] = [Note(f"{what}: {text}{hint}", text)]
     if _is_proper(synthesizer):
-        texts.append(
-            "proper synthesis: a record is left out of the fit of a release with a probability of "
-            f"{(1 - 1 / n) ** n:.2f}, and nothing is learnt of it then; on average the normalised gain lies between "
-            "what was simulated and largest_mean_gain"
+        left_out = f"a record is left out of the fit of a release with a probability of {(1 - 1 / n) ** n:.2f}"
+        text = (
+            f"proper synthesis: {left_out}, and nothing is learnt of it then; on average the normalised gain lies "
+            "between what was simulated and largest_mean_gain"
         )
+        texts.append(Note(text))
     return texts
 
 
