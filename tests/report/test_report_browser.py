@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from unveil.report import html
+from unveil.report import html, public_summary
 
 pytestmark = [
     pytest.mark.browser,
@@ -58,9 +58,9 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
     pages: list[Any] = []
     seen: list[str] = []
 
-    def open_page(assessment: Assessment, width: int = 1280, **options: Any) -> Any:
+    def open_page(assessment: Assessment, width: int = 1280, draw: Any = html, **options: Any) -> Any:
         file = tmp_path / "report.html"
-        file.write_text(html(assessment), encoding="utf-8")
+        file.write_text(draw(assessment), encoding="utf-8")
         page = browser.new_page(viewport={"width": width, "height": 900}, **options)
         page.on("console", lambda message: seen.append(message.text))
         page.on("pageerror", lambda error: seen.append(str(error)))
@@ -202,6 +202,18 @@ def test_a_phone_needs_no_scrolling_to_the_side(show: Open, name: str, request: 
     wide = """() => [...document.querySelectorAll('.scroll')].filter((box) => box.scrollWidth > box.clientWidth + 1)
         .filter((box) => box.tabIndex !== 0 || !box.getAttribute('aria-label')).length"""
     assert page.evaluate(wide) == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_page_for_publication_is_readable_on_a_phone_and_in_the_dark(
+    show: Open, example: Assessment, scheme: str
+) -> None:
+    page = show(example, width=390, draw=public_summary, color_scheme=scheme)
+    assert page.evaluate("document.documentElement.scrollWidth") == 390
+    assert page.evaluate("[...document.querySelectorAll('.scroll')].every((b) => b.scrollWidth <= b.clientWidth + 1)")
+    looked, poor = page.evaluate(CONTRAST)
+    assert looked > 15
+    assert poor == []
 
 
 def test_no_name_of_an_axis_is_cut_off_on_a_phone(show: Open, example: Assessment) -> None:
