@@ -365,8 +365,9 @@ def test_a_grouping_as_plain_values():
 def test_every_value_lies_in_the_group_it_is_given(original: list[int], release: list[int], n: int):
     column = column_of(original, release)
     cut, grouping = grouped(column, n)
-    breaks, last = grouping.breaks, len(grouping.breaks) - 2
+    breaks, last = grouping.cuts, len(grouping.cuts) - 2
     assert breaks == tuple(sorted(breaks))
+    assert grouping.breaks == pytest.approx(breaks, rel=1e-12, abs=1e-12)
     assert (breaks[0], breaks[-1]) == (min(original + release), max(original + release))
     for value, code in zip(original + release, [*cut.original, *cut.releases[0]], strict=True):
         assert breaks[code] <= value

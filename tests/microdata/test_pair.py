@@ -60,7 +60,12 @@ def day(*numbers: int) -> datetime.date:
         ([0.1], pa.array([0.1], pa.float32()), [["0.1"], ["0.1"]]),
         ([0.1 + 0.2], [0.3], [["0.3"], ["0.3"]]),
         ([2**53, 2**53 + 1], [2**53 + 1], [["9007199254740992", "9007199254740993"], ["9007199254740993"]]),
-        ([2**53, 2**53 + 1], [float(2**53)], [["9007199254740992", "9007199254740993"], ["9007199254740992"]]),
+        pytest.param(
+            [2**53, 2**53 + 1],
+            [float(2**53)],
+            [["9007199254740992", "9007199254740993"], ["9007199254740992"]],
+            marks=pytest.mark.filterwarnings("ignore:.*numbers beyond 2.53 as floating point"),
+        ),
         (
             pa.array([2**64 - 1, 2**64 - 2], pa.uint64()),
             pa.array([2**64 - 2], pa.uint64()),
@@ -718,7 +723,10 @@ def test_breaks_are_those_of_fractions(values: list[float], n_groups: int) -> No
     if len(exact) <= 3:
         assert grouping.style == "equal-width"
         return
-    assert grouping.breaks == tuple(float(f"{float(b):.15g}") for b in exact)
+    assert grouping.breaks == pytest.approx([float(b) for b in exact], rel=1e-13, abs=0)
+    assert [b for b, on_paper in zip(grouping.breaks, exact, strict=True) if on_paper in written] == [
+        float(on_paper) for on_paper in exact if on_paper in written
+    ]
     for value, code in zip(values, cut.original, strict=True):
         number = Fraction(f"{value:.15g}")
         upper = min(sum(b <= number for b in exact), len(exact) - 1) - 1

@@ -30,12 +30,12 @@ class Grouping:
     style
         "quantile", or "equal-width" where the quantiles gave fewer than three groups.
     breaks : (n_groups + 1,)
-        Group ``i`` holds ``breaks[i] <= value < breaks[i + 1]``; the last group holds its upper end too. With the
-        digits by which they are exact.
+        Where the groups meet, with the digits by which these values are exact.
     levels
         A label per group, then one per special code.
     cuts : (n_groups + 1,)
-        The breaks as they decide the group: as the reference program computes them, a rounding error away.
+        The breaks as they decide the group, a rounding error away, as the reference program computes them: group ``i``
+        holds ``cuts[i] <= value < cuts[i + 1]``, the last its upper end too.
     """
 
     style: Literal["quantile", "equal-width"]
