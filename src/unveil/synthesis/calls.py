@@ -134,7 +134,7 @@ class Foreign:
         # Only what it has, so that others can ask for it as they ask any synthesizer.
         if self.is_function or callable(getattr(inner, "sample", None)):
             self.sample = self._sample
-        if callable(getattr(inner, "log_prob", None)):
+        if callable(getattr(inner, "log_prob", None)) and not _inherits_another_likelihood(type(inner)):
             self.log_prob = self._log_prob
         if callable(getattr(inner, "delta_log_prob", None)):
             self.delta_log_prob = self._delta_log_prob
@@ -248,6 +248,17 @@ def flavour_of(source: Source) -> Any:
     from unveil.synthesis.handing import flavour_for_others
 
     return flavour_for_others(source)
+
+
+def _inherits_another_likelihood(kind: type) -> bool:
+    """Whether its ``log_prob`` is that of a synthesizer of the package, and it fits or draws in another way."""
+    owners = {
+        name: next((i for i, one in enumerate(kind.__mro__) if name in vars(one)), len(kind.__mro__))
+        for name in ("fit", "sample", "log_prob")
+    }
+    last = owners["log_prob"]
+    is_ours = last < len(kind.__mro__) and kind.__mro__[last].__module__.startswith("unveil.")
+    return is_ours and min(owners["fit"], owners["sample"]) < last
 
 
 def _is_own(synthesizer: Any) -> bool:
