@@ -120,7 +120,7 @@ def reaches(figure: ArrayLike, limit: ArrayLike, *, unit: float = UNIT, slack: f
 
     Examples
     --------
-    >>> 0.9 - 0.2 >= 0.7, bool(reaches(0.9 - 0.2, 0.7))
+    >>> 0.1 + 0.7 >= 0.8, bool(reaches(0.1 + 0.7, 0.8))
     (False, True)
     """
     return np.asarray(np.asarray(figure) >= lower_edge(limit, unit=unit, slack=slack))

@@ -111,8 +111,8 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
     >>> from unveil.synthesis.methods.whole_file import BayesNetworkSynthesizer
     >>> original = pa.table({"x": [0, 0, 1, 1], "same": ["a", "a", "b", "b"]})
     >>> fitted = BayesNetworkSynthesizer(epsilon=None, degree=1, noise_seed=1).fit(original)
-    >>> [(node.name, node.parents) for node in fitted.network]
-    [('x', ()), ('same', ('x',))]
+    >>> [len(node.parents) for node in fitted.network]
+    [0, 1]
     >>> np.exp(fitted.log_prob(pa.table({"x": [1, 1], "same": ["b", "a"]})).records).tolist()
     [0.5, 0.0]
     """
