@@ -7,6 +7,7 @@ import math
 import warnings
 from collections.abc import Iterable
 from typing import Any
+from uuid import UUID
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -148,6 +149,9 @@ def _categories(categories: Any, name: str, label: str) -> pa.ChunkedArray:
 
 
 def _mixed(series: Any, name: str, label: str) -> pa.ChunkedArray:
+    # Not every Arrow knows what Python makes of a UUID; its text is how it is written everywhere.
+    if all(isinstance(value, UUID) for value in series.dropna().array):
+        return _texts(series.array, name, label)
     text = (
         f"{label}: column {name!r} holds values of several types, or integers beyond 64 bits; all are compared as text"
     )
