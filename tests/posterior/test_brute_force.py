@@ -6,6 +6,7 @@ import itertools
 import math
 import warnings
 from collections import Counter
+from typing import ClassVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,9 +15,10 @@ import pytest
 import unveil
 from posterior.brute_force import fitted, posterior_of
 from posterior.random_worlds import random_world
-from unveil.errors import UnveilError, UnveilWarning
+from unveil.errors import DataError, UnveilError, UnveilWarning
 from unveil.posterior import posterior
 from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.methods.whole_file import BayesNetworkSynthesizer
 
 HOW = {"donor shares of sequential CART": "walked", "the synthesizer fitted to every world": "fitted"}
 
@@ -297,3 +299,95 @@ def test_somebodys_own_method_and_sequence_are_not_taken_for_those_of_the_packag
     with pytest.warns(UnveilWarning, match="simulated"):
         risk = posterior(unveil.Pair(original, release), Own(), target="t", records=[0], replicates=2)
     assert risk.structures == ("simulated",)
+
+
+def test_a_withheld_column_without_probabilities_does_not_matter():
+    """What is left is the file without that column, which predicts nothing."""
+    rng = np.random.default_rng(5)
+    n = 90
+    a, b = rng.choice(["p", "q"], n), rng.integers(0, 5, n)
+    table = pa.table(
+        {"a": a, "b": b, "c": np.round(b + rng.normal(size=n), 1), "d": np.where(b + rng.normal(size=n) > 2, "y", "n")}
+    )
+    whole = {"methods": {"c": "norm"}, "predictors": {"d": ["a", "b"]}, "minbucket": 3}
+    release = fitted(whole, table).sample(seed=1)
+    names = ["a", "b", "d"]
+    wanted = posterior(
+        unveil.Pair(table.select(names), release.select(names)),
+        CartSynthesizer(minbucket=3),
+        target="b",
+        records=[0, 1],
+    )
+    for given, options in ((release, {"withheld": ["c"]}), (release.select(names), {})):
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            risk = posterior(unveil.Pair(table, given), CartSynthesizer(**whole), target="b", records=[0, 1], **options)
+        assert risk.walked
+        for record in (0, 1):
+            assert risk.distribution(record) == pytest.approx(wanted.distribution(record), abs=1e-12)
+    with pytest.warns(UnveilWarning, match=r"withheld=\['c'\] gives the exact posterior"):
+        risk = posterior(
+            unveil.Pair(table, release),
+            CartSynthesizer(**whole),
+            target="b",
+            records=[0],
+            candidates=[0, 1],
+            replicates=2,
+        )
+    assert risk.structures == ("simulated",)
+    used = {"methods": {"c": "logreg"}, "minbucket": 3}
+    table = table.set_column(2, "c", pa.array(np.where(table.column("c").to_numpy() > 2, "u", "v")))
+    with pytest.raises(DataError, match="no column 'c' by which 'd' was synthesised"):
+        posterior(
+            unveil.Pair(table, fitted(used, table).sample(seed=1)), CartSynthesizer(**used), target="b", withheld=["c"]
+        )
+
+
+def test_a_likelihood_that_holds_for_what_a_fit_drew_is_no_likelihood():
+    original = depending(n=40)
+
+    class Drawn:
+        """Forgets records at random, as its ``log_prob`` knows and the intruder does not."""
+
+        draws_in_fit = True
+        seeds: ClassVar[list[int]] = []
+
+        def fit(self, frame, seed):
+            self.seeds.append(seed)
+            self.inner = CartSynthesizer().fit(frame)
+            return self
+
+        def sample(self, n, seed):
+            return self.inner.sample(n, seed=seed)
+
+        def log_prob(self, release):
+            raise AssertionError("asked for it")
+
+    release = CartSynthesizer().fit(original).sample(seed=1)
+    with pytest.warns(UnveilWarning, match="simulated"):
+        posterior(unveil.Pair(original, release), Drawn(), target="t", records=[0], replicates=4)
+    assert len(set(Drawn.seeds)) >= 8, "every file of each of two worlds has a fit of its own"
+    network = BayesNetworkSynthesizer(epsilon=None, degree=1)
+    drawn = network.fit(original).sample(seed=1)
+    with pytest.warns(UnveilWarning, match="simulated"):
+        again = [
+            posterior(unveil.Pair(original, drawn), network, target="t", records=[0], replicates=4).mean_posterior
+            for _ in range(2)
+        ]
+    assert again[0] == again[1]
+
+
+def test_a_synthesizers_own_likelihood_is_that_of_all_columns():
+    original = depending(n=40)
+
+    class Own:
+        def fit(self, frame):
+            self.inner = CartSynthesizer().fit(frame)
+            return self
+
+        def log_prob(self, release):
+            return self.inner.log_prob(release).total
+
+    pair = unveil.Pair(original, CartSynthesizer().fit(original).sample(seed=1))
+    with pytest.raises(DataError, match="likelihood is that of all columns"):
+        posterior(pair, Own(), target="t", records=[0], withheld=["a"])

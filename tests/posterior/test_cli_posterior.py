@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 
 import numpy as np
+import pyarrow as pa
 import pyarrow.csv
 import pytest
 from cyclopts import App
@@ -65,6 +66,19 @@ def test_settings(files, capsys):
         run(*files, "--target", "var4", "--rows", "first")
     run(*files, "--target", "var4", "--minbucket", "40", "--candidates", "0,1", "--prior", "marginal")
     assert "prior marginal" in capsys.readouterr().out
+
+
+def test_candidates_are_taken_as_they_are_written(tmp_path, capsys):
+    """Texts of digits stay texts, numbers may be written in any way, and a gap has the name that is printed."""
+    original = pa.table({"zip": ["01", "1", "02"] * 20, "age": pa.array([20, 30, None] * 20)})
+    paths = [str(tmp_path / "original.csv"), str(tmp_path / "release.csv")]
+    pyarrow.csv.write_csv(original, paths[0])
+    pyarrow.csv.write_csv(original.slice(1), paths[1])
+    for target, given, wanted in (("zip", "01,02", 2), ("zip", "1", 2), ("age", "20.0,3e1", 2), ("age", "Missing", 2)):
+        run(*paths, "--target", target, "--candidates", given, "--kinds", "zip=categorical", "--structure", "fixed",
+            "--rows", "0", "--json", "-")  # fmt: skip
+        found = json.loads(capsys.readouterr().out)
+        assert found["n_values"] == wanted, (target, given)
 
 
 def test_report(files, capsys):

@@ -54,7 +54,8 @@ def posterior(
     known
         What the intruder knows of the record, separated by commas; default: everything else.
     candidates
-        Values in question, separated by commas; intervals of a numeric target as 0:5. Default: all values.
+        Values in question, separated by commas (Missing: the gap); intervals of a numeric target as 0:5. Default: all
+        values.
     prior
         uniform, marginal or conditional.
     structure
@@ -168,7 +169,8 @@ def _candidates(given: list[str] | None) -> list[Any] | None:
         low, colon, high = part.partition(":")
         ends = (plain_value(low), plain_value(high))
         interval = colon and not any(isinstance(end, str) for end in ends)
-        values.append(ends if interval else plain_value(part))
+        # As it is written: 01 is another text than 1, and what is a number is told by the column.
+        values.append(ends if interval else part)
     return values
 
 

@@ -12,6 +12,8 @@ import pyarrow as pa
 
 from unveil.errors import CallError
 from unveil.microdata import CodedColumn
+from unveil.microdata.column import is_amount
+from unveil.microdata.numbers import exact_number
 
 __all__ = ["candidate_values", "candidates_by_name"]
 
@@ -96,7 +98,8 @@ def _value(column: CodedColumn, value: Any) -> pa.Array:
     try:
         code = column.code_of(value)
     except CallError:
-        return _cast(value, kind, refused)
+        number = exact_number(value) if isinstance(value, str) and is_amount(column.levels) else None
+        return _cast(value if number is None else number, kind, refused)
     return pa.nulls(1, kind) if code == column.gap else column.levels.slice(code, 1)
 
 

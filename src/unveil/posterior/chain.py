@@ -6,6 +6,7 @@ any of them and the trees fitted again without coding anything anew.
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -14,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.errors import DataError
+from unveil.errors import DataError, UnveilWarning
 from unveil.microdata import CodedColumn, Pair
 from unveil.microdata.source import Kind, Scalar, Source
 from unveil.posterior.candidates import candidate_values
@@ -172,7 +173,10 @@ def coded_jointly(
         option: {name: v for name, v in given.items() if name not in hidden} for option, given in options.items()
     }
     joint = Pair(pair.original, list(pair.releases), **shown)
-    alone = Pair(pair.original, pair.original, **options) if hidden else joint
+    with warnings.catch_warnings():
+        # That the original is no release is known here.
+        warnings.simplefilter("ignore", UnveilWarning)
+        alone = Pair(pair.original, pair.original, **options) if hidden else joint
     further = max((len(values) for values in candidates.values()), default=0)
     sizes = [pair.n_original, *pair.n_synthetic, further]
     arrays = {}

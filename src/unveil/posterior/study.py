@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -244,7 +244,8 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
     texts: list[str] = []
     reason = None
     if _is_sequence(synthesizer) and not synthesizer.proper:
-        reason = refusal(synthesizer, setting.unknown)
+        lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
+        reason = refusal(synthesizer, setting.unknown, {*hidden, *lacking})
         if reason is None:
             chain, trees, check = checked_chain(setting, hidden, largest_impossible, texts, thorough=thorough)
             reason = grid_of_far_values(chain, trees, setting.unknown)
@@ -259,7 +260,7 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
             return Study(setting, chain, "cart", left_out, texts, trees, check)
         texts.clear()
     chain = _plain(setting, hidden)
-    kind, only = _kind(setting), None
+    kind, only = _kind(setting, chain.withheld), None
     if kind == "refit":
         if _is_sequence(synthesizer):
             only = _asked(setting, chain)
@@ -297,7 +298,7 @@ def _asked(setting: Setting, chain: Chain) -> list[str]:
 def _on_simulation(setting: Setting, chain: Chain, reason: str | None) -> list[str]:
     """What is to be said of a simulated likelihood."""
     synthesizer, n = setting.synthesizer, setting.pair.n_original
-    name = without_likelihood(synthesizer, setting.unknown) if _is_sequence(synthesizer) else None
+    name = without_likelihood(synthesizer, setting.unknown, chain.withheld) if _is_sequence(synthesizer) else None
     what, hint = "the synthesizer has no likelihood", ""
     if name is not None and not synthesizer.proper:
         what = f"{reason}, which gives no probabilities"
@@ -352,7 +353,7 @@ def _overridden(synthesizer: CartSynthesizer, name: str) -> bool:
     return getattr(type(synthesizer), name) is not getattr(CartSynthesizer, name)
 
 
-def _kind(setting: Setting) -> str:
+def _kind(setting: Setting, withheld: Collection[str] = ()) -> str:
     synthesizer = setting.synthesizer
     if isinstance(synthesizer, CatallSynthesizer):
         return "catall" if synthesizer.epsilon is None or math.isinf(synthesizer.epsilon) else "histogram"
@@ -360,7 +361,7 @@ def _kind(setting: Setting) -> str:
         return "delta"
     if isinstance(synthesizer, CartSynthesizer) and not _overridden(synthesizer, "log_prob"):
         unknown = synthesizer.proper or _overridden(synthesizer, "sample")
-        return "simulated" if unknown or without_likelihood(synthesizer, setting.unknown) else "refit"
+        return "simulated" if unknown or without_likelihood(synthesizer, setting.unknown, withheld) else "refit"
     # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
     if callable(getattr(synthesizer, "log_prob", None)) and not fit_is_random(synthesizer):
         return "refit"

@@ -7,7 +7,7 @@ guessed at: it is asked for probabilities after a fit to every world, and where 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -82,10 +82,13 @@ def _settings_of(method: CartMethod) -> Settings:
     return Settings.of(method.minbucket, method.minsplit, method.max_depth, method.cp, method.collapse, 0)
 
 
-def without_likelihood(synthesizer: CartSynthesizer, unknown: Iterable[str]) -> str | None:
+def without_likelihood(
+    synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()
+) -> str | None:
     """The first variable that concerns the unknown ones and whose method has no probabilities; None if all have.
 
-    A variable that is looked up, or whose predictors are constant, may need its method in another world.
+    Those that are withheld do not count. A variable that is looked up, or whose predictors are constant, may need its
+    method in another world.
     """
     wanted = set(unknown)
     names = [plan.variable.name for plan in synthesizer.plans]
@@ -93,7 +96,7 @@ def without_likelihood(synthesizer: CartSynthesizer, unknown: Iterable[str]) -> 
     for plan in synthesizer.plans:
         name, numeric = plan.variable.name, plan.variable.numeric is not None
         earlier = sources(plan, synthesizer.plans)
-        if not concerned(plan, wanted) or (earlier and wanted.isdisjoint({name, *earlier})):
+        if name in withheld or not concerned(plan, wanted) or (earlier and wanted.isdisjoint({name, *earlier})):
             continue
         asked = [methods[name], parts[name]] if numeric else [methods[name]]
         used = asked if plan.predictors else [one for one in asked if isinstance(one, CartMethod)]
@@ -110,8 +113,8 @@ def _has_likelihood(method: VariableMethod, numeric: bool) -> bool:
     return getattr(method, "has_likelihood", True) and not getattr(method, "draws_in_fit", False)
 
 
-def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str]) -> str | None:
-    """Why the variables that concern the unknown ones cannot be walked one record at a time; None if they can.
+def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()) -> str | None:
+    """Why the released variables that concern the unknown ones cannot be walked one record at a time; None if they can.
 
     Everything named here is still exact when the synthesizer is fitted anew for every world, where the methods have
     probabilities. Other variables do not matter: their probabilities are the same whatever the unknown values are.
@@ -119,9 +122,9 @@ def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str]) -> str | None:
     wanted = set(unknown)
     drawn = drawn_by_trees(synthesizer)
     for plan in synthesizer.plans:
-        if not concerned(plan, wanted):
-            continue
         name, how = plan.variable.name, drawn[plan.variable.name]
+        if name in withheld or not concerned(plan, wanted):
+            continue
         earlier = sources(plan, synthesizer.plans)
         if earlier:
             if {name, *earlier} & wanted and (reason := _recoding_not_walked(plan, earlier, how)):
