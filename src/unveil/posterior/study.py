@@ -243,7 +243,7 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
             raise CallError(f"withheld: there is no column {name!r}{near_matches(name, pair.original.names)}")
     texts: list[str] = []
     reason = None
-    if _is_sequence(synthesizer) and not synthesizer.proper:
+    if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
         lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
         reason = refusal(synthesizer, setting.unknown, {*hidden, *lacking})
         if reason is None:
@@ -262,7 +262,7 @@ def make_study(setting: Setting, withheld: Iterable[str], largest_impossible: fl
     chain = _plain(setting, hidden)
     kind, only = _kind(setting, chain.withheld), None
     if kind == "refit":
-        if _is_sequence(synthesizer):
+        if isinstance(synthesizer, CartSynthesizer):
             only = _asked(setting, chain)
         elif chain.withheld:
             raise DataError(
@@ -298,7 +298,11 @@ def _asked(setting: Setting, chain: Chain) -> list[str]:
 def _on_simulation(setting: Setting, chain: Chain, reason: str | None) -> list[str]:
     """What is to be said of a simulated likelihood."""
     synthesizer, n = setting.synthesizer, setting.pair.n_original
-    name = without_likelihood(synthesizer, setting.unknown, chain.withheld) if _is_sequence(synthesizer) else None
+    name = (
+        without_likelihood(synthesizer, setting.unknown, chain.withheld)
+        if isinstance(synthesizer, CartSynthesizer)
+        else None
+    )
     what, hint = "the synthesizer has no likelihood", ""
     if name is not None and not synthesizer.proper:
         what = f"{reason}, which gives no probabilities"
@@ -331,7 +335,7 @@ def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
         records="all", sample=None, releases="pooled", intruder_errors=0, time_limit=None, seed=0, replicates=2,
     )  # fmt: skip
     maker = setting.synthesizer
-    if _is_sequence(maker) and not maker.proper and refusal(maker, setting.unknown) is None:
+    if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, setting.unknown) is None:
         checked_chain(setting, [], LARGEST_IMPOSSIBLE, [], thorough=True)
     elif _kind(setting) in ("refit", "catall"):
         check_truth(setting, None)
@@ -342,26 +346,15 @@ def _is_proper(synthesizer: Any) -> bool:
     return isinstance(synthesizer, CartSynthesizer) and synthesizer.proper
 
 
-def _is_sequence(synthesizer: Any) -> bool:
-    """Whether it is a sequence as the package fits and draws it; a class of somebody's own may do otherwise."""
-    return isinstance(synthesizer, CartSynthesizer) and not any(
-        _overridden(synthesizer, name) for name in ("fit", "sample", "log_prob")
-    )
-
-
-def _overridden(synthesizer: CartSynthesizer, name: str) -> bool:
-    return getattr(type(synthesizer), name) is not getattr(CartSynthesizer, name)
-
-
 def _kind(setting: Setting, withheld: Collection[str] = ()) -> str:
     synthesizer = setting.synthesizer
     if isinstance(synthesizer, CatallSynthesizer):
         return "catall" if synthesizer.epsilon is None or math.isinf(synthesizer.epsilon) else "histogram"
     if callable(getattr(synthesizer, "delta_log_prob", None)):
         return "delta"
-    if isinstance(synthesizer, CartSynthesizer) and not _overridden(synthesizer, "log_prob"):
-        unknown = synthesizer.proper or _overridden(synthesizer, "sample")
-        return "simulated" if unknown or without_likelihood(synthesizer, setting.unknown, withheld) else "refit"
+    if isinstance(synthesizer, CartSynthesizer):
+        unknown = synthesizer.proper or without_likelihood(synthesizer, setting.unknown, withheld)
+        return "simulated" if unknown else "refit"
     # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
     if callable(getattr(synthesizer, "log_prob", None)) and not fit_is_random(synthesizer):
         return "refit"
