@@ -198,6 +198,20 @@ def test_a_gap_is_one_value_however_it_is_written():
     assert risk.values == [None, 0.5]
 
 
+def test_codes_and_labels():
+    """Also a label whose code no record has; a label that two codes have is none to go by."""
+    labels = {1: "single", 2: "married", 3: "widowed", 4: "divorced", 5: "other", 6: "other"}
+    table = pa.table({"v": [1, 2, 3] * 20, "x": np.arange(60) % 4})
+    synthesizer = CartSynthesizer(kinds={"v": "categorical"}).fit(table)
+    schema = {"v": unveil.Variable("v", kind="categorical", labels=labels)}
+    pair = unveil.Pair(table, synthesizer.sample(seed=1), schema=schema)
+    options = {"target": "v", "records": [0], "check_settings": False}
+    for given in (["married", "divorced", 1], [2, 4, "single"], ["2", "4", "1"]):
+        assert posterior(pair, synthesizer, candidates=given, **options).values == [2, 4, 1]
+    with pytest.raises(CallError, match="'other' is none of type int64"):
+        posterior(pair, synthesizer, candidates=["other"], **options)
+
+
 def test_a_constant_column_need_not_be_one_in_other_worlds():
     """Others are predicted by it then, and it is drawn from all its values: (59/60)^60."""
     rng = np.random.default_rng(0)

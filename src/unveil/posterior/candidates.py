@@ -46,7 +46,7 @@ def candidates_by_name(candidates: Any, targets: Sequence[str]) -> Mapping[str, 
     return found
 
 
-def candidate_values(column: CodedColumn, given: Sequence[Any]) -> pa.Array:
+def candidate_values(column: CodedColumn, given: Sequence[Any], labels: Mapping[Any, str]) -> pa.Array:
     """Candidates as values of the column's type, gaps as nulls.
 
     A value of the files may be given as it is printed, or by its code or label. Any other is a value of the column's
@@ -58,6 +58,8 @@ def candidate_values(column: CodedColumn, given: Sequence[Any]) -> pa.Array:
         The column in the codes of all files.
     given
         The candidates.
+    labels
+        Declared labels by code; a file need not have the code.
 
     Raises
     ------
@@ -65,7 +67,11 @@ def candidate_values(column: CodedColumn, given: Sequence[Any]) -> pa.Array:
         If one is no value of the column's kind.
     """
     kind = column.levels.type
-    values = [_value(column, _plain(one)) for one in given]
+    codes: dict[object, list[Any]] = {}
+    for code, label in labels.items():
+        codes.setdefault(label.strip(), []).append(code)
+    named = {label: own[0] for label, own in codes.items() if len(own) == 1}
+    values = [_value(column, _plain(one), named) for one in given]
     return pa.concat_arrays(values) if values else pa.array([], type=kind)
 
 
@@ -85,7 +91,7 @@ def _plain(value: Any) -> Any:
     return value
 
 
-def _value(column: CodedColumn, value: Any) -> pa.Array:
+def _value(column: CodedColumn, value: Any, named: Mapping[object, Any]) -> pa.Array:
     kind = column.levels.type
     if value is None:
         return pa.nulls(1, kind)
@@ -98,8 +104,10 @@ def _value(column: CodedColumn, value: Any) -> pa.Array:
     try:
         code = column.code_of(value)
     except CallError:
-        number = exact_number(value) if isinstance(value, str) and is_amount(column.levels) else None
-        return _cast(value if number is None else number, kind, refused)
+        if isinstance(value, str) and is_amount(column.levels):
+            number = exact_number(value)
+            value = named.get(value.strip(), value) if number is None else number
+        return _cast(value, kind, refused)
     return pa.nulls(1, kind) if code == column.gap else column.levels.slice(code, 1)
 
 

@@ -186,7 +186,10 @@ def coded_jointly(
         given = list(candidates.get(name, ()))
         releases = [np.repeat(filler, size) for size in pair.n_synthetic] if name in hidden else coded.releases
         pieces = [_values(coded, codes) for codes in (coded.original, *releases)]
-        pieces += [candidate_values(coded, given), _values(coded, np.repeat(filler, further - len(given)))]
+        pieces += [
+            candidate_values(coded, given, pair.original.variable(name).labels),
+            _values(coded, np.repeat(filler, further - len(given))),
+        ]
         arrays[name] = pa.chunked_array([pa.concat_arrays(pieces)])
     declared = {name: pair.original.variable(name) for name in names}
     source = Source(pair.original.label, tuple(names), sum(sizes), arrays.__getitem__, declared, pair.flavour)
