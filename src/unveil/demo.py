@@ -164,12 +164,13 @@ def _keep(folder: Path, original: pa.Table, releases: dict[str, pa.Table], seed:
 
 _READING = """=== How to read this
 
-1. The release of real records holds real persons. About two thirds of them are in it, and DiSCO comes close to
-   Dorig, what the original itself discloses: nothing is protected.
-2. The release with independent columns tells nothing about anybody: whoever is matched is matched by chance. Yet its
-   DiSCO is not 0, because a common value is often guessed right; that is why every figure stands beside baseCAPd, what
-   guessing without any release achieves. Where DCAPd is no higher than that, the release has taught nothing.
-   CART synthesis lies in between: part of its DiSCO is chance, part is what the release tells about these persons.
+1. The release of real records holds real persons, about two thirds of them: set its DiSCO against Dorig, what the
+   original itself discloses. Nothing is protected there.
+2. The release with independent columns does not say how keys and targets go together: who is matched, and rightly, is
+   so by chance. What it has of DiSCO and DCAPd, chance has. For other releases risk.ladder() works out what chance
+   gives, with the target shuffled: read a figure against that null. baseCAPd, guessing without any release, is no such
+   line: whoever has keys that the release lacks counts as missed in DCAPd, so that DCAPd can stay below baseCAPd while
+   many are disclosed.
 3. DiSCO can rise when a target carries less information. Where that would happen a warning says so.
 4. None of these figures proves safety: they concern an intruder who has keys and release, and looks for a match.
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.limits import reaches, within
 from unveil.microdata import Pair
 from unveil.notes import Note
 from unveil.tables import attribute, identity
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 __all__ = ["key_advice_part", "settings_advice_part"]
 
 MINBUCKETS = (20, 50)
+MERGED = (100, 500)
+"""Records of a level below which it is merged with others, where the original has two levels of so many."""
 MOST_RECORDS = 100
 """Records at risk whose posterior is worked out anew for each setting."""
 
@@ -32,9 +35,12 @@ def key_advice_part(context: Context) -> Section:
     """Coarser keys and keys left out, each with its effect."""
     before = _before(context)
     cannot: list[str] = []
-    rows = [*_coarser_keys(context, before, cannot), *_keys_left_out(context, before)]
-    if not rows:
+    tried = [*_coarser_keys(context, before, cannot), *_keys_left_out(context, before)]
+    if not tried:
         raise Skipped(Note("there is one key only, and nothing to change it to"))
+    rows = [row for row in tried if _helps(row)]
+    if not rows:
+        raise Skipped(Note("no change of the keys that was tried lowers repU or the DiSCO of a target"))
     return Section(entries={"advice": rows}, partial=_unfinished(cannot))
 
 
@@ -46,10 +52,19 @@ def settings_advice_part(context: Context) -> Section:
         raise Skipped(Note("the budget was used up before other settings were tried"))
     before = _before(context)
     cannot: list[str] = []
-    rows = [*_other_settings(context, before), *_posterior_rows(context, cannot)]
+    tried = [*_other_settings(context, before), *_posterior_rows(context, cannot)]
+    rows = [row for row in tried if _helps(row)]
+    if tried and not rows and not cannot:
+        raise Skipped(Note("no setting that was tried lowers a figure"))
     if context.clock.left == 0:
         cannot.append("the budget was used up before all settings were tried")
     return Section(entries={"advice": rows}, partial=_unfinished(cannot))
+
+
+def _helps(row: Mapping[str, Any]) -> bool:
+    """Whether a change lowers anything: what lowers nothing is no advice."""
+    step = {"percent": _RISE, "share": _RISE / 100}
+    return any(within(one["after"], one["before"] - step[one["unit"]]) for one in row["effects"])
 
 
 def _unfinished(cannot: Sequence[str]) -> Note | None:
@@ -86,7 +101,9 @@ def _row(
         {"measure": m, "target": t, "unit": "percent", "before": value, "after": after[m, t], "how": Note(how)}
         for (m, t), value in before.items()
     ]
-    risen = [m if t is None else f"{m} of {t}" for (m, t), value in before.items() if after[m, t] >= value + _RISE]
+    risen = [
+        m if t is None else f"{m} of {t}" for (m, t), value in before.items() if reaches(after[m, t], value + _RISE)
+    ]
     if risen:
         but = f" But {' and '.join(risen)} {'rises' if len(risen) == 1 else 'rise'}."
         because = Note(because + but, because.public + but)
@@ -111,8 +128,8 @@ def _coarser_keys(
         yield _row(
             f"Release {key} in {PARTS} groups.",
             Note(
-                f"{key} has {column.n_levels} values, which makes combinations of keys rare.",
-                f"{key} has many values, which makes combinations of keys rare.",
+                f"{key} has {column.n_levels} values; the more it has, the rarer are combinations of keys.",
+                f"{key} has many values; the more it has, the rarer are combinations of keys.",
             ),
             before,
             after,
@@ -159,7 +176,7 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
         after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)
         yield _row(
             f"Raise minbucket to {minbucket}.",
-            Note(f"Leaves of {now} records let single persons shape what is released."),
+            Note(f"A leaf may hold as few as {now} records, from which values are drawn."),
             before,
             after,
             f"fitted with minbucket {minbucket}, {pair.n_releases} new release(s) drawn; what it costs in utility: "
@@ -188,7 +205,8 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
             cannot.append(f"posterior of {target}: every setting would take a fit for each record and value")
             continue
         try:
-            advice = risk.advice(most_records=MOST_RECORDS, minbucket=MINBUCKETS, cp=(1e-3,))
+            merge = [size for size in MERGED if 2 * size <= context.pair.n_original]
+            advice = risk.advice(most_records=MOST_RECORDS, minbucket=MINBUCKETS, cp=(1e-3,), merge=merge)
         except CallError:
             # Nobody is at risk: there is nothing to advise on.
             continue

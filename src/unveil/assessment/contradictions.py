@@ -11,6 +11,7 @@ from typing import Any
 from unveil.assessment.publish import Say, told_of
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
+from unveil.limits import exceeds, falls_below, within
 
 __all__ = ["contradictions"]
 
@@ -25,12 +26,12 @@ def contradictions(
 ) -> list[dict[str, Any]]:
     """Read the figures against each other.
 
-    - Where many key combinations of a release are new, repU and DiSCO read low because keys were changed, whether or
+    - Where many key combinations of a release are new, repU and DiSCO may read low for that reason alone, whether or
       not anybody is protected (Latner, Neunhoeffer & Drechsler 2026).
     - repU and DiSCO can be near 0 while an intruder who knows all other records is certain (the same, 2025).
-    - A figure no higher than its null says nothing about this release.
+    - A figure no higher than its null is not told apart from chance; that is not to say that it is chance.
     - One above its null may still be no higher than what a guess without the release reaches.
-    - RAPID above its ceiling, and above its null, is more than the original tells of persons who are left out of it.
+    - RAPID above its ceiling, and above its null, is more than a model learns from the original less the person.
 
     Parameters
     ----------
@@ -54,8 +55,8 @@ def contradictions(
                 "structure",
                 lambda say: (
                     f"{say().percent(structure['percent_novel'])} % of the key combinations in the release do not "
-                    "occur in the original. repU and DiSCO fall with it by themselves; do not read a low value as "
-                    "protection."
+                    "occur in the original. Records with them match nobody, which may by itself make repU and DiSCO "
+                    "low; do not read a low value as protection."
                 ),
             )
         )
@@ -82,30 +83,37 @@ def _against_null(figure: Mapping[str, Any], warn: _Warn) -> Iterable[dict[str, 
         yield warn(
             figure["measure"],
             lambda say: (
-                f"{_name(figure)} is {_amount(say, value, figure)} and no higher than what a release without any "
-                f"relation between keys and target reaches (95th percentile {_amount(say, top, figure)}): it is "
-                "chance. Do not read it as safety: a stronger attack may find more."
+                f"{_name(figure)} is {_amount(say, value, figure)} and no higher than what {_nothing(figure)} reach by "
+                f"chance (95th percentile {_amount(say, top, figure)}): this figure cannot be told from chance. Do not "
+                "read it as safety: another attack, or more records, may find more."
             ),
         )
 
 
 def _is_chance(figure: Mapping[str, Any]) -> bool:
     value, top = figure["value"], figure["null_95"]
-    return _known(value, top) and bool(value <= top)
+    return _known(value, top) and bool(within(value, top))
+
+
+def _nothing(figure: Mapping[str, Any]) -> str:
+    """What the null of a figure is of, in words."""
+    if figure["target"] is None:
+        return "the best of the attacks on persons who cannot be told apart would"
+    return "releases whose target is shuffled"
 
 
 _GUESS = {
     "RAPID": "whom it helps to infer it is offset by whom it misleads",
-    "DCAP": "persons whose keys the release lacks count as missed, so compare it with its null and not with the guess",
+    "DCAP": "whom the release has no records for counts as missed, so compare it with its null and not with the guess",
 }
 """Measures whose margin is a guess of the same kind, and how such a guess can be as good."""
 
 
 def _against_guess(figure: Mapping[str, Any], warn: _Warn) -> Iterable[dict[str, Any]]:
     value, margin, top = figure["value"], figure["margin"], figure["null_95"]
-    if figure["measure"] not in _GUESS or not _known(value, margin) or value > margin or margin == 0:
+    if figure["measure"] not in _GUESS or not _known(value, margin) or exceeds(value, margin) or margin == 0:
         return
-    if _known(top) and value > top:
+    if _known(top) and exceeds(value, top):
         yield warn(
             figure["measure"],
             lambda say: (
@@ -128,7 +136,7 @@ def _against_ceiling(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Itera
         for figure in figures
         if figure["measure"] == "RAPID"
         and _known(figure["value"], figure["low"], figure["ceiling"])
-        and figure["low"] > figure["ceiling"]
+        and exceeds(figure["low"], figure["ceiling"])
         and not _is_chance(figure)
     ]
     if above:
@@ -140,8 +148,8 @@ def _against_ceiling(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Itera
             ]
             return (
                 f"RAPID is higher than where the model learns from the original without the person: {listed(names)}. "
-                "What goes beyond it is no knowledge of people in general: these persons' own records may be behind "
-                "it, or relations that the synthesizer made clearer than they are."
+                "The persons' own records may be behind what goes beyond it, or relations that the synthesizer made "
+                "clearer than they are, or a release of more records than the original has."
             )
 
         yield warn("RAPID", words)
@@ -149,7 +157,11 @@ def _against_ceiling(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Itera
 
 def _against_certainty(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Iterable[dict[str, Any]]:
     for certain in figures:
-        if certain["measure"] != "posterior certain" or not _known(certain["value"]) or certain["value"] < MANY:
+        if (
+            certain["measure"] != "posterior certain"
+            or not _known(certain["value"])
+            or falls_below(certain["value"], MANY)
+        ):
             continue
         low = [
             figure
@@ -157,7 +169,7 @@ def _against_certainty(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Ite
             if figure["measure"] in ("repU", "DiSCO")
             and figure["target"] in (None, certain["target"])
             and _known(figure["value"])
-            and figure["value"] <= 100 * FEW
+            and within(figure["value"], 100 * FEW)
         ]
         if low:
             yield warn("posterior", partial(_certain_all_the_same, low, certain))

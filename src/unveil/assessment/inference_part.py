@@ -183,8 +183,8 @@ def _sentence(risk: Rapid, rounding: Rounding) -> Note:
                 f"({risk.scoring}) below {risk.threshold:g}."
             )
         return (
-            f"For {share} of 100 persons {model} trained on the release infers the true {risk.target} clearly "
-            f"better than its share (score above {risk.threshold:g})."
+            f"For {share} of 100 persons {model} trained on the release scores the true {risk.target} above "
+            f"{risk.threshold:g} (0: as likely as its share, 1: certain)."
         )
 
     return told(words, rounding)

@@ -114,7 +114,7 @@ def _rises(context: Context) -> tuple[str, ...]:
     if not rising:
         return ()
 
-    begin = "DiSCO would rise if the release carried only the most frequent value, which tells nothing about anybody"
+    begin = "DiSCO would rise if the release carried only the most frequent value, which tells less"
     end = "Do not read it as the protection that was reached."
     exact = "; ".join(f"{target} from {value:.1f} to {mode:.1f} %" for target, (value, mode) in rising.items())
     return (Note(f"{begin}: {exact}. {end}", f"{begin}: {listed(list(rising))}. {end}"),)
@@ -196,10 +196,11 @@ def structure_part(context: Context) -> Section:
     """How far the release keeps the original's key combinations."""
     found = structure(context.pair, context.scenario.keys, ngroups_keys=context.scenario.ngroups_keys)
     mean = dict(found.mean)
+    novel = mean["percent_novel"] > 0
     sentence = told(
         lambda say: (
-            f"Of 100 key combinations in a release, {say.percent(mean['percent_novel'])} do not occur in the original; "
-            "the more of them, the lower repU and DiSCO read, whether or not anybody is better protected."
+            f"Of 100 key combinations in a release, {say.percent(mean['percent_novel'])} do not occur in the original"
+            + ("; records with them match nobody, which may by itself make repU and DiSCO low." if novel else ".")
         ),
         context.rounding,
     )
@@ -279,8 +280,9 @@ def _checks(context: Context, risk: AttributeRisk) -> list[str]:
             )
         if two:
             text = (
-                "of target and key level are close to a rule in the original (as widowed and aged under 18 would be); "
-                "consider leaving them out (exclude_pairs)."
+                f"of target and key level go together in more than {risk.options['check_2way'][1]:g} % of the original "
+                "records with that key level; consider leaving them out "
+                "(exclude_pairs)."
             )
             lines.append(Note(f"{label}: {len(two)} pair(s) {text}", f"Release {number}: pairs {text}"))
     return lines

@@ -11,6 +11,7 @@ from unveil.assessment.publish import HELD_BACK, SUFFIX, Say, told_of
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.wording import listed
+from unveil.limits import within
 from unveil.notes import Note
 
 __all__ = ["summary"]
@@ -35,7 +36,7 @@ def _files(found: Mapping[str, Any], rounding: Rounding) -> Iterator[Note]:
 
 
 def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding) -> Iterator[Note]:
-    """Per intruder and measure the target that stands out, by excess where there is one."""
+    """Per intruder and measure the target that is highest, by excess where there is one."""
     for intruder in INTRUDERS:
         own = [f for f in figures if f["intruder"] == intruder and _known(f["value"])]
         for measure in dict.fromkeys(f["measure"] for f in own):
@@ -56,10 +57,10 @@ def _beside(figure: Mapping[str, Any], n: int, say: Say) -> str:
     """What stands beside a figure, in words."""
     scale, hundred = 0.01 if figure["unit"] == "percent" else 1, say(figure).hundred
     found = []
-    if _known(figure["null_mean"]):
+    if _known(figure["null_mean"]) and figure["target"] is not None:
         found.append(
             f"if the release did not say how keys and target go together it would be "
-            f"{hundred(scale * figure['null_mean'])}"
+            f"{hundred(scale * figure['null_mean'])} on average"
         )
     if _known(figure["ceiling"]) and figure["measure"] in _CEILINGS:
         found.append(
@@ -70,9 +71,11 @@ def _beside(figure: Mapping[str, Any], n: int, say: Say) -> str:
     beside = f" {text[0].upper()}{text[1:]}." if found else ""
     if n == 1:
         return beside
-    if _known(figure["excess"]) and figure["excess"] <= 0:
-        return beside + f" None of the {n} targets stands out from chance."
-    return beside + f" Of the {n} targets this one stands out most."
+    if not _known(figure["excess"]):
+        return beside + f" No other of the {n} targets has a higher figure."
+    if within(figure["excess"], 0):
+        return beside + f" None of the {n} targets is above the mean of its null."
+    return beside + f" No other of the {n} targets is further above the mean of its null."
 
 
 def _use(utility: Mapping[str, Any] | None) -> Iterator[Note]:

@@ -51,19 +51,27 @@ def one_target(result: Rapid) -> str:
     )
 
 
+SCORES = {
+    "marginal": "0: as likely as its share, 1: certain",
+    "conditional": "its probability over the mean of its class",
+    "nce": "0: as likely as every other class, 1: certain",
+}
+"""What the scores of classes mean."""
+
+
 def _in_words(result: Rapid) -> list[str]:
     share = 100 * result.rate
     if result.kind == "continuous":
         what = f"a model trained on the release tells {result.target!r} with an error ({result.scoring}) below"
         sentences = [f"Of 100 persons whose keys are known, for {share:.1f} {what} {result.threshold:g}."]
     else:
-        what = f"a model trained on the release infers the true {result.target!r} clearly better than its share"
-        sentences = [f"Of 100 persons whose keys are known, for {share:.1f} {what} (score above {result.threshold:g})."]
+        what = f"a model trained on the release scores the true {result.target!r} above {result.threshold:g}"
+        sentences = [f"Of 100 persons whose keys are known, for {share:.1f} {what} ({SCORES[result.scoring]})."]
     nulls = [a["null_mean"] for a in result.attacks if not math.isnan(a["null_mean"])]
     if nulls:
         sentences.append(
             f"If the release said nothing of how {result.target!r} goes with the keys, it would be "
-            f"{100 * sum(nulls) / len(nulls):.1f} (null: target shuffled); read the rate against that."
+            f"{100 * sum(nulls) / len(nulls):.1f} on average (null: target shuffled); read the rate against that."
         )
     else:
         sentences.append("No null was run (permutations=0): without it the rate cannot be read.")

@@ -51,6 +51,13 @@ class Protection:
     levels: Ints
     replaced: float = 0.0
 
+    def n_groups(self, column: CodedColumn) -> int:
+        """Number of levels, gaps and special codes apart, that the original is left with."""
+        counted = np.bincount(self.group[column.original], minlength=self.group.size)
+        return int(np.count_nonzero(counted[: len(column.levels)])) - len(
+            {int(code) for code in column.special if counted[code]}
+        )
+
     @property
     def changes(self) -> bool:
         """Whether anything is protected at all."""

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import pyarrow.compute as pc
+from numpy.typing import NDArray
 
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
@@ -184,12 +185,31 @@ def _nearly_recoded(plans: Sequence[Plan], unknown: set[str]) -> str | None:
                 or min(one.n_levels, other.n_levels) < 2
             ):
                 continue
-            pairs = np.unique(one.codes.astype(np.int64) * other.n_levels + other.codes).size
-            # One record makes at most one pair too many. Where records are pairs of their own, a match is taken for
-            # chance, but for values that are the same.
+            # Where records are pairs of their own, a match is taken for chance, but for values that are the same.
             few = 2 * (min(one.n_levels, other.n_levels) - 1) <= one.codes.size
-            if pairs <= min(one.n_levels, other.n_levels) + 1 and (few or _alike(one, other)):
-                return f"columns {name!r} and {other_name!r} are recodings of each other but for one record"
+            if few or _alike(one, other):
+                found = _matched(one.codes, other.codes)
+                if found is not None:
+                    return f"columns {name!r} and {other_name!r} are recodings of each other{found}"
+    return None
+
+
+def _matched(one: NDArray[np.integer], other: NDArray[np.integer]) -> str | None:
+    """In what way values match one to one: in all records, or in all but one; None if in neither."""
+    radix = int(other.max(initial=0)) + 1
+    pairs, count = np.unique(one.astype(np.int64) * radix + other, return_counts=True)
+    left, right = np.unique(pairs // radix, return_inverse=True)[1], np.unique(pairs % radix, return_inverse=True)[1]
+    of_left, of_right = np.bincount(left), np.bincount(right)
+    crowded = (of_left[left] > 1) | (of_right[right] > 1)
+    if not crowded.any():
+        return ""
+    if max((of_left - 1).sum(), (of_right - 1).sum()) > 1:
+        return None
+    # The record that is too many is alone with its pair, and takes part in all there is of too much.
+    for pair in np.flatnonzero(crowded & (count == 1)):
+        rest = (np.delete(left, pair), np.delete(right, pair))
+        if all(np.bincount(levels).max(initial=0) <= 1 for levels in rest):
+            return " but for one record"
     return None
 
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.limits import falls_below
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
@@ -145,6 +146,16 @@ class KeySets:
             flavour or self.flavour,
         )
 
+    def _carrying(self, without: Sequence[KeySet]) -> list[str]:
+        """Which key carries most of a figure, where leaving one out lowers it."""
+        found = []
+        for name in self.headline:
+            whole = self.leave_one_out[0].measures[name]
+            lowest = min(without, key=lambda one: one.measures[name], default=None)
+            if lowest is not None and falls_below(lowest.measures[name], whole):
+                found.append(f"{name} falls most without {self._without(lowest).removeprefix('without ')}.")
+        return found
+
     def plot(self, ax: Any = None, measure: str | None = None) -> Any:
         """Risk of each set against its number of combinations; needs matplotlib."""
         from unveil.tables.plots import plot_key_sets
@@ -184,7 +195,7 @@ class KeySets:
                 paragraph(
                     "Percent of original records.",
                     f"Correlation over the {len(self.sets)} sets with the number of combinations: {related}.",
-                    "The key whose absence lowers a figure most carries most of that risk.",
+                    *self._carrying(without),
                 ),
                 *warnings_in_words(self.warnings),
             ]

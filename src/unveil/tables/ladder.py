@@ -153,8 +153,8 @@ def _sentences(found: Ladder) -> list[str]:
     if found.n_held_out is not None:
         held_out = (
             f"Held out: of 100 persons whom the synthesizer never saw, the release discloses {number(disco.held_out)} "
-            f"(DiSCO) and attributes {number(dcap.held_out)} correctly (DCAPd); what is more for original persons "
-            "comes from their having been in."
+            f"(DiSCO) and attributes {number(dcap.held_out)} correctly (DCAPd); what original persons have beyond "
+            "both intervals comes from their having been in."
         )
     return [
         paragraph(
@@ -167,9 +167,9 @@ def _sentences(found: Ladder) -> list[str]:
             f"guess drawn from the shares of the values for {number(dcap.margin)} (baseCAPd).",
         ),
         paragraph(
-            f"Null: a release whose {found.target!r} is shuffled, and tells nothing about anybody, still has DiSCO",
-            f"{number(disco.null_mean)} and DCAPd {number(dcap.null_mean)}; p is the share of shuffles that reach the",
-            "value.",
+            f"Null: a release whose {found.target!r} is shuffled, so that the keys have nothing to do with it, has",
+            f"DiSCO {number(disco.null_mean)} and DCAPd {number(dcap.null_mean)} on average; p is the share that reach",
+            "the value, of the shuffles and the release itself.",
         ),
         *([paragraph(held_out)] if held_out else []),
         paragraph(
@@ -181,8 +181,8 @@ def _sentences(found: Ladder) -> list[str]:
         paragraph(
             "Excess: (value - null) / (100 - null), in percent; its interval says which part of it shuffling alone",
             "could bring about, for these persons, and holds 0 where the release is compatible with a target that",
-            "tells nothing. An excess is what can be inferred, from whatever source: it does NOT show that a person's",
-            "own record was used; held-out records do.",
+            "has nothing to do with the keys. An excess is what can be inferred, from whatever source: it does NOT",
+            "show that a person's own record was used; held-out records do.",
         ),
         *(paragraph(f"{name} is not defined: {reason}.") for name, reason in found.undefined.items()
           if reason not in (_NO_TARGET, _NO_HOLDOUT, _ONLY_ORIGINAL)),

@@ -92,16 +92,20 @@ def several_targets(risks: AttributeRisks) -> str:
 
 def _checks_in_words(risk: AttributeRisk) -> list[str]:
     lines = []
+    excluded = any(removed["original"]["remaining"] < risk.n_original for removed in risk.exclusions)
+    left = " that the exclusions leave" if excluded else ""
     for label, one, two in zip(risk.labels, risk.check_1way, risk.check_2way, strict=True):
         if one:
             lines.append(
                 f"Check ({label}): {one['of_level']} of the {one['disclosive']} DiSCO records have the level "
-                f"{one['level']}, which {one['share']:.1f} % of all have; consider leaving it out (not_target_levels)."
+                f"{one['level']}, which {one['share']:.1f} % of all{left} have; consider leaving it out "
+                "(not_target_levels)."
             )
         if two:
             top = two[0]
             lines.append(
-                f"Check ({label}): {len(two)} pair(s) of target and key level close to a rule in the original, first "
+                f"Check ({label}): {len(two)} pair(s) of target and key level go together in more than "
+                f"{risk.options['check_2way'][1]:g} % of the original records with that key level, first "
                 f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
                 f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs)."
             )

@@ -119,16 +119,22 @@ class Structure:
                 "",
                 text_table(header, [[label, *(values[c] for c in columns)] for label, values in named]),
                 "",
-                paragraph(
-                    f"Of 100 key combinations in a release, {number(self.mean['percent_novel'])} do not occur in the",
-                    "original.",
-                    "The more of them, the lower repU and DiSCO read, whether or not anybody is better protected.",
-                ),
+                paragraph(*_in_words(self.mean["percent_novel"])),
                 *warnings_in_words(self.warnings),
             ]
         )
 
     __repr__ = __str__
+
+
+def _in_words(novel: float) -> list[str]:
+    found = [f"Of 100 key combinations in a release, {number(novel)} do not occur in the original."]
+    if novel > 0:
+        found.append(
+            "Records with them match nobody: where they stand in the place of others, repU and DiSCO read lower, "
+            "whether or not anybody is better protected."
+        )
+    return found
 
 
 def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = None) -> Structure:

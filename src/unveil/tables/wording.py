@@ -9,8 +9,8 @@ from unveil.result import paragraph
 __all__ = ["RISE", "grouping_in_words", "heading", "left_out_in_words"]
 
 RISE = (
-    "DiSCO would be higher if the release carried only its most frequent value, which tells nothing about anybody: "
-    "DiSCO says little about protection here"
+    "DiSCO would be higher if the release carried only its most frequent value, which tells less: a low DiSCO is no "
+    "sign of protection here"
 )
 """What a DiSCO that rises where the target tells less says."""
 _LEVELS_SHOWN = 6
