@@ -51,7 +51,7 @@ def test_match_measures_near_zero_beside_certainty():
 def test_what_is_chance_is_not_called_more_than_the_original_tells():
     above = {"low": 0.08, "ceiling": 0.078}
     (chance,) = texts(figure("RAPID", 0.086, "depress", 0.0985, **above))
-    assert "it is chance" in chance
+    assert "cannot be told from chance" in chance
     (beyond,) = texts(figure("RAPID", 0.086, "depress", 0.079, **above))
     assert "depress (8.6 % over 7.8 %)" in beyond
     (unknown,) = texts(figure("RAPID", 0.086, "depress", None, **above))
@@ -90,8 +90,8 @@ def test_the_summary_does_not_call_the_null_a_guess():
     (said,) = _risks([dcap], Rounding(5000, 10))
     assert said == (
         "Guessing is right for 39.6; without the release for 39.3. If the release did not say how keys and target go "
-        "together it would be 35.7; with the original itself, every person guessed from the others with the same keys, "
-        "39.5."
+        "together it would be 35.7 on average; with the original itself, every person guessed from the others with the "
+        "same keys, 39.5."
     )
 
 
