@@ -623,3 +623,15 @@ def test_the_plot_shows_every_figure(whole):
     pytest.importorskip("matplotlib").use("Agg")
     ax = whole.plot()
     assert len(ax.get_yticklabels()) == len(whole.to_dict()["figures"])
+
+
+def test_the_map_shows_what_is_left_of_the_pairs():
+    """Two variables, one pair, four cells: one release is as the original, the other has one record of four moved."""
+    original = pa.table({"k": list("aabb") * 10, "t": list("xyxy") * 10})
+    same, moved = original, pa.table({"k": list("aabb") * 10, "t": list("xyxx") * 10})
+    found = unveil.assess(
+        unveil.Pair(original, [same.slice(0, 20), moved]), "k", targets="t", measures=["attribute", "utility"],
+        release_safe=False,
+    )  # fmt: skip
+    points = found.to_dict()["map"]["points"]
+    assert [point["utility"] for point in points] == pytest.approx([1.0, 0.75])

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil.utility.null import relative_sd
 
 DRAWS = 40
 
@@ -123,3 +124,40 @@ def test_prediction_from_a_fresh_sample_is_as_good_as_from_real_records() -> Non
     assert accuracy["TRTR"] > 0.75
     assert abs(accuracy["difference"]) < 4 * accuracy["se"] + 0.01
     assert accuracy["difference"] == pytest.approx(accuracy["TSTR"] - accuracy["TRTR"])
+
+
+@pytest.mark.parametrize("m", [3, 5, 8])
+def test_the_spread_over_pairs_is_that_of_single_draws(m: int) -> None:
+    """Squares of differences with one end in common are correlated; the spread is known of chi-squares."""
+    rng, k = np.random.default_rng(m), 60
+    stated = []
+    for _ in range(3000):
+        x = rng.normal(size=(m, k))
+        drawn = [float(((x[a] - x[b]) ** 2).sum()) for a in range(m) for b in range(a)]
+        stated.append(relative_sd(drawn, (m + 1) / m))
+    assert np.mean(stated) == pytest.approx(math.sqrt(2 / k), rel=0.03 if m > 3 else 0.05)
+
+
+def test_the_spread_of_few_draws_is_not_short() -> None:
+    rng = np.random.default_rng(0)
+    found = np.mean([relative_sd(1 + 0.1 * rng.normal(size=4), 1) for _ in range(6000)])
+    assert found == pytest.approx(0.1, rel=0.02)
+    assert np.mean([np.std(1 + 0.1 * rng.normal(size=4), ddof=1) for _ in range(6000)]) < 0.095
+
+
+def test_the_spread_of_a_tree_s_ratio_is_as_stated() -> None:
+    """Triples of correct releases, each compared by pairs, and the same releases against the original."""
+    files = [drawn(500, 5000 + seed) for seed in range(90)]
+    ratios = unveil.utility(
+        unveil.Pair(ORIGINAL, files), measures="propensity", propensity="cart", permutations=90
+    ).propensity[0]
+    actual = np.std([r["pMSE"] for r in ratios.releases], ddof=1) / np.mean([r["pMSE"] for r in ratios.releases])
+    triples = [
+        unveil.utility(
+            unveil.Pair(ORIGINAL, files[i : i + 3]), measures="propensity", propensity="cart", null="pairs"
+        ).propensity[0].mean["S_sd"]
+        for i in range(0, 90, 3)
+    ]  # fmt: skip
+    # a spread of 90 draws is known to 8 %, the mean of 30 triples to about 10 %
+    assert np.mean(triples) == pytest.approx(actual, rel=0.3)
+    assert ratios.mean["S_sd"] == pytest.approx(actual, rel=0.25)

@@ -119,7 +119,7 @@ class Structure:
                 "",
                 text_table(header, [[label, *(values[c] for c in columns)] for label, values in named]),
                 "",
-                paragraph(*_in_words(self.mean["percent_novel"])),
+                paragraph(*_in_words(self.mean["percent_novel"], self.union, len(self.labels))),
                 *warnings_in_words(self.warnings),
             ]
         )
@@ -127,8 +127,15 @@ class Structure:
     __repr__ = __str__
 
 
-def _in_words(novel: float) -> list[str]:
+def _in_words(novel: float, union: Mapping[str, float], m: int) -> list[str]:
+    """The mean over the releases, and of all together two shares: of their combinations, and of the original's."""
     found = [f"Of 100 key combinations in a release, {number(novel)} do not occur in the original."]
+    if m > 1:
+        found.append(
+            f"Of 100 that occur in any of the {m} releases, {number(union['percent_novel'])} do not "
+            f"({number(union['p_original_given_synthetic'])} do); of 100 of the original, "
+            f"{number(union['combinations_preserved'])} occur in one of the releases."
+        )
     if novel > 0:
         found.append(
             "Records with them match nobody: where they stand in the place of others, repU and DiSCO read lower, "

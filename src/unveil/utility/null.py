@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from unveil.utility.compared import Compared
 from unveil.utility.stack import Stack, stack_of
 
-__all__ = ["by_pairs", "by_permutation", "formula"]
+__all__ = ["by_pairs", "by_permutation", "formula", "relative_sd"]
 
 Scores = Callable[[Stack], NDArray[np.float64]]
 Expected = tuple[float, float]
@@ -65,13 +65,22 @@ def by_permutation(
     with ThreadPoolExecutor(threads) as pool:
         drawn = list(pool.map(one, zip(shuffles, seed.spawn(len(shuffles)), strict=True)))
     return [
-        _expected(stack, [value for place, value in zip(shuffles, drawn, strict=True) if sizes[place] == n])
-        for stack, n in zip(stacks, sizes, strict=True)
+        # the expectation is itself a mean of draws: a ratio to it varies a little more than its numerator
+        _expected(stack, own, 1 + 1 / len(own))
+        for stack, own in zip(
+            stacks,
+            ([v for place, v in zip(shuffles, drawn, strict=True) if sizes[place] == n] for n in sizes),
+            strict=True,
+        )
     ]
 
 
 def by_pairs(variables: Sequence[Compared], stacks: Sequence[tuple[int, Stack]], scores_of: Scores) -> list[Expected]:
     """Compare the releases with each other: two draws from the same fit.
+
+    Two pairs that share a release are no two draws: pMSE is near a square of differences, and the squares of two
+    differences with one end in common have a correlation of 1/4. Over all pairs of m releases the sample variance is
+    then on average ``m / (m + 1)`` of the variance, for which it is corrected.
 
     Parameters
     ----------
@@ -84,7 +93,8 @@ def by_pairs(variables: Sequence[Compared], stacks: Sequence[tuple[int, Stack]],
     """
     numbers = [release for release, _ in stacks]
     drawn = [_distance(stack_of(variables, a, b), scores_of) for i, a in enumerate(numbers) for b in numbers[i + 1 :]]
-    return [_expected(stack, drawn) for _, stack in stacks]
+    m = len(numbers)
+    return [_expected(stack, drawn, (m + 1) / m) for _, stack in stacks]
 
 
 def _distance(stack: Stack, scores_of: Scores) -> float:
@@ -92,7 +102,34 @@ def _distance(stack: Stack, scores_of: Scores) -> float:
     return float(np.mean((scores_of(stack) - c) ** 2)) * len(stack.second) / (c * (1 - c))
 
 
-def _expected(stack: Stack, drawn: Sequence[float]) -> Expected:
+def _expected(stack: Stack, drawn: Sequence[float], larger: float) -> Expected:
+    """The expectation from draws, and the standard deviation from their variance, which is so many times larger."""
     c, mean = stack.share, float(np.mean(drawn))
-    sd = float(np.std(drawn, ddof=1)) / mean if len(drawn) > 1 and mean > 0 else math.nan
+    sd = relative_sd(drawn, larger) if len(drawn) > 1 and mean > 0 else math.nan
     return (1 - c) * mean * c * (1 - c) / len(stack.second), sd
+
+
+def relative_sd(drawn: Sequence[float], larger: float) -> float:
+    """Standard deviation in units of the mean, without the bias that it has of few draws.
+
+    Parameters
+    ----------
+    drawn
+        Two draws or more.
+    larger
+        How many times the variance is as large as that of the draws on average.
+
+    References
+    ----------
+    Holtzman (1950), The unbiased estimate of the population variance and standard deviation, American Journal of
+    Psychology 63, 615-617: the root of a sample variance of n normal draws is on average
+    ``sqrt(2 / (n - 1)) Gamma(n / 2) / Gamma((n - 1) / 2)`` of the standard deviation.
+
+    Examples
+    --------
+    >>> round(relative_sd([0.9, 1.0, 1.1], 1), 3), round(relative_sd([0.9, 1.0, 1.1], 4 / 3), 3)
+    (0.113, 0.13)
+    """
+    n = len(drawn)
+    short = math.sqrt(2 / (n - 1)) * math.exp(math.lgamma(n / 2) - math.lgamma((n - 1) / 2))
+    return float(np.std(drawn, ddof=1) * math.sqrt(larger) / short / np.mean(drawn))
