@@ -130,7 +130,8 @@ def assess(
     if rules is not None:
         rules.check(scenario.targets)
     unseen = None if holdout is None else pair.with_file(holdout, "the held-out records").releases[-1]
-    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen)
+    said = pair.roles.usual(scenario.keys)[1] if targets is None else ()
+    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen, said=said)
     parts = _parts(scenario)
     kept = None if checkpoint is None else _kept(checkpoint, context)
     done = []

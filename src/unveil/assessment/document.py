@@ -57,7 +57,7 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
     entries = _joined(section["entries"] for section in sections)
     utility = entries.get("utility")
     # What several parts have in common is said once.
-    said: dict[str, dict[str, str]] = {}
+    said = {str(text): {"part": "targets", "text": str(text), "text" + SUFFIX: text.public} for text in context.said}
     for part in parts:
         section = part["section"] or {"warnings": [], "warnings" + SUFFIX: []}
         for text, public in zip(section["warnings"], section["warnings" + SUFFIX], strict=True):

@@ -64,6 +64,8 @@ class Context:
         saw them.
     parts_left
         Number of parts that share the time that is left, this one among them.
+    said
+        What is said of columns that are no target although none were named.
     """
 
     pair: Pair
@@ -73,6 +75,7 @@ class Context:
     holdout: Source | None = None
     holdout_unseen: bool = False
     parts_left: int = 1
+    said: tuple[Note, ...] = ()
 
     @property
     def rounding(self) -> Rounding:

@@ -98,9 +98,9 @@ class Scenario:
         keys = as_names(keys, "key")
         pair.require(keys)
         if targets is None:
-            targets = tuple(name for name in pair.names if name not in keys)
+            targets, said = pair.roles.usual(keys)
             if not targets:
-                raise CallError("no column is left to be a target: every common column is a key")
+                raise CallError("; ".join(["no column is left to be a target: every common column is a key", *said]))
         targets = as_names(targets, "target")
         pair.require(targets)
         for name in targets:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from unveil.result import number, paragraph, text_table, warnings_in_words
 
 if TYPE_CHECKING:
+    from unveil.inference.rapids import Rapids
     from unveil.inference.result import Rapid
 
 __all__ = ["one_target", "several_targets"]
@@ -86,7 +86,7 @@ def _in_words(result: Rapid) -> list[str]:
     return sentences
 
 
-def several_targets(results: Sequence[Rapid]) -> str:
+def several_targets(results: Rapids) -> str:
     """A row per target, the most at risk first."""
     rows: Rows = []
     for result in sorted(results, key=lambda r: -r.rate):
@@ -114,6 +114,6 @@ def several_targets(results: Sequence[Rapid]) -> str:
                 for note in result.notes
                 if note not in result.warnings
             ),
-            *warnings_in_words(dict.fromkeys(text for result in results for text in result.warnings)),
+            *warnings_in_words(results.warnings),
         ]
     )

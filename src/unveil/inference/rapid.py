@@ -130,14 +130,15 @@ def rapid(
     if target is not None and targets is not None:
         raise CallError("name one target with target=, or several with targets=, not both")
     wanted: tuple[str, ...]
+    said: tuple[str, ...] = ()
     if target is not None:
         wanted = (target,)
     elif targets is not None:
         wanted = as_names(targets, "target")
     else:
-        wanted = tuple(name for name in pair.names if name not in names)
+        wanted, said = pair.roles.usual(names)
         if not wanted:
-            raise CallError("no column is left to be a target: every common column is a key")
+            raise CallError("; ".join(["no column is left to be a target: every common column is a key", *said]))
     posed = []
     for name in wanted:
         problem = pose(pair, names, name, kind=kind, target_na=target_na, side_information=side_information,
@@ -165,7 +166,7 @@ def rapid(
             for k, a in enumerate(attackers)
         ]
         results.append(Rapid.of(runs, runner, [a.name for a in attackers]))
-    return results[0] if target is not None else Rapids(results)
+    return results[0] if target is not None else Rapids(results, said)
 
 
 def _rule(problem: Problem, scoring: str, tau: float | None, metric: str, epsilon: float | None, delta: float) -> Rule:

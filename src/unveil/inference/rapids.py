@@ -16,15 +16,16 @@ __all__ = ["Rapids"]
 class Rapids(Sequence[Rapid]):
     """RAPID of several targets inferred from the same keys; a sequence of :class:`Rapid`."""
 
-    def __init__(self, results: Sequence[Rapid]):
+    def __init__(self, results: Sequence[Rapid], said: Sequence[str] = ()):
         self._results = tuple(results)
+        self._said = tuple(said)
 
     @overload
     def __getitem__(self, index: int) -> Rapid: ...
     @overload
     def __getitem__(self, index: slice) -> Rapids: ...
     def __getitem__(self, index: int | slice) -> Rapid | Rapids:
-        return Rapids(self._results[index]) if isinstance(index, slice) else self._results[index]
+        return Rapids(self._results[index], self._said) if isinstance(index, slice) else self._results[index]
 
     def __len__(self) -> int:
         return len(self._results)
@@ -34,8 +35,8 @@ class Rapids(Sequence[Rapid]):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What deserves a look: of all targets, each once."""
-        return tuple(dict.fromkeys(text for result in self for text in result.warnings))
+        """What was left out, and what deserves a look: of all targets, each once."""
+        return tuple(dict.fromkeys([*self._said, *(text for result in self for text in result.warnings)]))
 
     def to_dict(
         self, *, curve: bool = False, attribution: bool = False, by: str | Sequence[str] = ()

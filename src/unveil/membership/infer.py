@@ -102,9 +102,9 @@ def membership(
         raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
     require_statement(holdout_unseen)
     chosen = _checked(attacks, scale, neighbours, max_records, level, seed)
-    names = pair.names if columns is None else as_names(columns, "column")
+    names, said = pair.roles.usual() if columns is None else (as_names(columns, "column"), ())
     if not names:
-        raise CallError("the files have no column in common")
+        raise CallError("; ".join(["the files have no column in common that can be compared", *said]))
     pair.require(names)
     known = Holdout.of(pair, holdout)
     known.pair.require(names)
@@ -137,7 +137,7 @@ def membership(
         level=level,
         seed=seed,
         unmatched=pair.unmatched(map(pair.column, names)),
-        warnings=known.pair.notes(map(known.pair.column, names)),
+        warnings=(*said, *known.pair.notes(map(known.pair.column, names))),
         flavour=pair.flavour,
         _records=records,
         _scores=tuple({name: one.scores for name, one in made.items()} for made in attempts),

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 
-__all__ = ["near_matches"]
+__all__ = ["folded", "near_matches"]
 
 CUTOFF = 0.65
 MOST_COMPARED = 2000
@@ -29,8 +29,8 @@ def near_matches(name: str, known: Iterable[str]) -> str:
     ''
     """
     listed = [one for one in known if one != name]
-    wanted = _folded(name)
-    same = [one for one in listed if len(one) <= 2 * len(name) + 9 and _folded(one) == wanted]
+    wanted = folded(name)
+    same = [one for one in listed if len(one) <= 2 * len(name) + 9 and folded(one) == wanted]
     if same:
         composed = unicodedata.normalize("NFC", name)
         looks_alike = [one for one in same if unicodedata.normalize("NFC", one) == composed]
@@ -39,11 +39,11 @@ def near_matches(name: str, known: Iterable[str]) -> str:
         return _phrase(same)
     by_folded: dict[str, str] = {}
     for one in islice(listed, MOST_COMPARED):
-        by_folded.setdefault(_folded(one), one)
+        by_folded.setdefault(folded(one), one)
     return _phrase([by_folded[one] for one in difflib.get_close_matches(wanted, by_folded, n=SHOWN, cutoff=CUTOFF)])
 
 
-def _folded(name: str) -> str:
+def folded(name: str) -> str:
     """Without letter case, accents, and the signs that stand between words."""
     parts = unicodedata.normalize("NFKD", name.casefold())
     return "".join(c for c in parts if not unicodedata.combining(c) and c not in " _-.\t\u00a0\u200b\ufeff")

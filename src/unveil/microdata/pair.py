@@ -7,6 +7,7 @@ import os
 import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from unveil.microdata.grouping import Grouping, grouped
 from unveil.microdata.harmonise import as_kind, harmonise
 from unveil.microdata.labels import by_labels
 from unveil.microdata.nearest import near_matches
+from unveil.microdata.roles import Roles
 from unveil.microdata.schema import as_schema
 from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source, Variable
 from unveil.microdata.unmatched import apart_of, notes_of, shares_of
@@ -227,9 +229,15 @@ class Pair:
         names = [column.name for column in chosen]
         read = [text for source in (self.original, *self.releases) for text in source.remarks_on(names)]
         coded = [note for column in chosen for note in column.notes]
+        coded += self.roles.identifier_notes(c.name for c in chosen if self._columns.get(c.name) is c)
         labels = self._compared_labels
         unmatched = [note for column in chosen for note in notes_of(column, labels, by_amount=by_amount)]
-        return tuple(dict.fromkeys([*self._said, *read, *coded, *unmatched]))
+        return tuple(dict.fromkeys([*self._said, *self.roles.several_rows, *read, *coded, *unmatched]))
+
+    @cached_property
+    def roles(self) -> Roles:
+        """Which columns are measured where none are named, and which number records or persons."""
+        return Roles(self.original, self.releases, self.kinds, self.special_codes)
 
     def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
         """By column, what share of the records of each file hold values that the other lacks.

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unveil.errors import UnveilWarning
 from unveil.limits import exceeds
 from unveil.microdata.arrays import quoted_list
+from unveil.microdata.identifiers import Identifier, identifier_in
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.encode import EncodedVariable, Levels
 from unveil.synthesis.plan import Plan
@@ -32,17 +33,27 @@ Integers = NDArray[np.int64]
 
 def warn_about_columns(variables: Sequence[EncodedVariable], label: str) -> None:
     """Warn of columns that look like identifiers: their values would be copied into the release."""
-    suspects = [variable.name for variable in variables if _is_identifier(variable)]
-    if suspects:
-        warnings.warn(
-            f"{label}: column {quoted_list(suspects)} has a different value in every record; if it identifies persons "
-            "drop it, since synthetic records copy its values",
-            UnveilWarning,
-            stacklevel=3,
-        )
+    different = [variable.name for variable in variables if _all_different(variable)]
+    alike = [v.name for v in variables if v.name not in different and _identifier(v) is not None]
+    for suspects, what in ((different, "has a different value in every record; if it identifies persons"),
+                           (alike, "looks like an identifier; if it is one")):  # fmt: skip
+        if suspects:
+            warnings.warn(
+                f"{label}: column {quoted_list(suspects)} {what} drop it, since synthetic records copy its values",
+                UnveilWarning,
+                stacklevel=3,
+            )
 
 
-def _is_identifier(variable: EncodedVariable) -> bool:
+def _identifier(variable: EncodedVariable) -> Identifier | None:
+    """What the column numbers, by the check that the measures share."""
+    if variable.kind == "ordered":
+        return None
+    counts = variable.counts[: len(variable.values)]
+    return identifier_in(variable.name, variable.values, counts, is_number=variable.kind == "numeric")
+
+
+def _all_different(variable: EncodedVariable) -> bool:
     """Whether all values differ, numbers with decimals apart: measurements often do."""
     present = variable.codes.size - (0 if variable.gap is None else int(variable.counts[variable.gap]))
     if len(variable.values) < present or present <= FEW_RECORDS:

@@ -107,7 +107,7 @@ def attribute(
     (33.33, 66.67)
     """
     study = Study.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
-    names = _targets(pair, study.keys, target, targets)
+    names, said = _targets(pair, study.keys, target, targets)
     if isinstance(ngroups_target, Mapping):
         only_known(ngroups_target, names, "ngroups_target", "target")
     _check_limit(denom_limit, exclude_over_denom_limit)
@@ -131,10 +131,14 @@ def attribute(
         source = Recount(study, column, rules, {one: how.cuts for one, how in cut.items()})
         grouping = {one: how.to_dict() for one, how in cut.items()}
         risks.append(_risk(source, grouping, options, [untouched[name]] if name in untouched else []))
-    return risks[0] if target is not None else AttributeRisks(risks)
+    return risks[0] if target is not None else AttributeRisks(risks, said)
 
 
-def _targets(pair: Pair, keys: Sequence[str], target: str | None, targets: Sequence[str] | None) -> tuple[str, ...]:
+def _targets(
+    pair: Pair, keys: Sequence[str], target: str | None, targets: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The targets, and what is said of columns that are none."""
+    said: tuple[Note, ...] = ()
     if target is not None and targets is not None:
         raise CallError("give either target or targets, not both")
     if target is not None:
@@ -142,14 +146,14 @@ def _targets(pair: Pair, keys: Sequence[str], target: str | None, targets: Seque
     elif targets is not None:
         names = as_names(targets, "target")
     else:
-        names = tuple(n for n in pair.names if n not in keys)
+        names, said = pair.roles.usual(keys)
         if not names:
-            raise CallError("no column is left as a target: every common column is a key")
+            raise CallError("; ".join(["no column is left as a target: every common column is a key", *said]))
     for name in names:
         if name in keys:
             raise CallError(f"{name!r} is a key and cannot be the target too")
     pair.require(names)
-    return names
+    return names, said
 
 
 def _levels_by_target(
@@ -241,7 +245,7 @@ def _notes(study: Study, target: CodedColumn, d_t: NDArray[np.intp], options: Ma
     if np.count_nonzero(d_t) == 1:
         nothing = "there is nothing to learn, whatever the figures say"
         found.append(Note(f"{target.name!r} has one value only in the original: {nothing}"))
-    elif n > 1 and d_t.max() == 1:
+    elif n > 1 and d_t.max() == 1 and study.pair.roles.identifier(target.name) is None:
         found.append(Note(f"{target.name!r} is different in every record: it looks like an identifier"))
     if options["denom_limit"] is not None and not options["exclude_over_denom_limit"]:
         found.append(Note("denom_limit leaves nothing out without exclude_over_denom_limit"))

@@ -267,15 +267,16 @@ class AttributeRisk:
 class AttributeRisks(Sequence[AttributeRisk]):
     """Attribute disclosure risk of several targets seen through the same keys; a sequence of :class:`AttributeRisk`."""
 
-    def __init__(self, risks: Sequence[AttributeRisk]):
+    def __init__(self, risks: Sequence[AttributeRisk], said: Sequence[str] = ()):
         self._risks = tuple(risks)
+        self._said = tuple(said)
 
     @overload
     def __getitem__(self, index: int) -> AttributeRisk: ...
     @overload
     def __getitem__(self, index: slice) -> AttributeRisks: ...
     def __getitem__(self, index: int | slice) -> AttributeRisk | AttributeRisks:
-        return AttributeRisks(self._risks[index]) if isinstance(index, slice) else self._risks[index]
+        return AttributeRisks(self._risks[index], self._said) if isinstance(index, slice) else self._risks[index]
 
     def __len__(self) -> int:
         return len(self._risks)
@@ -286,8 +287,13 @@ class AttributeRisks(Sequence[AttributeRisk]):
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes the figures unreliable: of all targets, each once."""
-        noted = [text for risk in self for text in risk.notes]
-        return tuple(dict.fromkeys([*noted, *(f"{risk.target}: {risk.rise}" for risk in self if risk.rise)]))
+        rising = [f"{risk.target}: {risk.rise}" for risk in self if risk.rise]
+        return (*self.notes, *rising)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, and the notes of all targets, each once."""
+        return tuple(dict.fromkeys([*self._said, *(text for risk in self for text in risk.notes)]))
 
     def to_dict(self) -> dict[str, Any]:
         """The results as plain values, by target."""

@@ -80,11 +80,8 @@ def several_targets(risks: AttributeRisks) -> str:
                 "from the release; CAPd: right by guessing from the original. The interval is a bootstrap over",
                 "original records" + (" and spans the releases." if m > 1 else "."),
             ),
-            *(
-                paragraph(f"{risk.target}: {line}")
-                for risk in risks
-                for line in (*_checks_in_words(risk), *(f"{text}." for text in risk.notes))
-            ),
+            *(paragraph(f"{risk.target}: {line}") for risk in risks for line in _checks_in_words(risk)),
+            *warnings_in_words(risks.notes),
             *([paragraph(f"{', '.join(rising)}: {RISE}.")] if rising else []),
         ]
     )

@@ -115,7 +115,7 @@ def utility(
         raise CallError(f"unknown null {null!r}; choose from permutation, pairs")
     if null == "pairs" and sum(n > 0 for n in pair.n_synthetic) < 2:
         raise CallError("null='pairs' compares releases with each other and needs at least two; use permutation")
-    names = _columns(pair, columns)
+    names, notes = _columns(pair, columns)
     named = models_of(models, names)
     predicted = _targets(targets, names)
     if "prediction" in chosen and predicted:
@@ -148,14 +148,13 @@ def utility(
             found[name] = parts[name]()
     tables = (found["propensity"], found["marginals"], found["pairs"], found["models"], found["prediction"])
     releases = tuple(headline(r, *tables) for r in range(pair.n_releases))
-    notes = _notes(pair, names, columns)
     # Amounts are compared by distances and in groups: what matters is a group that one file lacks.
     cells = [variable.cells for variable in variables]
     return Utility(
         names, releases, mean_of(releases), sd_of(releases), *tables, pair.n_original, pair.n_synthetic, pair.labels,
         {"measures": list(chosen), "ngroups": ngroups, "propensity": list(fitted), "permutations": permutations,
          "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
-        notes, pair.unmatched(cells), (*notes, *pair.notes(cells)), pair.flavour,
+        notes, pair.unmatched(cells), tuple(dict.fromkeys([*notes, *pair.notes(cells)])), pair.flavour,
     )  # fmt: skip
 
 
@@ -176,18 +175,20 @@ def _check_numbers(**options: tuple[Any, int]) -> None:
             raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
 
 
-def _columns(pair: Pair, columns: Sequence[str] | None) -> tuple[str, ...]:
+def _columns(pair: Pair, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The columns, and what is said of them or of those that are left out."""
     if columns is None:
-        if not pair.names:
-            raise CallError("the files have no column in common")
-        return pair.names
+        names, notes = pair.roles.usual()
+        if not names:
+            raise CallError("; ".join(["the files have no column in common that can be compared", *notes]))
+        return names, notes
     names = (columns,) if isinstance(columns, str) else tuple(columns)
     if not names:
         raise CallError("name at least one column")
     if len(set(names)) < len(names):
         raise CallError("a column is named twice")
     pair.require(names)
-    return names
+    return names, tuple(pair.roles.identifier_notes(names))
 
 
 def _targets(targets: Sequence[str] | str | None, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -200,11 +201,3 @@ def _targets(targets: Sequence[str] | str | None, names: tuple[str, ...]) -> tup
     if chosen and len(names) < 2:
         raise CallError("to predict a target takes at least one other column")
     return tuple(dict.fromkeys(chosen))
-
-
-def _notes(pair: Pair, names: tuple[str, ...], columns: Sequence[str] | None) -> tuple[str, ...]:
-    notes = []
-    left = [n for n in pair.original.names if n not in names]
-    if columns is None and left:
-        notes.append(Note(f"not in every release, and not compared: {', '.join(left)}"))
-    return tuple(notes)
