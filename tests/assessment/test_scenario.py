@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -12,10 +13,8 @@ from unveil.errors import CallError, FileError
 
 @pytest.fixture
 def pair():
-    n = 120
-    table = pa.table(
-        {"sex": ["f", "m"] * 60, "age": list(range(n)), "ill": ["y", "n", "n"] * 40, "pay": list(range(n))}
-    )
+    age, pay = np.random.default_rng(1).integers([[18], [1000]], [[98], [9000]], (2, 120))
+    table = pa.table({"sex": ["f", "m"] * 60, "age": age, "ill": ["y", "n", "n"] * 40, "pay": pay})
     return unveil.Pair(table, table.slice(0, 60))
 
 

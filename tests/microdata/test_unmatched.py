@@ -68,7 +68,10 @@ def test_a_release_without_records_has_no_share():
 
 
 def test_groups_are_compared_where_groups_were_asked_for():
-    original, release = pa.table({"x": [*range(100)] * 5}), pa.table({"x": [v + 0.25 for v in range(99)] * 5})
+    original, release = (
+        pa.table({"x": [i * i % 100 for i in range(500)]}),
+        pa.table({"x": [i * i % 99 + 0.25 for i in range(500)]}),
+    )
     pair = unveil.Pair(original, release)
     alone, cut = unveil.identity(pair, "x"), unveil.identity(pair, "x", ngroups_keys=4)
     assert (alone.unmatched["x"]["releases"], cut.unmatched["x"]["releases"]) == ([1.0], [0.0])

@@ -131,6 +131,7 @@ def assess(
         rules.check(scenario.targets)
     unseen = None if holdout is None else pair.with_file(holdout, "the held-out records").releases[-1]
     said = pair.roles.usual(scenario.keys)[1] if targets is None else ()
+    said += tuple(pair.roles.identifier_notes([*scenario.keys, *scenario.targets]))
     context = Context(pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen, said=said)
     parts = _parts(scenario)
     kept = None if checkpoint is None else _kept(checkpoint, context)

@@ -275,7 +275,7 @@ def _digits_lost(found: list[Distinct]) -> list[Note]:
             "the last digits: write them as whole numbers or as text"
         )
         for one in floating
-        if bool((np.abs(np.array(one.values, dtype=np.float64)) >= _EXACT_IN_FLOAT).any())
+        if bool((np.abs(np.array(one.values, dtype=np.float64)) > _EXACT_IN_FLOAT).any())
     ]
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Set
+from collections.abc import Set
 from dataclasses import dataclass
 from typing import Literal
 
@@ -19,11 +19,10 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.microdata.coding import distinct_of
-from unveil.microdata.column import is_amount
-from unveil.microdata.harmonise import as_kind, harmonise
-from unveil.microdata.source import Kind, Scalar, Source
+from unveil.microdata.column import CodedColumn
+from unveil.microdata.source import Source
 
-__all__ = ["Identifier", "identifier_in", "identifier_of", "is_named_like_one"]
+__all__ = ["Identifier", "identifier_in", "identifier_in_file", "identifier_of", "is_named_like_one"]
 
 FEWEST = 20
 """Records, or values, that it takes to tell an identifier by its values."""
@@ -38,7 +37,10 @@ _ANYWHERE = {
     "id", "ids", "uid", "uuid", "guid", "pid", "hid", "hhid", "pnr", "personid", "persnr", "householdid", "caseid",
     "recordid", "rowid", "lfdnr", "ssn", "pesel", "iban", "identifier",
 }  # fmt: skip
-_OF_UNITS = {"person", "respondent", "household", "case"}
+_OF_UNITS = {
+    "person", "persons", "respondent", "individual", "household", "family", "case", "patient", "client", "customer",
+    "user", "student", "pupil", "subject", "employee", "worker", "citizen", "resident", "member",
+}  # fmt: skip
 _AT_THE_END = _OF_UNITS | {
     "nr", "no", "num", "number", "nummer", "serial", "lfd", "index", "idx", "key", "record", "row", "account", "phone",
     "telephone", "email", "kennung",
@@ -69,27 +71,27 @@ class Identifier:
         return "its values repeat as numbers of persons or households do"
 
 
-def identifier_of(
-    source: Source, name: str, kind: Kind | None = None, special_codes: Iterable[Scalar] = ()
-) -> Identifier | None:
-    """What a column of a file numbers, if it looks like an identifier.
+def identifier_of(column: CodedColumn) -> Identifier | None:
+    """What a column numbers by its values in the original, if it looks like an identifier."""
+    if column.kind == "ordered":
+        return None
+    counts = column.counts[0][: len(column.levels)].copy()
+    counts[list(column.special)] = 0
+    values = column.levels.filter(pa.array(counts > 0))
+    return identifier_in(column.name, values, counts[counts > 0], is_number=column.kind == "numeric")
+
+
+def identifier_in_file(source: Source, name: str) -> Identifier | None:
+    """The same of a column of one file.
 
     Raises
     ------
     DataError
-        If the column cannot be read, or not as the stated kind.
+        If the column cannot be read.
     """
-    declared = source.variable(name)
-    kind = kind or declared.kind
-    if kind == "ordered":
-        return None
-    ((found,), _) = harmonise([as_kind(distinct_of(source, name), kind)], kind)
+    found = distinct_of(source, name)
     counts = np.bincount(found.codes, minlength=len(found.values) + 1)[:-1]
-    if is_amount(found.values):
-        codes = {*special_codes, *declared.special_codes}
-        counts = np.where([value in codes for value in found.values.to_pylist()], 0, counts) if codes else counts
-    values = found.values.filter(pa.array(counts > 0))
-    return identifier_in(name, values, counts[counts > 0], is_number=kind in (None, "numeric"))
+    return identifier_in(name, found.values, counts, is_number=source.variable(name).kind in (None, "numeric"))
 
 
 def identifier_in(

@@ -237,7 +237,7 @@ class Pair:
     @cached_property
     def roles(self) -> Roles:
         """Which columns are measured where none are named, and which number records or persons."""
-        return Roles(self.original, self.releases, self.kinds, self.special_codes)
+        return Roles(self.original, self.releases, self._whole)
 
     def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
         """By column, what share of the records of each file hold values that the other lacks.

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 
 from unveil.errors import UnveilError, UnveilWarning
-from unveil.microdata.identifiers import Identifier, identifier_of, is_named_like_one
+from unveil.microdata.column import CodedColumn
+from unveil.microdata.identifiers import Identifier, identifier_in_file, identifier_of, is_named_like_one
 from unveil.microdata.nearest import folded
-from unveil.microdata.source import Kind, Scalar, Source
+from unveil.microdata.source import Source
 from unveil.notes import Note
 
 __all__ = ["Roles"]
-
-MANY_RECORDS = 100_000
-"""Records from which on columns that nobody asked for are not read just to see whether they number persons."""
 
 
 @dataclass(eq=False)
@@ -28,27 +26,25 @@ class Roles:
     ----------
     original, releases
         The files.
-    kinds, special_codes
-        As stated for the pair, by column.
+    coded
+        Function from the name of a column that all files have to the column.
     """
 
     original: Source
     releases: tuple[Source, ...]
-    kinds: Mapping[str, Kind]
-    special_codes: Mapping[str, Iterable[Scalar]]
+    coded: Callable[[str], CodedColumn]
     _found: dict[str, Identifier | None] = field(default_factory=dict)
 
     def identifier(self, name: str) -> Identifier | None:
-        """What a column of the original numbers, if it looks like an identifier.
+        """What a column that all files have numbers in the original, if it looks like an identifier.
 
         Raises
         ------
         DataError
-            If the column cannot be read.
+            If the column cannot be read, or not be compared.
         """
         if name not in self._found:
-            special = self.special_codes.get(name, ())
-            self._found[name] = identifier_of(self.original, name, self.kinds.get(name), special)
+            self._found[name] = identifier_of(self.coded(name))
         return self._found[name]
 
     def identifier_notes(self, names: Iterable[str]) -> list[Note]:
@@ -92,9 +88,8 @@ class Roles:
 
     @cached_property
     def several_rows(self) -> tuple[Note, ...]:
-        """That a column repeats as numbers of persons do: of large files those that are called so are looked at."""
-        many = self.original.num_rows > MANY_RECORDS
-        looked_at = [name for name in self.original.names if not many or is_named_like_one(name)]
+        """That a column which is called so repeats as numbers of persons do; others are not read just to see that."""
+        looked_at = [name for name in self.original.names if is_named_like_one(name)]
         units = {name: one for name in looked_at if (one := self._quietly(name)) is not None and one.of == "unit"}
         if not units:
             return ()
@@ -122,8 +117,9 @@ class Roles:
 
     def _quietly(self, name: str) -> Identifier | None:
         """The same of a column that nobody asked for: what is said of it, or why it cannot be read, is kept back."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnveilWarning)
-            with suppress(UnveilError):
-                return self.identifier(name)
-        return None
+        if name not in self._found:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnveilWarning)
+                with suppress(UnveilError):
+                    return identifier_in_file(self.original, name)
+        return self._found.get(name)

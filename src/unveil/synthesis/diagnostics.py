@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unveil.errors import UnveilWarning
 from unveil.limits import exceeds
 from unveil.microdata.arrays import quoted_list
-from unveil.microdata.identifiers import Identifier, identifier_in
+from unveil.microdata.identifiers import Identifier, identifier_in, is_named_like_one
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.encode import EncodedVariable, Levels
 from unveil.synthesis.plan import Plan
@@ -34,7 +34,8 @@ Integers = NDArray[np.int64]
 def warn_about_columns(variables: Sequence[EncodedVariable], label: str) -> None:
     """Warn of columns that look like identifiers: their values would be copied into the release."""
     different = [variable.name for variable in variables if _all_different(variable)]
-    alike = [v.name for v in variables if v.name not in different and _identifier(v) is not None]
+    numbered = {v.name: _identifier(v) for v in variables if v.name not in different}
+    alike = [name for name, one in numbered.items() if one and (one.of == "record" or is_named_like_one(name))]
     for suspects, what in ((different, "has a different value in every record; if it identifies persons"),
                            (alike, "looks like an identifier; if it is one")):  # fmt: skip
         if suspects:

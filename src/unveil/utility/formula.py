@@ -37,7 +37,7 @@ class Model:
         return f"{self.outcome} ~ {' + '.join(self.predictors)}"
 
 
-def models_of(given: Any, names: Sequence[str]) -> tuple[Model, ...]:
+def models_of(given: Any, names: Sequence[str], *, every: Sequence[str] | None = None) -> tuple[Model, ...]:
     """Read models, and check them against the columns.
 
     Parameters
@@ -47,6 +47,8 @@ def models_of(given: Any, names: Sequence[str]) -> tuple[Model, ...]:
         ``.`` stands for all other columns, and ``linear:`` or ``logistic:`` may stand before it.
     names
         Columns that all files have.
+    every
+        Columns that ``.`` stands for; all by default.
 
     Raises
     ------
@@ -59,13 +61,13 @@ def models_of(given: Any, names: Sequence[str]) -> tuple[Model, ...]:
     (Model(outcome='smoke', predictors=('age', 'sex'), kind='logistic'),)
     """
     parts = [given] if isinstance(given, str | Mapping | Model) else list(given)
-    found = tuple(_checked(_read(part, names), names) for part in parts)
+    found = tuple(_checked(_read(part, names, names if every is None else every), names) for part in parts)
     if len(set(found)) < len(found):
         raise CallError("a model is given twice")
     return found
 
 
-def _read(given: Any, names: Sequence[str]) -> Model:
+def _read(given: Any, names: Sequence[str], every: Sequence[str]) -> Model:
     if isinstance(given, Model):
         return given
     if isinstance(given, Mapping):
@@ -77,10 +79,10 @@ def _read(given: Any, names: Sequence[str]) -> Model:
         return Model(given["outcome"], predictors, given.get("kind"))
     if not isinstance(given, str):
         raise CallError(f"a model is a formula or a mapping, not {type(given).__name__}")
-    return _formula(given, names)
+    return _formula(given, names, every)
 
 
-def _formula(text: str, names: Sequence[str]) -> Model:
+def _formula(text: str, names: Sequence[str], every: Sequence[str]) -> Model:
     left, tilde, right = text.partition("~")
     if not tilde or "~" in right:
         raise CallError(f"model {text!r}: write outcome ~ predictor + predictor")
@@ -91,7 +93,7 @@ def _formula(text: str, names: Sequence[str]) -> Model:
     predictors: list[str] = []
     for term in (_plain(part) for part in right.split("+")):
         if term == "." and "." not in names:
-            predictors += [name for name in names if name != _plain(outcome) and name not in predictors]
+            predictors += [name for name in every if name != _plain(outcome) and name not in predictors]
         else:
             predictors.append(term)
     return Model(_plain(outcome), tuple(predictors), kind)

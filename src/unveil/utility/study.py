@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from importlib import import_module
 from typing import Any
 
@@ -116,7 +116,10 @@ def utility(
     if null == "pairs" and sum(n > 0 for n in pair.n_synthetic) < 2:
         raise CallError("null='pairs' compares releases with each other and needs at least two; use permutation")
     names, notes = _columns(pair, columns)
-    named = models_of(models, names)
+    named = models_of(models, pair.names if columns is None else names, every=names)
+    if columns is None:
+        asked = {name for model in named for name in (model.outcome, *model.predictors)}
+        names, notes = _with_asked(pair, asked.union([targets] if isinstance(targets, str) else targets or ()))
     predicted = _targets(targets, names)
     if "prediction" in chosen and predicted:
         learner_for(learner, isinstance(learner, str) and learner == "lm")
@@ -173,6 +176,13 @@ def _check_numbers(**options: tuple[Any, int]) -> None:
     for name, (value, least) in options.items():
         if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
             raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+
+
+def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The columns where none are named, and those that a model or a prediction asks for all the same."""
+    usual, notes = pair.roles.usual(asked)
+    names = tuple(name for name in pair.names if name in usual or name in asked)
+    return names, (*notes, *pair.roles.identifier_notes(name for name in names if name in asked))
 
 
 def _columns(pair: Pair, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Note, ...]]:
