@@ -249,6 +249,17 @@ def test_an_interval_has_the_sum_of_its_values(prior):
     assert found == pytest.approx({"-2 to -1": single[-2] + single[-1], "1 to 1.5": single[1]}, abs=1e-12)
 
 
+def test_intervals_of_large_numbers_are_told_apart():
+    risk, found, _ = asked(
+        {1000001: 20, 1000007: 40},
+        {1000001: 30, 1000007: 30},
+        1000001,
+        candidates=[(1000000, 1000004), (1000005, 1000009)],
+    )
+    assert risk.values == ["1000000 to 1000004", "1000005 to 1000009"]
+    assert sum(found.values()) == pytest.approx(1)
+
+
 def test_special_codes_lie_in_no_interval():
     table = pa.table({"v": pa.array([1, 2, 3, -8, None] * 12)})
     synthesizer = CartSynthesizer(special_codes={"v": [-8]}).fit(table)

@@ -209,7 +209,7 @@ def _target(setting: Setting, chain: Chain, worlds: Worlds, name: str) -> _Targe
     for i, (low, high) in enumerate(setting.intervals):
         if (interval == i).any():
             value_of[interval == i] = len(values)
-            values.append(f"{low:g} to {high:g}")
+            values.append(f"{low:.15g} to {high:.15g}")
     named = value_of >= 0
     for at in np.flatnonzero(~named):
         value_of[at] = len(values)

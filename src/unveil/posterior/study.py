@@ -90,8 +90,8 @@ class Study:
         )
         self.question, self.label_of = make_question(setting, chain, self.worlds)
         for low, high in setting.intervals:
-            if f"{low:g} to {high:g}" not in self._called():
-                text = f"no value of the files lies in the interval {low:g} to {high:g}; it is left out"
+            if f"{low:.15g} to {high:.15g}" not in self._called():
+                text = f"no value of the files lies in the interval {low:.15g} to {high:.15g}; it is left out"
                 texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))
         self._simulated: dict[tuple[int, ...], SimulatedEvidence] = {}
         self._check_size()
