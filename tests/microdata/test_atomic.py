@@ -16,6 +16,7 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
+from packages import skip_where_it_cannot_be_written
 from unveil.errors import FileError
 from unveil.microdata.atomic import replacing, tidy_when_ended
 from unveil.microdata.files import open_source
@@ -171,8 +172,7 @@ ENDINGS = [".csv", ".csv.gz", ".tsv", ".parquet", ".feather", ".arrow", ".sav", 
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_only_the_owner_can_read_what_is_being_written(tmp_path: Path, ending: str, monkeypatch: pytest.MonkeyPatch):
-    if ending in (".sav", ".zsav", ".dta", ".xpt"):
-        pytest.importorskip("pyreadstat", reason="for files of statistical packages")
+    skip_where_it_cannot_be_written(ending)
     seen = []
     replace = os.replace
 
@@ -276,8 +276,7 @@ except FileError as error:
 
 @pytest.mark.parametrize("ending", ENDINGS)
 def test_a_disk_that_is_full_leaves_nothing(tmp_path: Path, ending: str):
-    if ending in (".sav", ".zsav", ".dta", ".xpt"):
-        pytest.importorskip("pyreadstat", reason="for files of statistical packages")
+    skip_where_it_cannot_be_written(ending)
     assert resource.RLIMIT_FSIZE is not None
     ended = subprocess.run(
         [sys.executable, "-c", FULL, str(tmp_path / f"out{ending}")], capture_output=True, text=True, check=False

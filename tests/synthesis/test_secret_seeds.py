@@ -15,6 +15,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from packages import skip_where_it_cannot_be_written
 from unveil import cli
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -97,8 +98,7 @@ def test_the_intruder_who_has_the_seed_reads_the_last_record_off_and_no_other_do
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "feather", "sav"])
 def test_the_seed_stands_in_the_provenance_file_and_nowhere_else(tmp_path, ending, run):
-    if ending == "sav":
-        pytest.importorskip("pyreadstat")
+    skip_where_it_cannot_be_written(ending)
     original, out = written(tmp_path, ending), tmp_path / "out"
     printed = run(original, "-o", out, "-m", 2)
     seed = read_provenance(out / "people_syn.provenance.json").seed
@@ -114,8 +114,7 @@ def test_the_seed_stands_in_the_provenance_file_and_nowhere_else(tmp_path, endin
 
 @pytest.mark.parametrize("ending", ["csv", "parquet", "feather", "sav", "dta"])
 def test_the_provenance_file_makes_the_release_again_to_the_byte(tmp_path, ending):
-    if ending in ("sav", "dta"):
-        pytest.importorskip("pyreadstat")
+    skip_where_it_cannot_be_written(ending)
     original = written(tmp_path, ending)
     synthesize_files(original, tmp_path / "one", m=2, k=70)
     found = read_provenance(tmp_path / "one" / "people_syn.provenance.json")

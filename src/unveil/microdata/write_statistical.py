@@ -325,7 +325,8 @@ def _frame(prepared: _Prepared, label: str) -> Any:
     try:
         pandas = importlib.import_module("pandas")
     except ImportError:
-        raise MissingPackageError(f"{label}: writing this format needs pandas; pip install 'unveil[files]'") from None
+        way_out = "pip install 'unveil[pandas]' or 'unveil[polars]'"
+        raise MissingPackageError(f"{label}: writing this format needs pandas or polars; {way_out}") from None
     frame = table.to_pandas(date_as_object=True)
     for name, values in prepared.with_letters.items():
         frame[name] = pandas.Series(values, dtype=object)
