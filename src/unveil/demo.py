@@ -17,6 +17,7 @@ from unveil.errors import FileError, UnveilWarning
 from unveil.microdata import Pair, Variable, read
 from unveil.microdata.schema import write_schema
 from unveil.microdata.write import write_table
+from unveil.shown import one_line
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
 from unveil.simulate._draw import generator
 from unveil.tables import attribute, identity, structure
@@ -117,7 +118,7 @@ def _report(pair: Pair, synthesizer: Any, folder: Path) -> None:
     )  # fmt: skip
     path = folder / REPORT
     found.to_html(path)
-    print(f"\nThe report: {path}", file=sys.stderr)
+    print(f"\nThe report: {one_line(str(path))}", file=sys.stderr)
     if sys.stdout.isatty():
         webbrowser.open(path.resolve().as_uri())
 
@@ -159,7 +160,7 @@ def _keep(folder: Path, original: pa.Table, releases: dict[str, pa.Table], seed:
     )  # fmt: skip
     written[folder / CART] = f"CART synthesis, {original.num_rows} records"
     written[folder / PROVENANCE] = f"how {CART} was made"
-    print(*(f"{path}: {text}" for path, text in written.items()), "", sep="\n")
+    print(*(one_line(f"{path}: {text}") for path, text in written.items()), "", sep="\n")
 
 
 _READING = """=== How to read this

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unveil.errors import MissingPackageError
+from unveil.shown import one_line
 
 __all__ = ["as_written", "axes_for", "without_frame"]
 
@@ -40,4 +41,4 @@ def as_written(name: str) -> str:
     >>> as_written("cost in $")
     'cost in \\\\$'
     """
-    return name.replace("$", r"\$")
+    return one_line(name).replace("$", r"\$")

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from unveil.shown import one_line
+
 __all__ = [
     "CallError",
     "DataError",
@@ -19,7 +21,10 @@ __all__ = [
 
 
 class UnveilError(Exception):
-    """Base of all errors raised by the package."""
+    """Base of all errors raised by the package; its message is one line that commands no terminal."""
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())
 
 
 class CallError(UnveilError, ValueError):
@@ -53,3 +58,6 @@ class UnveilWarning(UserWarning):
         super().__init__(text)
         self.text = text
         self.columns = tuple(columns)
+
+    def __str__(self) -> str:
+        return one_line(super().__str__())

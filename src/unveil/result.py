@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from unveil.errors import CallError, MissingPackageError
 from unveil.microdata.source import Flavour
+from unveil.shown import one_line, printable
 
 __all__ = ["frame", "number", "paragraph", "text_table", "warnings_in_words", "without_nan"]
 
@@ -62,7 +63,7 @@ def number(value: float | str | None, digits: int = 2) -> str:
 
 def paragraph(*sentences: str, width: int = 100) -> str:
     """Sentences as one paragraph of lines no longer than the width."""
-    return textwrap.fill(" ".join(sentences), width, break_long_words=False, break_on_hyphens=False)
+    return textwrap.fill(printable(" ".join(sentences)), width, break_long_words=False, break_on_hyphens=False)
 
 
 def warnings_in_words(texts: Iterable[str]) -> list[str]:
@@ -86,7 +87,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[float | str | None
     s1       14.86
     s2        3.50
     """
-    cells = [list(header), *([number(v, digits) for v in row] for row in rows)]
+    cells = [[one_line(number(v, digits)) for v in row] for row in (header, *rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     return "\n".join(
         "  ".join(

@@ -16,6 +16,7 @@ from unveil.microdata.atomic import replacing
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour
 from unveil.result import frame, paragraph, text_table, without_nan
+from unveil.shown import commands_shown
 
 __all__ = ["Assessment"]
 
@@ -153,6 +154,7 @@ class Assessment:
 
         return plot_figures(self._content["figures"], ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         content = self._content
         lines = [content["title"], "", *(paragraph(sentence) for sentence in content["summary"]), ""]

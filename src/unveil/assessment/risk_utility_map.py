@@ -10,6 +10,7 @@ from typing import Any
 from unveil.assessment.result import Assessment
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words, without_nan
+from unveil.shown import commands_shown
 
 __all__ = ["Point", "RiskUtilityMap"]
 
@@ -112,6 +113,7 @@ class RiskUtilityMap:
 
         return plot_map(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         rows: list[list[float | str | None]] = []
         for point in sorted(self.points, key=lambda p: (p.risks.get(self.risk, (math.inf,))[0], p.label)):

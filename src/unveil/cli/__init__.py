@@ -6,7 +6,7 @@ import io
 import os
 import sys
 import warnings
-from typing import Any
+from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, MissingArgumentError
 
@@ -16,10 +16,12 @@ from unveil.cli.membership import membership
 from unveil.cli.posterior import posterior
 from unveil.cli.rapid import rapid
 from unveil.cli.report import report
+from unveil.cli.screen import remark
 from unveil.cli.synthesize import synthesize
 from unveil.cli.tables import attribute, identity, keysets, structure
 from unveil.cli.utility import utility
 from unveil.errors import CallError, UnveilError, UnveilWarning
+from unveil.shown import one_line
 
 __all__ = ["app", "main"]
 
@@ -69,6 +71,9 @@ def main() -> None:
         _complain(str(error), WRONG_CALL)
     except UnveilError as error:
         _complain(str(error), CANNOT_BE_MEASURED)
+    except MemoryError as error:
+        _complain(f"not enough memory ({one_line(str(error)) or 'more was needed'}); use a larger machine, or fewer "
+                  "columns", CANNOT_BE_MEASURED)  # fmt: skip
     except BrokenPipeError:
         # Nobody reads any more; without this Python complains while it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -90,10 +95,10 @@ def _missing(error: MissingArgumentError) -> str:
     return f"{verb} needs {name}; see unveil {verb} --help"
 
 
-def _complain(message: str, status: int) -> None:
-    print(f"unveil: {message}", file=sys.stderr)
+def _complain(message: str, status: int) -> NoReturn:
+    remark(f"unveil: {message}")
     sys.exit(status)
 
 
 def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    print(f"warning: {message}", file=sys.stderr)
+    remark(f"warning: {message}")

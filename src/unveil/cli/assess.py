@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
@@ -24,6 +23,7 @@ from unveil.cli.options import (
     progress_bar,
     write_text,
 )
+from unveil.cli.screen import remark
 from unveil.errors import CallError, UnveilWarning
 
 __all__ = ["Asked", "Documents", "Synthesis", "assess", "compare"]
@@ -266,7 +266,7 @@ def assess(
     ):  # fmt: skip
         if path is not None:
             write_text(path, text(), output.overwrite)
-            print(f"written: {path}", file=sys.stderr)
+            remark(f"written: {path}")
     output.give(result)
     if documents.policy_exit and not result.within_policy:
         return POLICY_NOT_MET

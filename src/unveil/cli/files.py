@@ -9,6 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from unveil.cli.options import Reading, Whole, write_text
+from unveil.cli.screen import say
 from unveil.errors import FileError
 
 __all__ = ["demo", "schema"]
@@ -35,7 +36,7 @@ def schema(
     source = open_source(str(file), **(reading.options | {"schema": None}))
     text = schema_text(source)
     if output is None:
-        print(text, end="")
+        say(text, end="")
     elif os.path.lexists(output):
         raise FileError(f"{output} exists; choose another name or remove it first")
     else:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
+from unveil.cli.screen import remark, say
 from unveil.errors import CallError, FileError
 
 __all__ = [
@@ -276,10 +277,10 @@ class Output:
             document = {"unveil": __version__, "measure": type(result).__name__} | result.to_dict() | (extra or {})
             text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
             if self.json == "-":
-                print(text)
+                say(text.replace("\x7f", r"\u007f"))
                 return
             write_text(Path(self.json), text + "\n", self.overwrite)
-        print(result)
+        say(result)
 
     def status(self, result: Any) -> int:
         """The exit status that a result was asked to give."""
@@ -367,15 +368,15 @@ def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> 
     from unveil.microdata.write import write_table
 
     write_table(table, str(path), overwrite=overwrite, confidential=True)
-    print(f"notice: {path} holds figures of every single person{of}: keep it in the building", file=sys.stderr)
+    remark(f"notice: {path} holds figures of every single person{of}: keep it in the building")
 
 
 def print_frame(title: str, table: Any) -> None:
     """An Arrow table below its title."""
     from unveil.result import text_table
 
-    print(f"\n{title}\n")
-    print(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
+    say(f"\n{title}\n")
+    say(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
 
 
 def announce_compiling(kernel: str = "") -> None:
@@ -384,7 +385,7 @@ def announce_compiling(kernel: str = "") -> None:
 
     kept = Path(unveil.trees.__file__).parent / "__pycache__"
     if sys.stderr.isatty() and "NUMBA_CACHE_DIR" not in os.environ and not any(kept.glob(f"{kernel}*.nbi")):
-        print("compiling, once: this takes a minute or two", file=sys.stderr)
+        remark("compiling, once: this takes a minute or two")
 
 
 @contextmanager
@@ -394,8 +395,13 @@ def progress_bar(first: str) -> Iterator[Callable[[int, int, str], None] | None]
         yield None
         return
     from rich.console import Console
+    from rich.markup import escape
     from rich.progress import Progress
+
+    from unveil.shown import one_line
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(first, total=None)
-        yield lambda done, total, name: bar.update(task, completed=done, total=total, description=name)
+        yield lambda done, total, name: bar.update(
+            task, completed=done, total=total, description=escape(one_line(name))
+        )

@@ -30,6 +30,7 @@ from unveil.cli.options import (
     record_files,
     save_records,
 )
+from unveil.cli.screen import say
 from unveil.errors import CallError
 
 __all__ = ["posterior"]
@@ -119,9 +120,9 @@ def posterior(
     output.give(risk, more if found is None else more | {"advice": found.to_dict()})
     if output.json != "-":
         if flagged is not None:
-            print(*(f"\n{risk.cross(flagged, release=r)}" for r in range(len(risk.labels))), sep="\n")
+            say(*(f"\n{risk.cross(flagged, release=r)}" for r in range(len(risk.labels))))
         if found is not None:
-            print(f"\n{found}")
+            say(f"\n{found}")
         if by is not None:
             for release, label in enumerate(risk.labels):
                 print_frame(f"{label}, by {by}", risk.by(by, release, flavour="arrow"))

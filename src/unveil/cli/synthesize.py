@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Annotated, Any
@@ -25,6 +24,7 @@ from unveil.cli.options import (
     named_path,
     progress_bar,
 )
+from unveil.cli.screen import remark, say
 from unveil.errors import CallError
 
 __all__ = ["synthesize"]
@@ -165,9 +165,9 @@ def synthesize(
             original, output, method=method, m=m, k=k, seed=seed, settings=settings, reading=reading.options,
             format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
         )  # fmt: skip
-    print(files)
+    say(files)
     if seed is not None:
-        print(f"{CONFIDENTIAL}; keep command lines and scripts that hold it in the building", file=sys.stderr)
+        remark(f"{CONFIDENTIAL}; keep command lines and scripts that hold it in the building")
 
 
 def _split(given: list[str] | None) -> list[str] | None:

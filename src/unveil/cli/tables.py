@@ -27,6 +27,7 @@ from unveil.cli.options import (
     record_files,
     save_records,
 )
+from unveil.cli.screen import say
 from unveil.errors import CallError
 
 __all__ = ["attribute", "identity", "keysets", "structure"]
@@ -188,5 +189,5 @@ def _print_groups(groups: dict[str, Any], *, silent: bool) -> None:
 
     for label, rows in groups.get("by", {}).items():
         if not silent:
-            print(f"\n{label}, percent of the original records of each level\n")
-            print(text_table(list(rows[0]), [list(row.values()) for row in rows]))
+            say(f"\n{label}, percent of the original records of each level\n")
+            say(text_table(list(rows[0]), [list(row.values()) for row in rows]))

@@ -15,6 +15,7 @@ from unveil.inference.keys import Design, Key, KeyTable
 from unveil.inference.problem import Evidence, infer
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 
 __all__ = ["Attribution", "Coefficient", "attribute_flags", "flag_regression"]
 
@@ -118,6 +119,7 @@ class Attribution:
 
         return plot_attribution(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         rows: list[list[float | str | None]] = [
             [c.key, "per sd" if c.level is None else f"{c.level}" + (f" vs {c.reference}" if c.reference else ""),

@@ -27,6 +27,7 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar, Source
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 from unveil.synthesis.calls import as_synthesizer, fitted_anew, rows_of, value_order
 
 __all__ = ["RapidCV", "rapid_synthesizer_cv"]
@@ -98,6 +99,7 @@ class RapidCV:
 
         return plot_cross_validation(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         rows: list[list[float | str | None]] = [
             [str(i), number(a, 3), number(b, 3)]

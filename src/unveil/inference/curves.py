@@ -15,6 +15,7 @@ from unveil.inference.intervals import bootstrap_rates, percentile_band
 from unveil.inference.threshold import Rule
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, text_table, warnings_in_words
+from unveil.shown import commands_shown
 
 __all__ = ["CurveLine", "RapidCurve", "rapid_curve"]
 
@@ -109,6 +110,7 @@ class RapidCurve:
 
         return plot_curve(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         many = len(self.lines) > 1
         header = [self.symbol]

@@ -9,6 +9,7 @@ from unveil.inference.printing import several_targets
 from unveil.inference.result import Rapid
 from unveil.microdata.source import Flavour
 from unveil.result import frame
+from unveil.shown import commands_shown
 
 __all__ = ["Rapids"]
 
@@ -61,6 +62,7 @@ class Rapids(Sequence[Rapid]):
 
         return plot_targets(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         return several_targets(self)
 

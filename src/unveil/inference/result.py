@@ -20,6 +20,7 @@ from unveil.inference.printing import one_target
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour
 from unveil.result import frame
+from unveil.shown import commands_shown
 
 __all__ = ["Rapid"]
 
@@ -349,6 +350,7 @@ class Rapid:
 
         return plot_predictions(self.run(release, attacker), self.runner, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         return one_target(self)
 

@@ -25,6 +25,7 @@ from unveil.microdata.files import open_source
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour, Kind, Scalar
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 from unveil.synthesis.calls import as_synthesizer, fitted_anew, rows_of, value_order
 
 __all__ = ["MembershipOfSynthesizer", "membership_synthesizer"]
@@ -106,6 +107,7 @@ class MembershipOfSynthesizer:
 
         return plot_runs(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         header = ["attack", "AUC", f"{100 * self.level:g} % interval", "sd of runs",
                   *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]  # fmt: skip

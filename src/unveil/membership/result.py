@@ -15,6 +15,7 @@ from unveil.membership.records import Records
 from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 
 __all__ = ["ALL", "NAMES", "Copies", "Membership"]
 
@@ -190,6 +191,7 @@ class Membership:
         scores = self._scores[self._position(release)]
         return plot_roc(self, scores, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         shown = f"{100 * self.level:g} % interval"
         header = ["release", "attack", "AUC", shown, *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]

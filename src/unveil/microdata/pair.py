@@ -29,6 +29,7 @@ from unveil.microdata.schema import as_schema
 from unveil.microdata.source import KINDS, Flavour, Kind, Scalar, Source, Variable
 from unveil.microdata.unmatched import apart_of, notes_of, shares_of
 from unveil.notes import Note
+from unveil.shown import commands_shown
 
 __all__ = ["Pair"]
 
@@ -141,6 +142,7 @@ class Pair:
         self._columns: dict[str, CodedColumn] = {}
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
 
+    @commands_shown
     def __repr__(self) -> str:
         releases = ", ".join(f"{r.label} ({r.num_rows} records)" for r in self.releases)
         return f"Pair: {self.original.label} ({self.original.num_rows} records) and {releases}"

@@ -38,6 +38,7 @@ from unveil.microdata.documents import read_json, read_toml
 from unveil.microdata.labels import code_of
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
+from unveil.shown import one_line, printable
 
 __all__ = ["Schema", "as_schema", "read_schema", "schema_text", "suspected_special_codes", "write_schema"]
 
@@ -109,7 +110,8 @@ class Schema(Mapping[str, Variable]):
 
     def check(self, names: tuple[str, ...], label: str) -> None:
         """Every declared column must be among the names."""
-        unknown = [name for name in self if name not in names]
+        known = set(names)
+        unknown = [name for name in self if name not in known]
         if unknown:
             hint = near_matches(unknown[0], names)
             raise CallError(f"{self.label}: {label} has no column {quoted_list(unknown)}{hint}")
@@ -410,7 +412,7 @@ def suspected_special_codes(column: pa.ChunkedArray) -> tuple[int | float, ...]:
 
 
 def _comment(text: str) -> str:
-    return " ".join(text.split())
+    return one_line(" ".join(text.split()))
 
 
 def _key(name: str) -> str:
@@ -424,8 +426,10 @@ def _quoted(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    """Control characters and lone halves of pairs cannot stand in a TOML file as they are."""
-    return f"\\u{ord(character):04x}" if ord(character) < 32 or ord(character) == 127 else character
+    """Control characters cannot stand in a TOML file as they are, and what a reader does not see should not."""
+    if printable(character) == character and character not in "\t\n":
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"
 
 
 def _list(values: tuple[Scalar, ...]) -> str:

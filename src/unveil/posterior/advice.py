@@ -23,6 +23,7 @@ from unveil.posterior.risk import PosteriorRisk
 from unveil.posterior.summary import CERTAIN, exact_mean
 from unveil.posterior.walkable import refusal
 from unveil.result import frame, paragraph, text_table
+from unveil.shown import commands_shown
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.calls import rows_of, value_order
 
@@ -126,6 +127,7 @@ class Advice:
             raise CallError(f"{setting!r} was not tried; there is {', '.join(sorted({r.setting for r in self.rows}))}")
         return plot_advice(self, setting, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         structures = tuple(self.rows[0].mean_posterior)
         rows: list[list[float | str | None]] = [

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.result import paragraph, text_table
+from unveil.shown import commands_shown
 
 __all__ = ["CrossTable", "flags_of"]
 
@@ -52,6 +53,7 @@ class CrossTable:
             "missed": self.missed if self.both + self.only_posterior else None,
         }  # fmt: skip
 
+    @commands_shown
     def __str__(self) -> str:
         table = text_table(
             ["records", f"{self.name} yes", f"{self.name} no"],

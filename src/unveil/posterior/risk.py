@@ -21,6 +21,7 @@ from unveil.posterior.settings_check import SettingsCheck
 from unveil.posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_table, plain, summary
 from unveil.posterior.weigh import Weighed
 from unveil.result import frame
+from unveil.shown import commands_shown
 
 __all__ = ["DONOR_SHARES", "PosteriorRisk"]
 
@@ -332,6 +333,7 @@ class PosteriorRisk:
             known[int(value)] = _text(self._label_of(int(value)))
         return [known[int(value)] for value in values]
 
+    @commands_shown
     def __str__(self) -> str:
         from unveil.posterior.printing import in_words
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil.errors import DataError
+from unveil.shown import printable
 
 __all__ = ["MAJOR", "SCHEMA", "checked"]
 
@@ -120,7 +121,7 @@ ASSESSMENT: dict[str, Any] = {
 
 
 def checked(assessment: Mapping[str, Any]) -> dict[str, Any]:
-    """The assessment with NaN as None, if it is one that can be drawn.
+    """The assessment with NaN as None and texts that can be shown, if it is one that can be drawn.
 
     Raises
     ------
@@ -142,8 +143,10 @@ def checked(assessment: Mapping[str, Any]) -> dict[str, Any]:
 def _without_nan(value: Any) -> Any:
     if isinstance(value, float):
         return value if math.isfinite(value) else None
+    if isinstance(value, str):
+        return printable(value)
     if isinstance(value, Mapping):
-        return {str(key): _without_nan(one) for key, one in value.items()}
+        return {printable(str(key)): _without_nan(one) for key, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
         return [_without_nan(one) for one in value]
     return value

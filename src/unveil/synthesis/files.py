@@ -19,6 +19,7 @@ from unveil.microdata.form import TextForm
 from unveil.microdata.source import Source, Variable
 from unveil.microdata.write import check_writable, write_table
 from unveil.result import paragraph, text_table
+from unveil.shown import commands_shown
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
 from unveil.synthesis.memory import enough_memory
@@ -59,6 +60,7 @@ class SyntheticFiles:
     targets: Targets
     provenance: Provenance
 
+    @commands_shown
     def __str__(self) -> str:
         facts = self.provenance
         copies = "1 copy" if facts.m == 1 else f"{facts.m} copies"

@@ -13,6 +13,7 @@ from unveil.errors import CallError, DataError
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Source
 from unveil.result import number, paragraph, text_table
+from unveil.shown import commands_shown
 from unveil.synthesis.encode import Levels
 from unveil.synthesis.plan import Plan, restricted
 from unveil.synthesis.rules import rows_under_rules
@@ -80,6 +81,7 @@ class LogProbability:
             else {"column": cell.column, "record": cell.record, "value": cell.value},
         }
 
+    @commands_shown
     def __str__(self) -> str:
         rows: list[list[float | str | None]] = [[name, value] for name, value in self.variables.items()]
         table = text_table(["variable", "log probability"], [*rows, ["total", self.total]])

@@ -9,6 +9,7 @@ from typing import Any
 from unveil.errors import CallError, DataError
 from unveil.microdata import read
 from unveil.microdata.source import Kind, Scalar, Source
+from unveil.shown import commands_shown
 from unveil.synthesis.bandwidth import Rule as BandwidthRule
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.choices import Method, Smoothing, check_special_codes, choose_methods
@@ -334,6 +335,7 @@ class CartSynthesizer:
         self._fitted()
         return {name: fitted.tree.dependence() for name, fitted in self.trees().items()}
 
+    @commands_shown
     def __repr__(self) -> str:
         if not self._plans:
             return "<CartSynthesizer: not fitted; call fit(original)>"

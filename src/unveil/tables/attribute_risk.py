@@ -11,6 +11,7 @@ import numpy as np
 from unveil.limits import exceeds
 from unveil.microdata.source import Flavour
 from unveil.result import frame
+from unveil.shown import commands_shown
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.checks import OneWay, TwoWay
 from unveil.tables.curve import CapCurve, cap_curve
@@ -256,6 +257,7 @@ class AttributeRisk:
 
         return plot_targets([self], ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         from unveil.tables.printing import one_target
 
@@ -324,6 +326,7 @@ class AttributeRisks(Sequence[AttributeRisk]):
 
         return plot_targets(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         from unveil.tables.printing import several_targets
 

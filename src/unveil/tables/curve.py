@@ -13,6 +13,7 @@ from unveil.errors import CallError
 from unveil.limits import exceeds
 from unveil.microdata.source import Flavour
 from unveil.result import frame, text_table, warnings_in_words
+from unveil.shown import commands_shown
 from unveil.tables.cells import Cells
 from unveil.tables.exclusions import Tables
 from unveil.tables.sums import cap_at
@@ -80,6 +81,7 @@ class CapCurve:
 
         return plot_cap_curve(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         rows: list[list[float | str | None]] = [
             [f"{tau:g}", *(values[i] for values in self.releases)] for i, tau in enumerate(self.taus)

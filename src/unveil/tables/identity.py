@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.study import Groups, Study
 from unveil.tables.subgroups import by_level
@@ -159,6 +160,7 @@ class IdentityRisk:
 
         return plot_identity(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         intervals = self.intervals()
         rows: list[list[float | str | None]] = []

@@ -17,6 +17,7 @@ from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 from unveil.tables.cells import Cells, join_cells, merge_cells
 from unveil.tables.combinations import fold
 from unveil.tables.exclusions import CellRules, tabulate
@@ -162,6 +163,7 @@ class KeySets:
 
         return plot_key_sets(self, ax=ax, measure=measure or self.headline[-1])
 
+    @commands_shown
     def __str__(self) -> str:
         sizes: list[list[float | str | None]] = [
             [

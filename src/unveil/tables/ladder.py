@@ -19,6 +19,7 @@ from unveil.microdata.column import CodedColumn
 from unveil.microdata.holdout import Holdout
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 from unveil.tables.bootstrap import percentile_interval, resample
 from unveil.tables.recount import Recount
 from unveil.tables.rules import rules_of
@@ -114,6 +115,7 @@ class Ladder:
 
         return plot_ladder(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         shown = f"{100 * self.level:g} %"
         header = ["measure", "value", shown, "margin", "null", "null 95th", "p", "held out", "ceiling", "excess", shown]
@@ -258,7 +260,7 @@ def _held_out(risk: AttributeRisk, holdout: Holdout) -> Recount:
 
     study = Study(source.study.pair, risk.keys, tuple(map(column, risk.keys)), source.study.use_keys_na)
     target = column(risk.target)
-    return Recount(study, target, rules_of(study, target, risk.options, warn=False))
+    return Recount(study, target, rules_of(study, target, risk.options))
 
 
 def _mean(figures: Sequence[Mapping[str, Floats]], chosen: Sequence[int]) -> dict[str, Floats]:

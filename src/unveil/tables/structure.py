@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.shown import commands_shown
 from unveil.tables.study import Groups, Study
 from unveil.tables.sums import mean_over, percent
 from unveil.tables.wording import grouping_in_words, heading
@@ -90,6 +91,7 @@ class Structure:
 
         return plot_structure(self, ax=ax)
 
+    @commands_shown
     def __str__(self) -> str:
         named = list(zip(self.labels, self.releases, strict=True))
         if len(named) > 1:

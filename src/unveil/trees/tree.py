@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError
+from unveil.shown import commands_shown
 from unveil.trees.collapse import complexities
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
@@ -319,9 +320,11 @@ class Tree:
         """
         return tree_text(self, levels or {})
 
+    @commands_shown
     def __str__(self) -> str:
         return self.to_text()
 
+    @commands_shown
     def __repr__(self) -> str:
         name = self.response.name or "response"
         leaves = f"{self.n_leaves} leaves ({self.n_leaves_full} grown)"

@@ -10,6 +10,7 @@ from unveil.errors import CallError
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour
 from unveil.result import frame
+from unveil.shown import commands_shown
 from unveil.utility.measures import Figures, UtilityMeasures
 
 __all__ = ["TABLES", "Utility"]
@@ -158,6 +159,7 @@ class Utility:
 
         return plot(self, kind, measure, ax)
 
+    @commands_shown
     def __str__(self) -> str:
         from unveil.utility.printing import utility_text
 

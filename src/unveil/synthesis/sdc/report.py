@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil.result import paragraph
+from unveil.shown import commands_shown
 
 __all__ = ["SdcReport"]
 
@@ -53,6 +54,7 @@ class SdcReport:
             "sentences": list(self.sentences),
         }
 
+    @commands_shown
     def __str__(self) -> str:
         return "\n".join([f"{self.action}: {self.data}, {', '.join(self.columns)}", paragraph(*self.sentences)])
 
