@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 import pyarrow as pa
@@ -111,3 +112,23 @@ def test_a_number_is_compared_as_it_is_written(condition: str, expected: list[bo
     file = {variable.name: variable for variable in encode(read(table))}
     (rule,) = parse_rules({"y": [(condition, "a")]}, file)["y"]
     assert rule.holds({name: Levels(variable.codes) for name, variable in file.items()}).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    "condition",
+    [
+        "'" * 60_001,
+        '"' * 60_001,
+        "`" * 60_001,
+        "a == 'x " * 10_001,
+        "`a " * 20_001,
+        "'\\" * 30_001,
+        "a < 1 and " * 9000,
+    ],
+    ids=["single", "double", "backticks", "texts", "names", "escapes", "long"],
+)
+def test_conditions_are_read_in_a_time_that_grows_with_their_length(condition: str):
+    started = time.process_time()
+    with pytest.raises(CallError):
+        parse_rules({"work": [(condition, "no")]}, FILE)
+    assert time.process_time() - started < 3

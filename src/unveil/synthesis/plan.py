@@ -202,12 +202,14 @@ def _order(visit_order: Sequence[str] | None, names: Mapping[str, object]) -> tu
     if isinstance(visit_order, str) or not isinstance(visit_order, Iterable):
         raise CallError(f"visit_order must be a list of columns, not {visit_order!r}")
     order = tuple(visit_order)
+    seen: set[str] = set()
     for name in order:
         if not isinstance(name, str) or name not in names:
             raise unknown(name, names, "visit_order")
-        if order.count(name) > 1:
+        if name in seen:
             raise CallError(f"visit_order names column {name!r} more than once")
-    left_out = [name for name in names if name not in order]
+        seen.add(name)
+    left_out = [name for name in names if name not in seen]
     if left_out:
         raise CallError(f"visit_order leaves out {', '.join(map(repr, left_out))}; name every column, or drop it first")
     return order

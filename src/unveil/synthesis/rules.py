@@ -184,14 +184,15 @@ class _Reading:
         return _variable(name, self.variables)
 
 
-TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|`([^`]+)`""")
+TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*+'?+|"(?:[^"\\]|\\.)*+"?+|`([^`]*+)`?+""", re.DOTALL)
+"""Texts, and names between backticks. One that is not closed goes to the end, so that nothing is looked at twice."""
 
 
 def _parsed(condition: str) -> tuple[ast.expr, dict[str, str]]:
     quoted: dict[str, str] = {}
 
     def placeholder(found: re.Match[str]) -> str:
-        if found[1] is None:
+        if not found[1] or not found[0].endswith("`"):
             return found[0]
         word = f"column_{len(quoted)}_in_backticks"
         quoted[word] = found[1]

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.microdata.coding import level_text
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.pair import Pair
 from unveil.notes import Note
@@ -123,8 +124,9 @@ def attribute(
     }
     risks = []
     untouched = ungrouped(pair, names, ngroups_target, "ngroups_target")
-    for name in names:
-        column = coded(pair, name, ngroups_target)
+    columns = {name: coded(pair, name, ngroups_target) for name in names}
+    _check_levels(pair, columns, levels, each=isinstance(not_target_levels, Mapping))
+    for name, column in columns.items():
         options = shared | {"not_target_levels": list(levels.get(name, ()))}
         rules = rules_of(study, column, options)
         cut = study.cut(ngroups_keys, name, ngroups_target)
@@ -163,6 +165,29 @@ def _levels_by_target(
         return dict.fromkeys(names, (given,) if isinstance(given, str) else tuple(given))
     only_known(given, names, "not_target_levels", "target")
     return {name: (levels,) if isinstance(levels, str) else tuple(levels) for name, levels in given.items()}
+
+
+def _check_levels(
+    pair: Pair, columns: Mapping[str, CodedColumn], levels: Mapping[str, Sequence[object]], *, each: bool
+) -> None:
+    """Every level to leave out must be one of its target; where it is given for all targets at once, of one of them."""
+    for name, given in levels.items():
+        for level in given:
+            asked = [name] if each else columns
+            missing = [error for other in asked if (error := _missing_level(pair, columns[other], level)) is not None]
+            if len(missing) == len(asked):
+                raise CallError(f"not_target_levels: {missing[0]}")
+
+
+def _missing_level(pair: Pair, column: CodedColumn, level: object) -> CallError | None:
+    """What is wrong with a level that no file holds or declares."""
+    try:
+        column.code_of(level)
+    except CallError as error:
+        files = (pair.original, *pair.releases)
+        declared = {level_text(one) for file in files for one in file.variable(column.name).levels or ()}
+        return None if level_text(level) in declared else error
+    return None
 
 
 def _check_limit(denom_limit: int | None, exclude: bool) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
 from unveil.microdata.nearest import near_matches
 from unveil.tables.exclusions import CellRules
@@ -17,7 +17,7 @@ from unveil.tables.study import Study
 __all__ = ["rules_of"]
 
 
-def rules_of(study: Study, target: CodedColumn, options: Mapping[str, Any], *, warn: bool = True) -> CellRules:
+def rules_of(study: Study, target: CodedColumn, options: Mapping[str, Any]) -> CellRules:
     """Turn the exclusions of :func:`unveil.attribute` into tests on the codes of a study.
 
     Parameters
@@ -27,9 +27,8 @@ def rules_of(study: Study, target: CodedColumn, options: Mapping[str, Any], *, w
     target
         The target, coded like the keys.
     options
-        The exclusions by name, checked.
-    warn
-        Whether to say that a level in ``not_target_levels`` is in no file.
+        The exclusions by name, checked; a level in ``not_target_levels`` that the target does not have leaves
+        nothing out.
 
     Raises
     ------
@@ -40,12 +39,8 @@ def rules_of(study: Study, target: CodedColumn, options: Mapping[str, Any], *, w
     if len(options["not_target_levels"]):
         levels = np.zeros(target.n_levels, dtype=bool)
         for level in options["not_target_levels"]:
-            try:
+            with suppress(CallError):
                 levels[target.code_of(level)] = True
-            except CallError as error:
-                if warn:
-                    text = f"not_target_levels: {error}; nothing is left out for it"
-                    warnings.warn(text, UnveilWarning, stacklevel=3)
     by_name = {column.name: column for column in study.columns}
     pairs = []
     for triple in options["exclude_pairs"]:
