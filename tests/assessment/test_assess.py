@@ -160,8 +160,8 @@ def test_log_odds_that_nothing_but_the_prior_holds_are_left_out():
     assert [row["term"] for row in rows] == ["town: b against a"]
     assert note == "log odds are not known where nobody, or everybody, is at risk: town c"
     for n_at_risk, words in (
-        (0, "as nobody is at risk"), (200, "as everybody is at risk"), (9, "as fewer than 10 persons are at risk"),
-        (195, "as all but fewer than 10 persons are at risk"),
+        (0, "as nobody is at risk"), (200, "as everybody is at risk"), (9, "as fewer than 10 records are at risk"),
+        (195, "as all but fewer than 10 records are at risk"),
     ):  # fmt: skip
         rows, note = inference_part._attribution(risk(n_at_risk), 10, 0.95)
         assert rows == []

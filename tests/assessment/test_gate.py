@@ -489,4 +489,4 @@ def test_a_sentence_is_told_twice():
 
     note = told(words, Rounding(300, 10))
     assert (str(note), note.public) == ("12.3, 12.3, 0.0043, 7", "10, 10, 0.004, fewer than 10")
-    assert told(words, Rounding(20, 10)).public.startswith("The persons are too few")
+    assert told(words, Rounding(20, 10)).public.startswith("The records are too few")

@@ -200,8 +200,8 @@ def test_the_page_says_what_was_measured():
     result = unveil.assess(pair, ["sex", "age", "region"], targets=["visits", "pay"], measures=["attribute"])
     for page in (result.to_public_summary(), result.to_public_summary(form="markdown")):
         plain = page.replace("\\", "")
-        assert f"at most {100 * TOLD['public summary']:g} of 100 persons" in plain
-        assert f"simulated surveys of {N} persons" in plain
+        assert f"at most {100 * TOLD['public summary']:g} of 100 records" in plain
+        assert f"simulated surveys of {N} records" in plain
         assert "sex, age and region" in plain
     safe = result.to_dict()["public_summary"]["figures"]
     assert [one["value"] for one in safe] == [one["value"] for one in result.content["public_summary"]["figures"]]

@@ -90,14 +90,14 @@ def test_the_summary_does_not_call_the_null_a_guess():
     (said,) = _risks([dcap], Rounding(5000, 10))
     assert said == (
         "Guessing is right for 39.6; without the release for 39.3. If the release did not say how keys and target go "
-        "together it would be 35.7 on average; with the original itself, every person guessed from the others with the "
+        "together it would be 35.7 on average; with the original itself, every record guessed from the others with the "
         "same keys, 39.5."
     )
 
 
 def test_nearly_all_is_not_all():
     found = texts(figure("repU", 0.0), figure("posterior certain", 0.997, "ill"))
-    assert "certain of ill for 99.7 of 100 persons" in found[0]
+    assert "certain of ill for 99.7 of 100 records" in found[0]
 
 
 def test_many_new_key_combinations():

@@ -248,6 +248,17 @@ def test_several_rows_of_a_person_are_records_and_warned_of(four_rows: unveil.Pa
     (text,) = [one for one in found.to_dict()["warnings"] if "repeats as numbers of persons" in one]
     assert "column 'person'" in text
     assert "200 values, each about 4 times" in text
+    shown = " ".join(str(found).replace(text, "").split()).split(" Warning: ")[0]
+    assert "person" not in shown.replace("give a person away", "")
+
+
+def test_a_report_speaks_of_records(four_rows: unveil.Pair):
+    options = {"targets": "job", "measures": ["identity", "attribute", "inference"], "permutations": 2, "budget": 10}
+    found = unveil.assess(four_rows, ["age", "sex"], **options)
+    assert any("repeats as numbers of persons" in text for text in found.warnings)
+    for one in found.to_dict()["figures"]:
+        assert "records" in one["sentence"]
+        assert "person" not in one["sentence"]
 
 
 def test_only_one_row_of_each_is_not_warned_of(four_rows: unveil.Pair):

@@ -232,7 +232,7 @@ def test_the_curve_starts_where_it_was_chosen(example: Assessment) -> None:
 def test_counts_that_are_not_told_are_hatched(example: Assessment) -> None:
     counts = example["targets"][0]["posterior"]["gain_histogram"]["counts"]
     counts[0], counts[1] = None, 0
-    assert "−0.2 to −0.1: too few to be shown; −0.1 to 0: 0 persons" in html(example)
+    assert "−0.2 to −0.1: too few to be shown; −0.1 to 0: 0 records" in html(example)
 
 
 def test_what_is_undefined_says_why_and_is_no_zero(example: Assessment) -> None:

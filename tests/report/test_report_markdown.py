@@ -52,7 +52,7 @@ def test_figures_and_verdicts(example: Assessment) -> None:
     assert "| posterior certain | depress | 3.1 % |" in document
     assert "| above 1.0 % |" in document
     assert "| DiSCO | depress | value | within | 4.9 % | 10.0 % |" in document
-    assert "Of 100 persons, for 22.1 a model trained on the release infers depress" in document
+    assert "Of 100 records, for 22.1 a model trained on the release infers depress" in document
     assert "not defined, no record of the release has keys for which the release is certain" in document
 
 

@@ -133,7 +133,7 @@ def _coarser_keys(
             ),
             before,
             after,
-            f"the same releases, with {key} cut into {PARTS} groups of persons",
+            f"the same releases, with {key} cut into {PARTS} groups of records",
         )
 
 

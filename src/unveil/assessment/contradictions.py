@@ -147,8 +147,8 @@ def _against_ceiling(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Itera
                 for one in above
             ]
             return (
-                f"RAPID is higher than where the model learns from the original without the person: {listed(names)}. "
-                "The persons' own records may be behind what goes beyond it, or relations that the synthesizer made "
+                f"RAPID is higher than where the model learns from the original without the record: {listed(names)}. "
+                "The records themselves may be behind what goes beyond it, or relations that the synthesizer made "
                 "clearer than they are, or a release of more records than the original has."
             )
 
@@ -179,7 +179,7 @@ def _certain_all_the_same(low: Sequence[Mapping[str, Any]], certain: Mapping[str
     names = [f"{figure['measure']} {say(figure).percent(figure['value'])} %" for figure in low]
     return (
         f"{' and '.join(names)} would read as safe, yet an intruder who has all other records is certain of "
-        f"{certain['target']} for {say(certain).hundred(certain['value'], digits=0)} of 100 persons."
+        f"{certain['target']} for {say(certain).hundred(certain['value'], digits=0)} of 100 records."
     )
 
 

@@ -133,7 +133,7 @@ CONFIDENTIAL = (
     "Whoever has all records but one can try out that one with any exact figure, and with the size or the SHA-256 of "
     f"the original; in a test that told the missing answer of {told_of_hundred('full report')}.",
     "The seed: whoever has all records but one and knows it can repeat what was drawn.",
-    "Levels, groups and counts of few persons, and the reasons and warnings that name them.",
+    "Levels, groups and counts of few records, and the reasons and warnings that name them.",
     "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",
 )
 """What of this document is to be weighed before it is passed on."""
@@ -226,7 +226,7 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
         )
     marked = pareto([(point["risk"], -point["utility"]) for point in points])
     return {
-        "risk": f"{RISK_OF_MAP}, mean of {len(risks)} target(s), percent of persons",
+        "risk": f"{RISK_OF_MAP}, mean of {len(risks)} target(s), percent of records",
         "utility": "1 - mean total variation distance of all pairs of variables",
         "utility_better": "high",
         "points": [point | {"pareto": best} for point, best in zip(points, marked, strict=True)],

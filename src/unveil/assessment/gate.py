@@ -319,7 +319,7 @@ def release_safe(assessment: Mapping[str, Any]) -> dict[str, Any]:
 
 
 STILL_TOLD = (
-    "It names variables, levels and groups that enough persons have, and settings of the synthesizer.",
+    "It names variables, levels and groups that enough records have, and settings of the synthesizer.",
     "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",
 )
 
@@ -335,11 +335,11 @@ def publication(rounding: Rounding) -> dict[str, Any]:
     """
     least, step = rounding.minimum_count, rounding.step
     if step is None:
-        percentages = "No percentage is given, as the persons are too few."
+        percentages = "No percentage is given, as the records are too few."
     else:
         percentages = (
-            f"Percentages are multiples of {plain(step)} %, the share of all persons that {least} persons are, rounded "
-            "up; those of a part of the persons are multiples of a larger step. Ends of intervals are rounded away "
+            f"Percentages are multiples of {plain(step)} %, the share of all records that {least} records are, rounded "
+            "up; those of a part of the records are multiples of a larger step. Ends of intervals are rounded away "
             "from the middle. A figure above 0, or below 100 %, is not rounded to it."
         )
     return {
@@ -350,13 +350,13 @@ def publication(rounding: Rounding) -> dict[str, Any]:
             "figures have two digits. Comparisons and verdicts are of the figures before rounding."
         ),
         "protects": (
-            f"Against readers who hold no records of the original: nothing here tells of fewer than {least} persons, "
+            f"Against readers who hold no records of the original: nothing here tells of fewer than {least} records, "
             "by itself or by subtraction, or names a level that fewer have. Seeds, sizes and digests of real records, "
             "names of files, smallest and largest values, and figures of single records are left out."
         ),
         "does_not_protect": (
             "Against an intruder who has all records but one: any figure, rounded or not, lets them try out what the "
-            f"last record might be. In a test with simulated surveys of {TOLD['persons']} persons such an intruder was "
+            f"last record might be. In a test with simulated surveys of {TOLD['persons']} records such an intruder was "
             f"told the missing answer of {told_of_hundred('release-safe report')} by a report like this, of "
             f"{told_of_hundred('public summary')} by the public summary, which is made for everybody "
             "(--public-summary)."

@@ -164,7 +164,7 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
         excess_high=mean_of([span["excess"][1] for span in spans]),
         sentence=_sentence(risk, context.rounding),
         does_not_show=(
-            "Whether a person's own record was used: what holds for people in general is inferred about everybody."
+            "Whether the record itself was used: what holds for people in general is inferred about everybody."
         ),
         contradicted_by="posterior certain",
         held_out=held_out,
@@ -179,11 +179,11 @@ def _sentence(risk: Rapid, rounding: Rounding) -> Note:
         share = say.hundred(risk.rate)
         if risk.kind == "continuous":
             return (
-                f"For {share} of 100 persons {model} trained on the release tells {risk.target} with an error "
+                f"For {share} of 100 original records {model} trained on the release tells {risk.target} with an error "
                 f"({risk.scoring}) below {risk.threshold:g}."
             )
         return (
-            f"For {share} of 100 persons {model} trained on the release scores the true {risk.target} above "
+            f"For {share} of 100 original records {model} trained on the release scores the true {risk.target} above "
             f"{risk.threshold:g} (0: as likely as its share, 1: certain)."
         )
 
@@ -223,8 +223,8 @@ def _attribution(risk: Rapid, least: int, level: float) -> tuple[list[dict[str, 
     """
     found = risk.attribution(level=level)
     for n, none, few in (
-        (found.n_at_risk, "nobody is", f"fewer than {least} persons are"),
-        (found.n - found.n_at_risk, "everybody is", f"all but fewer than {least} persons are"),
+        (found.n_at_risk, "nobody is", f"fewer than {least} records are"),
+        (found.n - found.n_at_risk, "everybody is", f"all but fewer than {least} records are"),
     ):
         if n < least:
             text = "log odds by key are not known"

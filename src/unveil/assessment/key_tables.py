@@ -42,8 +42,8 @@ def identity_part(context: Context) -> Section:
         ceiling=unique,
         sentence=told(
             lambda say: (
-                f"Of 100 persons, {say.percent(unique)} have a combination of keys that nobody else in the original "
-                f"has; {say.percent(value)} of the 100 also meet exactly one synthetic record with it."
+                f"Of 100 original records, {say.percent(unique)} have a combination of keys that no other original "
+                f"record has; {say.percent(value)} of the 100 also meet exactly one synthetic record with it."
             ),
             context.rounding,
         ),
@@ -127,8 +127,8 @@ def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
         target=target,
         sentence=told(
             lambda say: (
-                f"Of 100 persons, {say.percent(value)} have keys that in the release go with one value of {target} "
-                f"only, and it is theirs; in the original itself the keys of {say.percent(original)} do."
+                f"Of 100 original records, {say.percent(value)} have keys that in the release go with one value of "
+                f"{target} only, and it is their own; in the original itself the keys of {say.percent(original)} do."
             ),
             context.rounding,
         ),
@@ -146,12 +146,12 @@ def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
         sentence=told(
             lambda say: (
                 f"An intruder who guesses {target} in proportion to the release's records with the same keys is right "
-                f"for {say.percent(value)} of 100 persons; without the release, guessing is right for "
+                f"for {say.percent(value)} of 100 original records; without the release, guessing is right for "
                 f"{say.percent(guess)}."
             ),
             context.rounding,
         ),
-        does_not_show="Persons whose keys are not in the release count as safe, whatever a model would infer of them.",
+        does_not_show="Records whose keys are not in the release count as safe, whatever a model would infer of them.",
         contradicted_by="RAPID",
         **_rung(ladder, "DCAPd"),
     )

@@ -109,7 +109,7 @@ def _figure(top: dict[str, Any], best: Largest, per_release: Sequence[float], ho
         excess_high=best.over_null(top["auc_high"]),
         sentence=told(
             lambda say: (
-                f"Of a person whose record was used and one whose was not, the best attack ({top['attack']}) names the "
+                f"Of a record that was used and one that was not, the best attack ({top['attack']}) names the "
                 f"right one in {say.percent(100 * auc, digits=0)} of 100 cases; drawing lots does in 50, and the best "
                 f"of the attacks in {say.percent(100 * best.null_mean, digits=0)} where there is nothing to be found."
             ),

@@ -38,7 +38,7 @@ def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
     for _, label, mark in _MARKS:
         ax.plot([], [], mark, color="0.35", label=label)
     ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("share of persons (AUC: 0.5 is chance)")
+    ax.set_xlabel("share of records (AUC: 0.5 is chance)")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
     ax.grid(axis="x", alpha=0.3)
     return without_frame(ax)

@@ -174,11 +174,11 @@ def read_policy(path: str | Path) -> Policy:
     .. code-block:: toml
 
        [[rule]]
-       measure = "repU"        # percent of persons
+       measure = "repU"        # percent of records
        limit = 5
 
        [[rule]]
-       measure = "RAPID"       # share of persons: at most 1
+       measure = "RAPID"       # share of records: at most 1
        target = "income"       # all targets without it
        statistic = "excess_high"
        limit = 0.10

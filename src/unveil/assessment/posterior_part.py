@@ -138,7 +138,7 @@ def _counts(found: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, int, int]
 
 
 _UPPER_END = "How plausible it is that somebody has all other records: it is the upper end."
-_NOT_CERTAIN = "Persons whose value is nearly certain, and what weaker intruders learn."
+_NOT_CERTAIN = "Records whose value is nearly certain, and what weaker intruders learn."
 
 
 def _too_few(n: int, target: str, least: int) -> tuple[Figure, Figure]:
@@ -209,7 +209,7 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float, least: 
         ceiling=1.0,
         sentence=told(
             lambda say: (
-                f"For {say.hundred(value, digits=0)} of 100 persons the release leaves that intruder no doubt about "
+                f"For {say.hundred(value, digits=0)} of 100 records the release leaves that intruder no doubt about "
                 f"{target} ({how}, {say.count(n)} records drawn at random)."
             ),
             Rounding(n, least),

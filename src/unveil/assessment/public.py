@@ -38,9 +38,9 @@ def told_of_hundred(document: str) -> str:
     Examples
     --------
     >>> told_of_hundred("public summary")
-    'at most 2 of 100 persons'
+    'at most 2 of 100 records'
     """
-    return f"at most {100 * TOLD[document]:g} of 100 persons"
+    return f"at most {100 * TOLD[document]:g} of 100 records"
 
 
 Draw = Callable[[], float]
@@ -49,19 +49,19 @@ _NO_RELATION = "if the release did not say how keys and answers go together"
 _RISKS = (
     (
         "repU", "ceiling",
-        "Of 100 persons, those who are alone in the original with what the intruder knows of them, and meet exactly "
+        "Of 100 original records, those that are alone in the original with what the intruder knows, and meet exactly "
         "one released record with the same",
         "alone in the original",
     ),
     (
         "DiSCO", "null_mean",
-        "Of 100 persons, those of whom what the intruder knows goes with one answer only in the release, and it is "
-        "their own",
+        "Of 100 original records, those whose part that the intruder knows goes with one answer only in the release, "
+        "and it is their own",
         _NO_RELATION,
     ),
     (
         "DCAP", "null_mean",
-        "Of 100 guesses, one per person, by the released records with the same as what the intruder knows, those that "
+        "Of 100 guesses, one per record, by the released records with the same as what the intruder knows, those that "
         "are right",
         _NO_RELATION,
     ),

@@ -16,7 +16,7 @@ __all__ = ["HELD_BACK", "SUFFIX", "Exact", "Rounded", "Say", "rounding_of", "tol
 
 HELD_BACK = "left out here, as it may name values or counts; the assessment that stays in the building has it"
 """Stands for a text of which nobody has said what may be published."""
-TOO_FEW = "The persons are too few for a figure that may be published."
+TOO_FEW = "The records are too few for a figure that may be published."
 SUFFIX = "_public"
 _LISTS = ("warnings", "notes", "checks", "sentences", "summary")
 """Fields that hold lists of sentences."""
@@ -119,9 +119,9 @@ def told(words: Callable[[Exact], str], rounding: Rounding) -> Note:
 
     Examples
     --------
-    >>> found = told(lambda say: f"{say.percent(12.34)} of 100 persons", Rounding(300, 10))
+    >>> found = told(lambda say: f"{say.percent(12.34)} of 100 records", Rounding(300, 10))
     >>> print(found, "|", found.public)
-    12.3 of 100 persons | 10 of 100 persons
+    12.3 of 100 records | 10 of 100 records
     """
     return told_of(lambda say: words(say()), rounding)
 

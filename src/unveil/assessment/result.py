@@ -190,7 +190,7 @@ _NUMBERS = (
 
 _STAYS = (
     "These figures are as they are and stay in the building. In documents they are rounded, and names and counts of "
-    "few persons are left out, unless release_safe is off (--no-release-safe)."
+    "few records are left out, unless release_safe is off (--no-release-safe)."
 )
 
 

@@ -137,7 +137,7 @@ class RiskUtilityMap:
                 paragraph(
                     "* no other has less risk and more utility at once. Risks are means over the targets; smaller is",
                     f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals hold",
-                    "for these persons and releases; where they overlap the order is not settled.",
+                    "for these records and releases; where they overlap the order is not settled.",
                     "Not shown: what an intruder with other keys learns.",
                 ),
                 *warnings_in_words(self.warnings),

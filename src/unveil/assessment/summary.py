@@ -64,7 +64,7 @@ def _beside(figure: Mapping[str, Any], n: int, say: Say) -> str:
         )
     if _known(figure["ceiling"]) and figure["measure"] in _CEILINGS:
         found.append(
-            f"with the original itself, every person {_CEILINGS[figure['measure']]}, "
+            f"with the original itself, every record {_CEILINGS[figure['measure']]}, "
             f"{hundred(scale * figure['ceiling'])}"
         )
     text = "; ".join(found)

@@ -38,7 +38,7 @@ def identity(
     ngroups_keys: GroupsOfKeys = None, by: By = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """Persons who are unique on the keys, and found again in the release."""
+    """Records that are unique on the keys, and found again in the release."""
     import unveil
 
     output.check((original, *synthetic, *reading.files), *record_files(records, len(synthetic)))

@@ -132,7 +132,7 @@ class Attribution:
         ]
         return "\n".join(
             [
-                f"Attribution: {self.n_at_risk} of {self.n} persons at risk of inference of {self.target!r} "
+                f"Attribution: {self.n_at_risk} of {self.n} records at risk of inference of {self.target!r} "
                 f"({self.attacker}, {self.release})",
                 "",
                 text_table(["key", "level", "n", "log odds", f"{100 * self.level:g} % interval"], rows),
@@ -141,7 +141,7 @@ class Attribution:
                 "",
                 paragraph(
                     "Log odds of being at risk, all keys together; 0 is no difference. Below: what the attacker loses",
-                    "when a key is permuted among persons.",
+                    "when a key is permuted among records.",
                     *(["Some level decides the flag alone: its coefficient is as large as a weak prior lets it be."]
                       * self.separated),
                 ),

@@ -125,7 +125,7 @@ class RapidCurve:
                 row += [number(float(first.null_mean[i]), 3), number(float(first.null_95[i]), 3)]
             rows.append(row)
         return "\n".join(
-            [f"Share of persons at risk of inference of {self.target!r}", "", text_table([*header, *beside], rows),
+            [f"Share of records at risk of inference of {self.target!r}", "", text_table([*header, *beside], rows),
              *warnings_in_words(self.warnings)]
         )  # fmt: skip
 

@@ -60,13 +60,13 @@ SCORES = {
 
 
 def _in_words(result: Rapid) -> list[str]:
-    share = 100 * result.rate
+    known = f"Of 100 original records whose keys are known, for {100 * result.rate:.1f}"
     if result.kind == "continuous":
         what = f"a model trained on the release tells {result.target!r} with an error ({result.scoring}) below"
-        sentences = [f"Of 100 persons whose keys are known, for {share:.1f} {what} {result.threshold:g}."]
+        sentences = [f"{known} {what} {result.threshold:g}."]
     else:
         what = f"a model trained on the release scores the true {result.target!r} above {result.threshold:g}"
-        sentences = [f"Of 100 persons whose keys are known, for {share:.1f} {what} ({SCORES[result.scoring]})."]
+        sentences = [f"{known} {what} ({SCORES[result.scoring]})."]
     nulls = [a["null_mean"] for a in result.attacks if not math.isnan(a["null_mean"])]
     if nulls:
         sentences.append(
@@ -77,10 +77,10 @@ def _in_words(result: Rapid) -> list[str]:
         sentences.append("No null was run (permutations=0): without it the rate cannot be read.")
     sentences.append(
         "margin: the same share without release and keys. ceiling: the same attack trained on the original, each "
-        "person predicted without themselves. excess: (rate - null) / (1 - null)."
+        "record predicted by a model without it. excess: (rate - null) / (1 - null)."
     )
     sentences.append(
-        "Not shown: whether a person's record was used to make the release. What holds for people in general can be "
+        "Not shown: whether the record itself was used to make the release. What holds for people in general can be "
         "inferred about those who are in no file."
     )
     return sentences
@@ -105,8 +105,8 @@ def several_targets(results: Rapids) -> str:
             text_table(header, rows),
             "",
             paragraph(
-                "Share of persons whose target a model trained on the release infers; means over attackers and "
-                "releases. Read each rate against its null: the same after shuffling the target in the release.",
+                "Share of original records whose target a model trained on the release infers; means over attackers "
+                "and releases. Read each rate against its null: the same after shuffling the target in the release.",
             ),
             *(
                 paragraph(f"{result.target}: {note}.")

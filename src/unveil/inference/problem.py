@@ -317,7 +317,7 @@ def _nothing_learnt(column: CodedColumn) -> list[Note]:
     if n_classes == 1:
         return [Note(f"{column.name!r} has one class only in the original: nothing can be learnt (r = 0)")]
     if n_classes == len(column.original):
-        text = f"{column.name!r} is different for every person, as an identifier is: its classes cannot be learnt"
+        text = f"{column.name!r} is different in every record, as an identifier is: its classes cannot be learnt"
         return [Note(text)]
     return []
 

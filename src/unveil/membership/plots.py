@@ -78,7 +78,7 @@ def _finished(ax: Any, floor: float, title: str) -> Any:
     ax.set_yscale("log")
     ax.set_xlim(floor, 1.1)
     ax.set_ylim(floor, 1.1)
-    ax.set_xlabel("share of held-out persons taken for members (log scale)")
+    ax.set_xlabel("share of held-out records taken for members (log scale)")
     ax.set_ylabel("share of members found (log scale)")
     ax.set_title(title, fontsize="medium")
     ax.legend(frameon=False, loc="lower right")

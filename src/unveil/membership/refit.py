@@ -135,14 +135,14 @@ class MembershipOfSynthesizer:
                 text_table(header, rows),
                 "",
                 paragraph(
-                    "AUC: how often, of a person whose record was used and one whose was not, the right one is named;",
-                    f"by lot 0.5{best_by_lot(self.largest, self.attacks)}. Of 100 persons whose record was used",
-                    f"{inside:.1f} have it repeated in all columns, of others {outside:.1f}.",
+                    "AUC: how often, of a record that was used and one that was not, the right one is named;",
+                    f"by lot 0.5{best_by_lot(self.largest, self.attacks)}. Of 100 records that were used",
+                    f"{inside:.1f} are repeated in all columns, of others {outside:.1f}.",
                 ),
                 *(paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)),
                 paragraph(
                     "It does NOT show that no attack works, nor what a fit to all records would show: with twice as",
-                    "many records each counts for less. Runs share persons; the interval takes them for the same.",
+                    "many records each counts for less. Runs share records; the interval takes them for the same.",
                 ),
                 *warnings_in_words(self.warnings),
             ]

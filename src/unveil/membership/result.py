@@ -242,15 +242,15 @@ def _sentences(found: Membership) -> list[str]:
     best = found.largest.attack
     lines = [
         paragraph(
-            f"AUC: of two persons, one of them a member, the best attack ({best}: {NAMES[best]}) names the right one "
+            f"AUC: of two records, one of them a member, the best attack ({best}: {NAMES[best]}) names the right one "
             f"{100 * found.auc:.1f} times in 100; by lot it is 50{best_by_lot(found.largest, found.attacks)}.",
             "TPR: how many of 100 members are found when that share of the others is taken for members.",
         )
         if not np.isnan(found.auc)
         else paragraph("No attack could be made."),
         paragraph(
-            f"Copies: {copies.members:.1f} of 100 members have a record that {what} repeats in all columns",
-            f"({100 * found.level:g} % interval {_ends(copies.members_interval)}); of 100 held-out persons",
+            f"Copies: {copies.members:.1f} of 100 members are records that {what} repeats in all columns",
+            f"({100 * found.level:g} % interval {_ends(copies.members_interval)}); of 100 held-out records",
             f"{copies.held_out:.1f} ({_ends(copies.held_out_interval)}).",
         ),
     ]
@@ -269,8 +269,8 @@ def _sentences(found: Membership) -> list[str]:
         )
     lines.append(
         paragraph(
-            "It does NOT show that no attack works: an AUC of 0.5 is that of these attacks, on average over persons. "
-            "Single persons may stand out, and whoever knows the synthesizer can do better."
+            "It does NOT show that no attack works: an AUC of 0.5 is that of these attacks, on average over records. "
+            "Single records may stand out, and whoever knows the synthesizer can do better."
         )
     )
     return lines

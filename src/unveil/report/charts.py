@@ -43,7 +43,7 @@ def threshold_curve(curve: dict[str, Any], name: str, chosen: int, target: str) 
     if rate is not None:
         cursor.append(mark("value", at, frame.up(rate)))
     return frame.drawing(
-        name, f"Persons at risk of inference of {target}, by threshold {symbol}", _in_words(points, symbol),
+        name, f"Records at risk of inference of {target}, by threshold {symbol}", _in_words(points, symbol),
         frame.axes(_labelled(*frame.x), _PERCENT_TICKS), curves, tag("g", *cursor, class_="chosen"),
     )  # fmt: skip
 
@@ -56,7 +56,7 @@ def _curve_frame(curve: dict[str, Any]) -> Frame:
     symbol = SYMBOLS.get(curve["threshold"], curve["threshold"])
     ends = [point["threshold"] for point in curve["points"]]
     room = 0.5 if min(ends) == max(ends) else 0.0
-    return Frame((min(ends) - room, max(ends) + room), (0, 1), f"threshold {symbol}", "persons at risk")
+    return Frame((min(ends) - room, max(ends) + room), (0, 1), f"threshold {symbol}", "records at risk")
 
 
 def across(curve: dict[str, Any], threshold: float) -> str:
@@ -117,7 +117,7 @@ def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:
     if len(edges) != len(counts) + 1 or any(low >= high for low, high in pairwise(edges)):
         raise DataError(f"gain_histogram of {target} needs rising edges, one more than counts")
     top = max([c for c in counts if c is not None], default=0) or 1
-    frame = Frame((edges[0], edges[-1]), (0, top * 1.05), "normalised gain of the intruder", "persons")
+    frame = Frame((edges[0], edges[-1]), (0, top * 1.05), "normalised gain of the intruder", "records")
     bars = []
     for low, high, persons in zip(edges, edges[1:], counts, strict=False):
         height = top * 0.04 if persons is None else persons
@@ -128,7 +128,7 @@ def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:
         )  # fmt: skip
     words = "; ".join(
         f"{low:g} to {high:g}: ".replace("-", "−")
-        + ("too few to be shown" if persons is None else f"{persons} persons")
+        + ("too few to be shown" if persons is None else f"{persons} records")
         for low, high, persons in zip(edges, edges[1:], counts, strict=False)
     )
     axes = frame.axes(_labelled(*frame.x), [(v, quantity(v)) for v in ticks(0, top, 4)])

@@ -193,7 +193,7 @@ def _targets(page: arrange.Page) -> list[str]:
             blocks += _figures(page, one.figures)
         if found["curve"] is not None:
             name = found["curve"]["threshold"]
-            blocks += [f"Persons at risk by threshold {text(name)}:", _curve(name, found["curve"]["points"])]
+            blocks += [f"Records at risk by threshold {text(name)}:", _curve(name, found["curve"]["points"])]
         if found["attribution"]:
             blocks += ["Log odds of being at risk:", *_records(found["attribution"], "term")]
         if found["groups"]:
@@ -222,7 +222,7 @@ def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping
         ends = numbers.interval(g.get("low"), g.get("high"), unit) or numbers.DASH
         figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), ends)
         rows.append([text(cell) for cell in (g["by"], g["level"], g["measure"], *figures)])
-    return [table(["By", "Group", "Measure", "Persons", "Figure", "Interval"], rows, 3)] if rows else []
+    return [table(["By", "Group", "Measure", "Records", "Figure", "Interval"], rows, 3)] if rows else []
 
 
 def _keys(page: arrange.Page) -> list[str]:

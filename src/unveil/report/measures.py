@@ -101,51 +101,53 @@ class Method:
 
 METHODS = (
     Method(("UiO",), "unique in the original", "100 · #{q : d_q = 1} / N_d",
-           "Of 100 persons, so many are alone with their combination of keys.",
+           "Of 100 original records, so many are alone with their combination of keys.",
            "Whether they are alone in the population, and whether the release has their keys at all.", ("raab",)),
     Method(("UiS",), "unique in the release", "100 · #{q : s_q = 1} / N_s",
            "Of 100 records of the release, so many are alone with their combination of keys.",
            "Anything about real persons: a synthetic record can be alone by chance.", ("raab",)),
     Method(("UiOiS",), "unique in the original, found in the release", "100 · #{q : d_q = 1, s_q > 0} / N_d",
-           "Of 100 persons, so many are alone with their keys, and the release has that combination.",
-           "Whether the match comes from the person: chance matches count too.", ("raab",)),
+           "Of 100 original records, so many are alone with their keys, and the release has that combination.",
+           "Whether the match comes from the record: chance matches count too.", ("raab",)),
     Method(("repU",), "replicated uniques", "100 · #{q : d_q = 1, s_q = 1} / N_d",
-           "Of 100 persons, so many are alone with their keys in the original and in the release.",
+           "Of 100 original records, so many are alone with their keys in the original and in the release.",
            "Whether the match is correct, and what is learnt about the targets.", ("raab", "latner")),
     Method(("Dorig",), "disclosive in the original", "100 · Σ d_{tq} [p^d_{tq} = 1] / N_d",
-           "Of 100 persons, so many would be known to whoever holds the original and their keys.",
+           "Of 100 original records, so many would be known to whoever holds the original and their keys.",
            "Anything about the release; with more keys it tends to 100.", ("raab",)),
     Method(("DiS",), "disclosive in the release", "100 · Σ_q d_q [some p^s_{tq} = 1] / N_d",
-           "Of 100 persons, for so many the release seems to tell the target.",
+           "Of 100 original records, for so many the release seems to tell the target.",
            "Whether what it seems to tell is true.", ("raab",)),
     Method(("DiSCO",), "disclosive in the release and correct", "100 · Σ d_{tq} [p^s_{tq} = 1] / N_d",
-           "Of 100 persons, for so many all records of the release with their keys carry one value, and it is theirs.",
+           "Of 100 original records, for so many all records of the release with their keys carry one value, and it is "
+           "their own.",
            "Inference below certainty, and whether the value was obvious anyway; it can rise when information is "
            "removed.", ("raab", "latner")),
     Method(("DCAP", "DCAPd", "baseCAPd", "CAPd"), "correct attribution probability",
            "100 · Σ p^s_{tq} d_{tq} / N_d;  baseline 100 · Σ_t (d_t / N_d)²",
-           "Of 100 guesses, each drawn from the records of the release with the person's keys, so many are right.",
+           "Of 100 guesses, each drawn from the records of the release with the same keys, so many are right.",
            "More than how uneven the target is, unless it is read beside its baseline.", ("taub",)),
     Method(("TCAP",), "targeted correct attribution probability",
            "100 · Σ d_{tq} [p^s_{tq} = 1] / Σ_q d_q [some p^s_{tq} = 1]",
-           "Of 100 persons for whom the release seems certain, for so many it is right.",
-           "How many persons these are; with none it is not defined.", ("little",)),
+           "Of 100 original records for which the release seems certain, for so many it is right.",
+           "How many records these are; with none it is not defined.", ("little",)),
     Method(("RAPID",), "risk of attribute prediction-induced disclosure",
-           "categorical: share of persons with (g_i − b_i) / (1 − b_i) > τ;  "
+           "categorical: share of records with (g_i − b_i) / (1 − b_i) > τ;  "
            "continuous: share with |y_i − ŷ_i| / (|y_i| + δ) < ε",
-           "Of 100 persons, so many have a target that a model trained on the release infers beyond the threshold. "
+           "Of 100 original records, so many have a target that a model trained on the release infers beyond the "
+           "threshold. "
            "g_i is the model's probability of the true class, b_i that class's share.",
            "Membership: what holds for people in general can be inferred about persons in no file. The thresholds are "
            "conventions.", ("templ",)),
     Method(("posterior", "posterior certain"), "Bayesian disclosure risk",
            "p(c | Z) = p(Z | D_c) p(c) / Σ_{c'} p(Z | D_{c'}) p(c')",
            "The probability that an intruder who knows all other records and the synthesizer gives to the true value; "
-           "certain: the share of persons for whom it is 1.",
-           "What intruders learn who know fewer records; they learn at most this on average, not for every person.",
+           "certain: the share of records for which it is 1.",
+           "What intruders learn who know fewer records; they learn at most this on average, not for every record.",
            ("reiter", "hu", "latner")),
-    Method(("membership AUC", "membership"), "membership inference against persons held out",
-           "AUC = P(score of a person in the file > score of a person held out)",
-           "How well an intruder tells persons whose records were used from persons whose records were not; 0.5 is "
+    Method(("membership AUC", "membership"), "membership inference against records held out",
+           "AUC = P(score of a record in the file > score of a record held out)",
+           "How well an intruder tells records that were used from records that were not; 0.5 is "
            "chance.", "What is learnt about the targets, and attacks other than those that were run."),
     Method(("pMSE", "S_pMSE"), "propensity score mean squared error",
            "pMSE = Σ (p̂_i − c)² / N;  S_pMSE = pMSE / its expectation if the release were a correct draw",

@@ -115,7 +115,7 @@ CROSS_NAMES = {
     "only_flag": "Flagged only", "missed": "Share missed",
 }  # fmt: skip
 POSTERIOR_NAMES = {
-    "who": "Persons", "structure": "Intruder uses",
+    "who": "Who", "structure": "Intruder uses",
     "share_above_half": "Share above 0.5", "share_above_90": "Share above 0.9", "expected_gain_bits": "Gain in bits",
     "mean_normalised_gain": "Mean gain", "share_must_fill": "Share that must fill",
 }  # fmt: skip
@@ -166,7 +166,7 @@ def _groups_top(groups: list[dict[str, Any]], units: dict[str, str]) -> float:
 
 
 def _plain_unit(unit: str) -> str:
-    return {"percent": "percent of persons", "share": "percent of persons", "auc": "area under the curve"}.get(
+    return {"percent": "percent of records", "share": "percent of records", "auc": "area under the curve"}.get(
         unit, unit
     )
 

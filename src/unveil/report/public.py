@@ -107,12 +107,12 @@ def _sentences(a: dict[str, Any]) -> dict[str, str]:
         ),
         "rounded": (
             f"Every figure was rounded up or down at random, to a multiple of {steps}: at least the share that {least} "
-            "persons are of those behind the figure. It can be off by as much."
+            "records are of those behind the figure. It can be off by as much."
         ),
-        "none": f"There are too few persons for any figure: one takes at least {5 * least}.",
+        "none": f"There are too few records for any figure: one takes at least {5 * least}.",
         "protects": _protects(found["told"]),
         "does_not_show": (
-            "Not shown: groups of persons, single answers, and intruders who know other things. Whatever else was "
+            "Not shown: groups of records, single answers, and intruders who know other things. Whatever else was "
             "found stays with those who hold the data."
         ),
     } | ({} if steps else {"rounded": "", "read": ""})
@@ -122,8 +122,8 @@ def _protects(told: Mapping[str, Any]) -> str:
     summary, report = (f"{100 * told[name]:.3g} of 100" for name in ("public summary", "release-safe report"))
     return (
         "This page is made for readers with all real records but one as well. In a test with simulated surveys of "
-        f"{told['persons']} persons, each with one synthetic file, such a reader, who knew all of the last person but "
-        f"one answer, was told that answer of at most {summary} persons by this page, and of {report} by the report "
+        f"{told['persons']} records, each with one synthetic file, such a reader, who knew all of the last record but "
+        f"one answer, was told that answer of at most {summary} records by this page, and of {report} by the report "
         "for readers without records. Publish one summary of a release: the mean of several tells more."
     )
 

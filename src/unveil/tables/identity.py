@@ -181,9 +181,9 @@ class IdentityRisk:
                 text_table(["release", "records", *IDENTITY_MEASURES, "repU 95 % interval"], rows),
                 "",
                 paragraph(
-                    f"Of 100 persons, {number(self.UiO)} have a combination of keys that nobody else in the original",
-                    f"has (UiO); {number(self.repU)} of the 100 also meet exactly one synthetic record with it (repU).",
-                    "UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
+                    f"Of 100 original records, {number(self.UiO)} have a combination of keys that no other original",
+                    f"record has (UiO); {number(self.repU)} of the 100 also meet exactly one synthetic record with it",
+                    "(repU). UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
                     "The interval is a bootstrap over original records.",
                     "Not shown: what is learnt about the targets. A release can have repU 0",
                     "and still give a person away.",

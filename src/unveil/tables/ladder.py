@@ -154,13 +154,13 @@ def _sentences(found: Ladder) -> list[str]:
     held_out = ""
     if found.n_held_out is not None:
         held_out = (
-            f"Held out: of 100 persons whom the synthesizer never saw, the release discloses {number(disco.held_out)} "
-            f"(DiSCO) and attributes {number(dcap.held_out)} correctly (DCAPd); what original persons have beyond "
-            "both intervals comes from their having been in."
+            f"Held out: of 100 records that the synthesizer never saw, the release discloses {number(disco.held_out)} "
+            f"(DiSCO) and attributes {number(dcap.held_out)} correctly (DCAPd); what original records have beyond "
+            "both intervals comes from their having been used."
         )
     return [
         paragraph(
-            f"Value: of 100 original persons, {number(rep.value)} are unique by their keys in both files (repU);",
+            f"Value: of 100 original records, {number(rep.value)} are unique by their keys in both files (repU);",
             f"{number(disco.value)} have {found.target!r} disclosed, and rightly (DiSCO); for {number(dcap.value)} a",
             "guess from the release is right (DCAPd). The interval is a bootstrap over original records.",
         ),
@@ -177,14 +177,14 @@ def _sentences(found: Ladder) -> list[str]:
         paragraph(
             f"Ceiling: the original as its own release: repU {number(rep.ceiling)} (UiO),",
             f"DiSCO {number(disco.ceiling)}",
-            f"(Dorig), DCAPd {number(dcap.ceiling)} with every person's own record left out. It is no bound: where a",
-            "release repeats records of persons who are alone with their keys, it goes beyond the last.",
+            f"(Dorig), DCAPd {number(dcap.ceiling)} with every record itself left out. It is no bound: where a",
+            "release repeats records that are alone with their keys, it goes beyond the last.",
         ),
         paragraph(
             "Excess: (value - null) / (100 - null), in percent; its interval says which part of it shuffling alone",
-            "could bring about, for these persons, and holds 0 where the release is compatible with a target that",
+            "could bring about, for these records, and holds 0 where the release is compatible with a target that",
             "has nothing to do with the keys. An excess is what can be inferred, from whatever source: it does NOT",
-            "show that a person's own record was used; held-out records do.",
+            "show that the record itself was used; held-out records do.",
         ),
         *(paragraph(f"{name} is not defined: {reason}.") for name, reason in found.undefined.items()
           if reason not in (_NO_TARGET, _NO_HOLDOUT, _ONLY_ORIGINAL)),

@@ -190,7 +190,7 @@ def plot_ladder(ladder: Ladder, *, ax: Any = None) -> Any:
     ax.set_yticks(range(len(names)), names)
     ax.set_xlim(*_PERCENT)
     ax.set_ylim(-0.6, len(names) + 0.4)
-    ax.set_xlabel("percent of persons")
+    ax.set_xlabel("percent of records")
     ax.set_title(f"{as_written(ladder.target)}; keys: {_keys(ladder.keys)}", fontsize="medium")
     _legend_above(ax)
     return without_frame(ax)
