@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import stat
 import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from unveil.cli import main
+from unveil.cli import app, main
+from unveil.cli.options import Reading
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")
 
@@ -56,6 +60,13 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     return call
 
 
+@pytest.fixture
+def example() -> dict[str, Any]:
+    """An assessment that can be drawn."""
+    found: dict[str, Any] = json.loads(Path(__file__, "../report/example.json").resolve().read_text(encoding="utf-8"))
+    return found
+
+
 @pytest.mark.parametrize("what", OUTPUTS)
 @pytest.mark.parametrize("link", [False, True])
 def test_a_pipe_stays_a_pipe(run: Run, tmp_path: Path, what: str, link: bool):
@@ -73,6 +84,101 @@ def test_a_pipe_stays_a_pipe(run: Run, tmp_path: Path, what: str, link: bool):
     assert stat.S_ISFIFO(os.stat(name).st_mode)
     assert os.path.islink(name) == link
     assert sorted(os.listdir()) == before
+
+
+SEVERAL = {
+    "identity": (f"identity {FILES}", ["--json a.json", "--plot b.png", "--records c.csv"]),
+    "attribute": (f"attribute {FILES} --target ill", ["--json a.json", "--plot b.svg", "--records c.parquet"]),
+    "structure": (f"structure {FILES}", ["--json a.json", "--plot b.pdf"]),
+    "keysets": (f"keysets {FILES}", ["--json a.json", "--plot b.png"]),
+    "rapid": ("rapid o.csv s.csv --keys sex --target ill --attacker cart --permutations 2",
+              ["--json a.json", "--plot b.png", "--records c.feather"]),
+    "posterior": ("posterior o.csv s.csv --target ill --structure fixed",
+                  ["--json a.json", "--plot b.png", "--records c.csv", "--checkpoint d"]),
+    "membership": ("membership o.csv s.csv --holdout s2.csv --holdout-unseen",
+                   ["--json a.json", "--plot b.png", "--records c.csv"]),
+    "utility": ("utility o.csv s.csv --measures marginals", ["--json a.json", "--plot b.png"]),
+    "assess": (f"assess {FILES} --targets ill --measures identity",
+               ["--html a.html", "--markdown b.md", "--public-summary c.html", "--json d.json", "--plot e.png"]),
+    "compare": (f"compare {FILES} --targets ill --measures attribute",
+                ["--csv a.csv", "--json b.json", "--plot c.png"]),
+    "synthesize": ("synthesize o.csv -m 1", ["-o new.csv", "new.provenance.json"]),
+    "report": ("report found.json", ["-o a.html", "--public-summary b.html"]),
+    "demo": ("demo 50 --folder .",
+             ["original.csv", "schema.toml", "independent.csv", "real.csv", "CART.csv", "CART.provenance.json",
+              "report.html"]),
+}  # fmt: skip
+"""Calls that write several files; an output without an option is one that goes with another."""
+SINGLE = [
+    (verb, bad) for verb, (_, outputs) in SEVERAL.items() for bad in outputs if not bad.startswith("--checkpoint")
+]
+
+
+def test_all_verbs_that_write_several_files_are_tried():
+    assert set(SEVERAL) == set(app) - {"schema", "--help", "-h", "--version"}
+
+
+@pytest.mark.parametrize(("verb", "bad"), SINGLE)
+def test_nothing_is_written_where_one_of_the_outputs_exists(run: Run, example: dict[str, Any], verb: str, bad: str):
+    Path("found.json").write_text(json.dumps(example))
+    words, outputs = SEVERAL[verb]
+    name = bad.split()[-1]
+    Path(name).write_text("mine")
+    before = sorted(os.listdir())
+    status, said = run(" ".join([words, *(one for one in outputs if one.startswith("-"))]))
+    assert status == 1, said
+    assert f"{name} exists" in said
+    assert sorted(os.listdir()) == before
+    assert Path(name).read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (f"identity {FILES} --json a.json --records c.txtx", "c.txtx: unknown ending"),
+        (f"attribute {FILES} --target ill --json a.json --records c", "c: unknown ending"),
+        ("rapid o.csv s.csv --keys sex --target ill --json a.json --records c.xlsx", "c.xlsx: unknown ending"),
+        ("posterior o.csv s.csv --target ill --structure fixed --json a.json --records c.json", "unknown ending"),
+        ("membership o.csv s.csv --holdout s2.csv --holdout-unseen --json a.json --records c.rds", "unknown ending"),
+        (f"compare {FILES} --targets ill --json a.json --csv points", "points: unknown ending"),
+        (f"assess {FILES} --targets ill --html a.html --public-summary b.pdf", "b.pdf: reports are written as"),
+        (f"assess {FILES} --targets ill --html a.html --json no/b.json", "there is no folder no"),
+        ("posterior o.csv s.csv --target ill --structure fixed --json a.json --checkpoint a.json", "is an input"),
+        ("posterior o.csv s.csv --target ill --json a.json --checkpoint ./a.json --overwrite", "is an input"),
+    ],
+)
+def test_nothing_is_computed_or_written_where_one_of_the_outputs_cannot_be(
+    run: Run, words: str, message: str, monkeypatch: pytest.MonkeyPatch
+):
+    def opened(*_: object) -> None:
+        raise AssertionError("the files were opened before the outputs were looked at")
+
+    monkeypatch.setattr(Reading, "pair", opened)
+    monkeypatch.setattr("unveil.microdata.files.open_source", opened)
+    before = sorted(os.listdir())
+    status, said = run(words)
+    assert status in (1, 2)
+    assert message in said
+    assert sorted(os.listdir()) == before
+
+
+def test_nothing_is_computed_where_the_plot_cannot_be_drawn(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "matplotlib.pyplot", None)
+    before = sorted(os.listdir())
+    status, said = run(f"identity {FILES} --json a.json --records c.csv --plot b.png")
+    assert status == 1
+    assert "plots need matplotlib" in said
+    assert sorted(os.listdir()) == before
+
+
+def test_no_report_is_written_where_the_page_beside_it_would_replace_an_input(run: Run, example: dict[str, Any]):
+    Path("input.html").write_text("sex,age\nf,30\n")
+    example["provenance"]["inputs"][0]["sha256"] = hashlib.sha256(Path("input.html").read_bytes()).hexdigest()
+    Path("found.json").write_text(json.dumps(example))
+    status, said = run("report found.json -o new.md --public-summary input.html --overwrite")
+    assert status == 2
+    assert "input.html is an input" in said
+    assert not Path("new.md").exists()
 
 
 @pytest.mark.parametrize("name", ["o_syn1.csv", "o_syn.provenance.json"])

@@ -6,6 +6,7 @@ import json
 import sys
 import warnings
 from collections.abc import Callable
+from inspect import signature
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +15,7 @@ import pyarrow.csv as csv
 import pytest
 
 import unveil
-from unveil.cli import main
+from unveil.cli import app, main
 
 pytestmark = pytest.mark.filterwarnings("ignore::unveil.UnveilWarning", "ignore:Cyclopts application:UserWarning")
 
@@ -224,6 +225,35 @@ def test_json_of_every_verb_has_the_warnings_and_strict_tells_by_the_status_alon
     assert expected <= set(told)
     assert told == [one["text"] if isinstance(one, dict) else one for one in plain["warnings"]]
     assert all(GAP in " ".join(text.split()) for text in texts)
+
+
+def test_no_verb_is_forgotten():
+    verbs = {verb: signature(app[verb].default_command).parameters for verb in app if not verb.startswith("-")}
+    writing = {verb for verb, options in verbs.items() if any(one.annotation == "Output" for one in options.values())}
+    assert writing == {verb.split()[0] for verb in VERBS}
+
+
+@pytest.mark.parametrize("verb", [*VERBS, "membership --refit cart"])
+def test_json_of_every_verb_says_whether_it_may_be_published(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], verb: str
+):
+    name, *view = verb.split()
+    options = "--repeats 1 --attacks dcr" if "--refit" in view else f"s.csv {VERBS[verb]}"
+    for form in ("a.json", "-"):
+        assert ended(monkeypatch, " ".join([name, "o.csv", options, *view, "--json", form])) == 0
+        printed = capsys.readouterr().out
+        told = json.loads(printed if form == "-" else (folder / form).read_text())
+        assert told["release_safe"] == (name == "assess")
+        if name != "assess":
+            assert told["confidential"][0].startswith("A working document, not for publication")
+            assert any("unveil assess" in text for text in told["confidential"])
+
+
+def test_the_full_json_of_an_assessment_says_that_it_stays(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    assert ended(monkeypatch, f"assess o.csv s.csv {VERBS['assess']} --no-release-safe --json a.json") == 0
+    told = json.loads((folder / "a.json").read_text())
+    assert told["release_safe"] is False
+    assert told["confidential"]
 
 
 def test_strict_says_nothing_where_there_is_nothing_to_say(

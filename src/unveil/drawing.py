@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 from typing import Any
 
 from unveil.errors import MissingPackageError
 from unveil.shown import one_line
 
-__all__ = ["as_written", "axes_for", "without_frame"]
+__all__ = ["as_written", "axes_for", "pyplot", "without_frame"]
 
 
 def axes_for(ax: Any, height: float = 4.0) -> Any:
@@ -20,11 +21,21 @@ def axes_for(ax: Any, height: float = 4.0) -> Any:
     """
     if ax is not None:
         return ax
+    return pyplot().subplots(figsize=(7.0, height), layout="constrained")[1]
+
+
+def pyplot() -> Any:
+    """What makes figures: the module ``matplotlib.pyplot``.
+
+    Raises
+    ------
+    MissingPackageError
+        If matplotlib is not installed.
+    """
     try:
-        import matplotlib.pyplot as plt
+        return importlib.import_module("matplotlib.pyplot")
     except ImportError:
         raise MissingPackageError("plots need matplotlib: pip install 'unveil[plot]'") from None
-    return plt.subplots(figsize=(7.0, height), layout="constrained")[1]
 
 
 def without_frame(ax: Any) -> Any:

@@ -260,13 +260,13 @@ def assess(
             holdout_unseen=holdout_unseen,
             policy=policy, release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress,
         )  # fmt: skip
-    for path, text in (
+    pages = (
         (documents.html, result.to_html), (documents.markdown, result.to_markdown),
         (documents.public_summary, partial(result.to_public_summary, form=form)),
-    ):  # fmt: skip
-        if path is not None:
-            write_text(path, text(), output.overwrite)
-            remark(f"written: {path}")
+    )  # fmt: skip
+    for path, text in [(path, drawn()) for path, drawn in pages if path is not None]:
+        write_text(path, text, output.overwrite)
+        remark(f"written: {path}")
     output.give(result)
     if documents.policy_exit and not result.within_policy:
         return POLICY_NOT_MET
@@ -301,7 +301,7 @@ def compare(
     from unveil.microdata.files import open_source
     from unveil.microdata.write import write_table
 
-    output.check((original, *files, *reading.files), *(() if csv is None else (csv,)))
+    output.check((original, *files, *reading.files), tables=() if csv is None else (csv,))
     options = asked.options()
     _require_keys(options)
     announce_compiling()

@@ -98,7 +98,7 @@ def membership(
         Write the scores of every attacked record to this file. They are confidential.
     """
     inputs = (original, *synthetic, *reading.files, *([holdout] if holdout else []))
-    output.check(inputs, *([records] if records else []))
+    output.check(inputs, tables=[records] if records else [])
     announce_compiling()
     if refit is not None:
         if synthetic or holdout is not None or records is not None:

@@ -57,6 +57,13 @@ WITH_WARNINGS = 3
 POLICY_NOT_MET = 4
 """Exit status of an assessment whose policy is not met, where --policy-exit was asked for."""
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
+WORKING_DOCUMENT = (
+    "A working document, not for publication: its figures are exact, and it may name levels and count records that few "
+    "persons have.",
+    "Whoever has all records of the original but one can try out that one with any exact figure.",
+    "For publication: unveil assess, whose documents pass a gate; for everybody its --public-summary.",
+)
+"""What the JSON of a single measure says of itself."""
 
 
 def whole(_: type, tokens: Sequence[Token]) -> int:
@@ -245,26 +252,40 @@ class Output:
     overwrite: bool = False
     strict: Annotated[bool, Parameter(negative=())] = False
 
-    def check(self, inputs: tuple[Path, ...], *others: Path) -> None:
-        """Refuse, before anything is computed, what could not be written afterwards."""
+    def check(self, inputs: tuple[Path, ...], *documents: Path, tables: Sequence[Path] = ()) -> None:
+        """Refuse, before anything is computed, what could not be written afterwards: all is written, or nothing.
+
+        Parameters
+        ----------
+        inputs
+            Files that are read, or that hold what was done so far.
+        documents, tables
+            Files to be written besides; those of tables in the format that their ending says.
+        """
+        from unveil.drawing import pyplot
         from unveil.microdata.doors import check_replaceable
+        from unveil.microdata.write import check_ending
 
         if self.json == "":
             raise CallError("--json takes the name of a file, or - for standard output; it is empty")
         named = [Path(self.json)] if self.json not in (None, "-") else []
-        written = [*named, *([self.plot] if self.plot else []), *others]
+        written = [*named, *([self.plot] if self.plot else []), *documents, *tables]
         for position, path in enumerate(written):
             check_replaceable(path, str(path))
             if any(path.resolve() == other.resolve() for other in written[:position]):
                 raise CallError(f"{path} would be written twice; name another file for one of them")
-            if any(path.exists() and os.path.exists(given) and path.samefile(given) for given in inputs):
+            if any(_is_same(path, given) for given in inputs):
                 raise CallError(f"{path} is an input; name another file to write to")
             if path.exists() and not self.overwrite:
                 raise FileError(f"{path} exists; name another file, or replace it with --overwrite")
             if not path.parent.is_dir():
                 raise FileError(f"{path}: there is no folder {path.parent}")
-        if self.plot is not None and self.plot.suffix.lower() not in PLOT_ENDINGS:
-            raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")
+        for path in tables:
+            check_ending(path)
+        if self.plot is not None:
+            if self.plot.suffix.lower() not in PLOT_ENDINGS:
+                raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")
+            pyplot()
 
     def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> None:
         """Write the result where asked, and one view of it as a plot; then print it."""
@@ -274,7 +295,10 @@ class Output:
         if self.plot is not None:
             _save_plot(result, self.plot, self.overwrite, view or {})
         if self.json is not None:
-            document = {"unveil": __version__, "measure": type(result).__name__} | result.to_dict() | (extra or {})
+            about = {"unveil": __version__, "measure": type(result).__name__}
+            # An assessment says of itself whether it passed the gate; nothing else does pass it.
+            stays = {"release_safe": False, "confidential": list(WORKING_DOCUMENT)}
+            document = about | stays | result.to_dict() | (extra or {})
             text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
             if self.json == "-":
                 say(text.replace("\x7f", r"\u007f"))
@@ -285,6 +309,13 @@ class Output:
     def status(self, result: Any) -> int:
         """The exit status that a result was asked to give."""
         return WITH_WARNINGS if self.strict and result.warnings else 0
+
+
+def _is_same(path: Path, other: Path) -> bool:
+    """Whether two names are of one file, be it there or not."""
+    if path.exists() and os.path.exists(other):
+        return path.samefile(other)
+    return path.resolve() == Path(other).resolve()
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:

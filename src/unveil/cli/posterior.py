@@ -93,7 +93,9 @@ def posterior(
     from unveil.posterior.setting import pooled_groups
 
     inputs = (original, *synthetic, *reading.files, *([provenance] if provenance else []))
-    output.check(inputs, *record_files(records, len(pooled_groups(releases, len(synthetic)))))
+    kept = () if checkpoint is None else (checkpoint,)
+    tables = record_files(records, len(pooled_groups(releases, len(synthetic))))
+    output.check((*inputs, *kept), tables=tables)
     announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
     if provenance is not None:
         from unveil.synthesis.rebuild import reading_of

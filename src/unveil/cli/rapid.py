@@ -131,7 +131,7 @@ def rapid(
     """What a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
-    output.check((original, *synthetic, *reading.files), *record_files(records, len(synthetic)))
+    output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
     announce_compiling()
     pair = reading.pair(original, synthetic)
     chosen = None if targets is None else names_of(targets, pair.names)

@@ -31,22 +31,24 @@ def report(
     """
     if output is None and public_summary is None:
         raise CallError("report needs --output FILE, or --public-summary FILE for the page for publication")
-    from unveil.report import form_of, read_assessment, write_html, write_markdown, write_public_summary
+    from unveil.report import form_of, html, markdown, read_assessment, write_pages
+    from unveil.report import public_summary as summary
 
     for path in (output, public_summary):
         if path is not None:
-            _check(path, assessment)
+            _check(path, assessment, overwrite)
     if output is not None and public_summary is not None and output.resolve() == public_summary.resolve():
         raise CallError(f"{output} would be written twice; name two files")
     found = read_assessment(assessment)
+    pages = {}
     if output is not None:
-        write = write_html if form_of(output) == "html" else write_markdown
-        write(found, output, overwrite=overwrite)
+        pages[output] = html(found) if form_of(output) == "html" else markdown(found)
     if public_summary is not None:
-        write_public_summary(found, public_summary, overwrite=overwrite)
+        pages[public_summary] = summary(found, form_of(public_summary))
+    write_pages(pages, found, overwrite=overwrite)
 
 
-def _check(output: Path, assessment: Path) -> None:
+def _check(output: Path, assessment: Path, overwrite: bool) -> None:
     """Refuse before anything is written."""
     from unveil.microdata.doors import check_replaceable
     from unveil.report import form_of
@@ -55,5 +57,7 @@ def _check(output: Path, assessment: Path) -> None:
     check_replaceable(output, str(output))
     if output.exists() and assessment.exists() and output.samefile(assessment):
         raise CallError(f"{output} is the assessment itself; name another file to write to")
+    if output.exists() and not overwrite:
+        raise FileError(f"{output} exists; name another file, or replace it with --overwrite")
     if not output.parent.is_dir():
         raise FileError(f"{output}: there is no folder {output.parent}")

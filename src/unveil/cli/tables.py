@@ -41,7 +41,7 @@ def identity(
     """Records that are unique on the keys, and found again in the release."""
     import unveil
 
-    output.check((original, *synthetic, *reading.files), *record_files(records, len(synthetic)))
+    output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
     risk = unveil.identity(
         pair,
@@ -92,7 +92,7 @@ def attribute(
         raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
-    output.check((original, *synthetic, *reading.files), *record_files(records, len(synthetic)))
+    output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
     risk = unveil.attribute(
         pair, names_of(keys, pair.names), target=target,

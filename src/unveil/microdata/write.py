@@ -18,10 +18,11 @@ from unveil.microdata.atomic import replacing, tidy_when_ended
 from unveil.microdata.columnar import metadata_for
 from unveil.microdata.form import ArrowForm, Form, PackageForm, TextForm
 from unveil.microdata.source import Source, Variable
+from unveil.microdata.statistical import load_pyreadstat
 from unveil.microdata.write_delimited import write_delimited
 from unveil.microdata.write_statistical import PACKAGES, refuse_long_integers, write_statistical
 
-__all__ = ["check_writable", "write_table"]
+__all__ = ["check_ending", "check_writable", "write_table"]
 
 
 @dataclass(frozen=True)
@@ -91,6 +92,22 @@ def write_table(
             if isinstance(error, DataError):
                 raise
             raise FileError(f"{target.name}: cannot be written ({' '.join(str(error).split())})") from None
+
+
+def check_ending(path: str | Path) -> None:
+    """Refuse, before anything is computed, a table whose ending says no format that can be written here.
+
+    Raises
+    ------
+    CallError
+        If the ending is unknown.
+    MissingPackageError
+        If the format needs an optional package.
+    """
+    target = Path(path)
+    _writer(target)
+    if target.suffix.lower() in PACKAGES:
+        load_pyreadstat(target.name)
 
 
 def check_writable(source: Source, path: str | Path) -> None:

@@ -6,9 +6,9 @@ from unveil.report.markdown import markdown
 from unveil.report.page import html
 from unveil.report.public import public_summary
 from unveil.report.shape import checked
-from unveil.report.store import form_of, read_assessment, write_html, write_markdown, write_public_summary
+from unveil.report.store import form_of, read_assessment, write_html, write_markdown, write_pages, write_public_summary
 
 __all__ = [
     "checked", "form_of", "html", "markdown", "public_summary", "read_assessment", "write_html", "write_markdown",
-    "write_public_summary",
+    "write_pages", "write_public_summary",
 ]  # fmt: skip

@@ -64,26 +64,39 @@ def write_html(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bo
     DataError
         If the dict is no assessment, or the file exists and `overwrite` is not set.
     """
-    _write(html(assessment), assessment, Path(path), overwrite)
+    write_pages({Path(path): html(assessment)}, assessment, overwrite=overwrite)
 
 
 def write_markdown(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bool = False) -> None:
     """Write the report as Markdown; errors as in :func:`write_html`."""
-    _write(markdown(assessment), assessment, Path(path), overwrite)
+    write_pages({Path(path): markdown(assessment)}, assessment, overwrite=overwrite)
 
 
 def write_public_summary(assessment: Mapping[str, Any], path: str | Path, *, overwrite: bool = False) -> None:
     """Write the summary for publication, as a page or as Markdown by the ending; errors as in :func:`write_html`."""
-    _write(public_summary(assessment, form_of(path)), assessment, Path(path), overwrite)
+    write_pages({Path(path): public_summary(assessment, form_of(path))}, assessment, overwrite=overwrite)
 
 
-def _write(text: str, assessment: Mapping[str, Any], path: Path, overwrite: bool) -> None:
-    check_replaceable(path, path.name)
-    if path.exists() and _is_input(path, assessment):
-        raise CallError(f"{path.name} is an input of this assessment; name another file to write to")
-    with replacing(path, overwrite=overwrite) as temporary:
-        # A lone half of a surrogate pair in a column name cannot be written as UTF-8.
-        temporary.write_text(text, encoding="utf-8", errors="replace", newline="\n")
+def write_pages(pages: Mapping[Path, str], assessment: Mapping[str, Any], *, overwrite: bool = False) -> None:
+    """Write what was drawn of one assessment, once it is known that all of it may be; errors as in :func:`write_html`.
+
+    Parameters
+    ----------
+    pages
+        The text of each file.
+    assessment
+        The dict that they were drawn from.
+    overwrite
+        Whether existing files may be replaced; inputs of the assessment never are.
+    """
+    for path in pages:
+        check_replaceable(path, path.name)
+        if path.exists() and _is_input(path, assessment):
+            raise CallError(f"{path.name} is an input of this assessment; name another file to write to")
+    for path, text in pages.items():
+        with replacing(path, overwrite=overwrite) as temporary:
+            # A lone half of a surrogate pair in a column name cannot be written as UTF-8.
+            temporary.write_text(text, encoding="utf-8", errors="replace", newline="\n")
 
 
 def _is_input(path: Path, assessment: Mapping[str, Any]) -> bool:
