@@ -153,6 +153,22 @@ def test_what_is_not_defined_says_why() -> None:
     assert apart.mean["DiSCO"].p_value == 1
 
 
+def test_what_was_not_asked_for_says_so() -> None:
+    alone = ladder_of(ORIGINAL, RELEASE, ["k"], "t", permutations=0)
+    beside = ladder_of(ORIGINAL, RELEASE, ["k"], "t", permutations=1, holdout=pa.table(HELD_OUT))
+    for name in ("DiSCO", "DCAPd"):
+        for figure in ("null_mean", "null_95", "p_value", "excess", "excess_interval"):
+            assert alone.undefined[f"{name}.{figure}"] == "no shuffles were asked for"
+            assert f"{name}.{figure}" not in beside.undefined
+        assert "held" in alone.undefined[f"{name}.held_out"]
+        assert f"{name}.held_out" not in beside.undefined
+    # Keys alone: no target to guess or shuffle, and whoever is held out cannot be replicated.
+    for found in (alone, beside):
+        for figure in ("margin", "null_mean", "null_95", "p_value", "excess", "excess_interval", "held_out"):
+            assert f"repU.{figure}" in found.undefined
+    assert (alone.n_held_out, beside.n_held_out) == (None, 5)
+
+
 @pytest.mark.parametrize("wrong", [{"permutations": -1}, {"permutations": 1.5}, {"level": 1.0}, {"seed": True}])
 def test_wrong_calls(wrong: dict[str, Any]) -> None:
     with pytest.raises(unveil.CallError):

@@ -108,6 +108,9 @@ def test_baselines_in_a_table() -> None:
     # Two of seven disclosed, four of seven have the most frequent value, four of seven disclosed by the original.
     row = next(line.split() for line in str(alone).splitlines() if line.startswith("DiSCO "))
     assert (row[1], row[-8:]) == ("28.57", ["57.14", "-", "-", "-", "-", "57.14", "-", "-"])
+    # With seven shuffles a p-value is a number of eighths, to three digits.
+    row = next(line.split() for line in str(risk.ladder(permutations=7)).splitlines() if line.startswith("DiSCO "))
+    assert row[8] in {f"{i / 8:.3f}" for i in range(1, 9)}
     # One release has no mean beside it, in the text as in the frame.
     assert "mean" not in pa.table(alone.to_frame("arrow"))["release"].to_pylist()
     assert len(pa.table(alone.to_frame("arrow"))) == 3

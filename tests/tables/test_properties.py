@@ -346,6 +346,30 @@ def test_mode_in_place_of_the_target(study: Study):
         assert any(close(value, one) for one in expected)
 
 
+@pytest.mark.parametrize(
+    ("options", "records"),
+    [
+        ({}, 6),
+        ({"denom_limit": 3, "exclude_over_denom_limit": True}, 6),
+        ({"denom_limit": 2, "exclude_over_denom_limit": True}, 3),
+        ({"denom_limit": 2}, 6),
+        ({"use_keys_na": False}, 5),
+        ({"exclude_pairs": [("k", "a", "x")]}, 3),
+        ({"exclude_pairs": [("k", "a", "y")]}, 6),
+        ({"not_target_levels": ["x"]}, 0),
+        ({"not_target_levels": ["y"]}, 6),
+        ({"use_target_na": False}, 6),
+    ],
+    ids=str,
+)
+def test_mode_in_place_of_the_target_under_exclusions(options: dict[str, Any], records: int):
+    """Three of a, two of b and one without key have the mode x and keys that the release has; seven are there."""
+    original = pa.table({"k": ["a", "a", "a", "b", "b", "b", None], "t": ["x", "x", "x", "x", "x", "y", "x"]})
+    release = pa.table({"k": ["a", "b", None, "c"], "t": ["x", "x", "x", None]})
+    risk = unveil.attribute(unveil.Pair(original, release), "k", target="t", **options)
+    assert risk.mode_DiSCO == (pytest.approx(100 * records / 7),)
+
+
 @settings(max_examples=40)
 @given(studies(max_keys=3))
 def test_key_sets(study: Study):

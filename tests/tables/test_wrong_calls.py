@@ -45,7 +45,9 @@ def pair() -> unveil.Pair:
         ({"ngroups_target": {"age": 3}}, "ngroups_target names 'age', which is not a target"),
         ({"not_target_levels": {"age": [1]}}, "not_target_levels names 'age', which is not a target"),
         ({"exclude_pairs": [("sex", "f")]}, "exclude_pairs takes triples"),
-        ({"exclude_pairs": [("ill", "f", "no")]}, "exclude_pairs takes triples"),
+        ({"exclude_pairs": [()]}, "exclude_pairs takes triples"),
+        ({"exclude_pairs": [("ill", "f", "no")]}, "of a key, not ('ill', 'f', 'no')"),
+        ({"exclude_pairs": [("sexx", "f", "no")]}, "of a key, not ('sexx', 'f', 'no'); did you mean 'sex'"),
         ({"targets": ["ill"]}, "either target or targets, not both"),
     ],
     ids=str,
@@ -64,6 +66,14 @@ def test_limits_at_the_edge_are_taken(pair: unveil.Pair) -> None:
         {"use_keys_na": {"sex": False}, "ngroups_keys": {"age": None}},
     ):
         assert unveil.attribute(pair, KEYS, target="ill", **options).iS == pytest.approx(100 * 2 / 3)
+
+
+def test_a_limit_that_leaves_nothing_out_is_told(pair: unveil.Pair) -> None:
+    said = "denom_limit leaves nothing out without exclude_over_denom_limit"
+    options: dict[str, Any] = {"denom_limit": 1}
+    assert said in unveil.attribute(pair, KEYS, target="ill", **options).warnings
+    assert said not in unveil.attribute(pair, KEYS, target="ill", **options, exclude_over_denom_limit=True).warnings
+    assert said not in unveil.attribute(pair, KEYS, target="ill").warnings
 
 
 @pytest.mark.parametrize(
