@@ -190,7 +190,7 @@ def check_shape(value: Any, shape: Any, path: str) -> None:
         Plain values as JSON and TOML give them.
     shape
         A tuple of types; a list with the shape of each entry; a dict with a shape by name, of which those with a
-        question mark may be left out; or a :class:`Maybe`.
+        question mark may be left out, and ``*`` stands for every other name; or a :class:`Maybe`.
     path
         Where the value is, for the message.
 
@@ -213,7 +213,12 @@ def check_shape(value: Any, shape: Any, path: str) -> None:
     elif isinstance(shape, dict):
         if not isinstance(value, Mapping):
             raise DataError(f"{path} is {_named(value)}, expected names with values")
+        named = {name.removesuffix("?") for name in shape}
         for name, inner in shape.items():
+            if name == "*":
+                for key in value.keys() - named:
+                    check_shape(value[key], inner, f"{path}.{key}")
+                continue
             key = name.removesuffix("?")
             if name.endswith("?") and key not in value:
                 continue
@@ -236,4 +241,4 @@ _TYPES = {str: "text", bool: "true or false", int: "a whole number", float: "a n
 def _named(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return "a list" if isinstance(value, list) else "an object"
-    return f"{value!r:.40}"
+    return "null" if value is None else f"{value!r:.40}"

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unveil.report import arrange, measures, numbers
-from unveil.report.shape import checked
+from unveil.report.shape import checked, drawing
 
 __all__ = ["markdown"]
 
@@ -25,9 +25,9 @@ def markdown(assessment: Mapping[str, Any]) -> str:
     DataError
         As :func:`unveil.report.html`.
     """
-    page = arrange.arrange(checked(assessment))
-    with numbers.rounded_before(page.a["publication"] is not None):
-        return _drawn(page)
+    content = checked(assessment)
+    with drawing(), numbers.rounded_before(content["publication"] is not None):
+        return _drawn(arrange.arrange(content))
 
 
 def _drawn(page: arrange.Page) -> str:

@@ -10,12 +10,11 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, UndefinedError
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from unveil.errors import DataError
 from unveil.report import arrange, charts, measures, numbers, strips
-from unveil.report.shape import checked
+from unveil.report.shape import checked, drawing
 
 __all__ = ["environment", "html", "template_text"]
 
@@ -41,25 +40,23 @@ def html(assessment: Mapping[str, Any]) -> str:
     unveil.errors.DataError: not an assessment: schema is 'something else', expected 'unveil.assessment'; unveil \
 assess --json makes one
     """
-    page = arrange.arrange(checked(assessment))
     script = template_text("report.js")
     digest = base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-    try:
-        with numbers.rounded_before(page.a["publication"] is not None):
-            return environment().get_template("page.html").render(
-                page=page,
-                a=page.a,
-                style=Markup(template_text("report.css")),
-                script=Markup(script),
-                script_hash=digest,
-                verdicts=partial(arrange.policy_rows, page.a),
-                records=arrange.records,
-                unit_of=partial(arrange.unit_of, page.a),
-                why_missing=partial(arrange.why_missing, page.a),
-                command=arrange.command(page.a), command_note=arrange.command_note(page.a),
-            )  # fmt: skip
-    except UndefinedError as error:
-        raise DataError(f"the assessment lacks something the report draws: {error.message}") from None
+    content = checked(assessment)
+    with drawing(), numbers.rounded_before(content["publication"] is not None):
+        page = arrange.arrange(content)
+        return environment().get_template("page.html").render(
+            page=page,
+            a=page.a,
+            style=Markup(template_text("report.css")),
+            script=Markup(script),
+            script_hash=digest,
+            verdicts=partial(arrange.policy_rows, page.a),
+            records=arrange.records,
+            unit_of=partial(arrange.unit_of, page.a),
+            why_missing=partial(arrange.why_missing, page.a),
+            command=arrange.command(page.a), command_note=arrange.command_note(page.a),
+        )  # fmt: skip
 
 
 @cache

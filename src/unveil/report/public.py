@@ -11,7 +11,7 @@ from unveil.errors import CallError, DataError
 from unveil.report import numbers
 from unveil.report.markdown import table, text
 from unveil.report.page import environment, template_text
-from unveil.report.shape import checked
+from unveil.report.shape import checked, drawing
 
 __all__ = ["public_summary"]
 
@@ -40,7 +40,8 @@ def public_summary(assessment: Mapping[str, Any], form: str = "html") -> str:
     a = checked(assessment)
     if a["public_summary"] is None:
         raise DataError("the assessment has no public summary; unveil assess makes one")
-    return _page(a) if form == "html" else _markdown(a)
+    with drawing():
+        return _page(a) if form == "html" else _markdown(a)
 
 
 def _page(a: dict[str, Any]) -> str:

@@ -3,37 +3,37 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 
-from unveil.errors import DataError
+from jinja2 import UndefinedError
+
+from unveil.errors import DataError, UnveilError
+from unveil.microdata.documents import Maybe, check_shape
 from unveil.shown import printable
 
-__all__ = ["MAJOR", "SCHEMA", "checked"]
+__all__ = ["MAJOR", "SCHEMA", "checked", "drawing"]
 
 SCHEMA, MAJOR = "unveil.assessment", 2
 
 
-@dataclass(frozen=True)
-class Maybe:
-    """The shape, or nothing at all."""
+LARGEST = 1e100
+"""No figure is larger; beyond it the sums and shares that a page needs may not be numbers."""
 
-    shape: Any
-
-
-TEXT, FLAG, COUNT, REAL, ANY = (str,), (bool,), (int,), (int, float), (object,)
+TEXT, FLAG, COUNT, REAL = (str,), (bool,), (int,), (int, float)
 NUMBER = (int, float, type(None))
+VALUE = (str, int, float, bool, type(None))
 NOTE = (str, type(None))
 NAMES = [TEXT]
 LABELLED = {"label": TEXT, "records": COUNT}
-LEVEL = (str, int, float, bool, type(None))
-GROUP = {"by": TEXT, "level": LEVEL, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT,
+GROUP = {"by": TEXT, "level": VALUE, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT,
          "low?": NUMBER, "high?": NUMBER}  # fmt: skip
-OF_SET = dict.fromkeys(("repU?", "DiSCO?", "Dorig?", "combinations?"), NUMBER)
 POINT = {"threshold": REAL} | dict.fromkeys(("rate", "low", "high", "null_mean", "null_95", "ceiling"), NUMBER)
 HISTOGRAM = {"edges": [REAL], "counts": [NUMBER]}
-POSTERIOR = {"labels?": NAMES, "releases?": [{}], "rows?": [{}], "cross?": [[{}]], "gain_histogram?": Maybe(HISTOGRAM)}
+ROW = {"*": VALUE}
+POSTERIOR = {"labels?": NAMES, "releases?": [{"*": ROW}], "rows?": [ROW], "cross?": [[ROW]],
+             "gain_histogram?": Maybe(HISTOGRAM), "prior?": VALUE, "n_values?": NUMBER}  # fmt: skip
 FIGURE = (
     {"measure": TEXT, "intruder": TEXT, "target": NOTE, "unit": TEXT, "undefined": NOTE, "per_release": [NUMBER]}
     | dict.fromkeys(("value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling"), NUMBER)
@@ -42,7 +42,7 @@ FIGURE = (
 )
 ENDS = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high")
 
-# A name with a question mark may be left out.
+# A name with a question mark may be left out; * stands for every other name.
 ASSESSMENT: dict[str, Any] = {
     "release_safe": FLAG,
     "title": TEXT,
@@ -61,6 +61,7 @@ ASSESSMENT: dict[str, Any] = {
     ),
     "scenario": {
         "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": REAL, "minimum_count": COUNT,
+        "seed?": NUMBER, "tau?": NUMBER, "epsilon?": NUMBER,
     },
     "data": {
         "original": LABELLED | {"records": NUMBER},
@@ -80,16 +81,18 @@ ASSESSMENT: dict[str, Any] = {
         }
     ],
     "keys": Maybe(
-        {"sets": [{"keys": NAMES, "size": COUNT, "figures": OF_SET}], "leave_one_out": [{"key": TEXT}],
+        {"sets": [{"keys": NAMES, "size": COUNT, "figures": {"*": NUMBER}, "target?": NOTE}],
+         "leave_one_out": [{"key": TEXT, "target?": NOTE, "*": NUMBER}],
          "groups": [GROUP]}
     ),
-    "structure": Maybe({"sentence": NOTE}),
-    "membership": Maybe({"sentence": NOTE, "attacks?": [{"attack": TEXT}]}),
+    "structure": Maybe({"sentence": NOTE, "*": NUMBER}),
+    "membership": Maybe({"sentence": NOTE, "attacks?": [{"attack": TEXT, "*": NUMBER}], "*": VALUE}),
     "utility": Maybe(
         {
-            "summary": {}, "variables": [{"variable": TEXT}], "pairs": [{"first": TEXT, "second": TEXT}],
-            "models": [{"model": TEXT, "term": TEXT, "original": ANY, "synthetic": ANY}],
-            "prediction": [{"target": TEXT, "metric": TEXT}], "sentence": NOTE,
+            "summary": {"*": NUMBER}, "variables": [{"variable": TEXT, "*": NUMBER}],
+            "pairs": [{"first": TEXT, "second": TEXT, "*": NUMBER}],
+            "models": [{"model": TEXT, "term": TEXT, "original": NUMBER, "synthetic": NUMBER, "*": VALUE}],
+            "prediction": [{"target": TEXT, "metric": TEXT, "learner?": NOTE, "*": NUMBER}], "sentence": NOTE,
             "figures?": [FIGURE | {"intruder": NOTE}],
         }
     ),
@@ -114,7 +117,7 @@ ASSESSMENT: dict[str, Any] = {
     "warnings": [{"part": TEXT, "text": TEXT}],
     "parts": [{"name": TEXT, "status": TEXT, "seconds": NUMBER, "reason": NOTE}],
     "provenance": {
-        "unveil": TEXT, "python": TEXT, "packages": {}, "created": TEXT, "wall_seconds": NUMBER,
+        "unveil": TEXT, "python": TEXT, "packages": ROW, "created": TEXT, "wall_seconds": NUMBER,
         "inputs": [{"role": TEXT, "label": TEXT, "sha256": NOTE, "bytes": NUMBER}],
     },
 }  # fmt: skip
@@ -136,19 +139,43 @@ def checked(assessment: Mapping[str, Any]) -> dict[str, Any]:
         raise DataError(f"assessment of version {version}, this program draws version {MAJOR}; "
                         "use the unveil that made it")  # fmt: skip
     plain: dict[str, Any] = _without_public(_without_nan(assessment))
-    _compare(plain, ASSESSMENT, "assessment")
+    check_shape(plain, ASSESSMENT, "assessment")
     return plain
 
 
-def _without_nan(value: Any) -> Any:
-    if isinstance(value, float):
-        return value if math.isfinite(value) else None
+@contextmanager
+def drawing() -> Iterator[None]:
+    """What the shape allows and nobody can draw is said in one line too.
+
+    Raises
+    ------
+    DataError
+        In place of the error that drawing ended with.
+    """
+    try:
+        yield
+    except UnveilError:
+        raise
+    except UndefinedError as error:
+        raise DataError(f"the assessment lacks something the report draws: {error.message}") from error
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        said = f"{type(error).__name__}: {error}"
+        raise DataError(f"the assessment holds something the report cannot draw ({said}); give the file as it was "
+                        "written") from error  # fmt: skip
+
+
+def _without_nan(value: Any, path: str = "assessment") -> Any:
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    # What was given as a setting, a code of Stata for missing for instance, may be larger than any figure.
+    if isinstance(value, (int, float)) and abs(value) > LARGEST and not path.startswith("assessment.scenario."):
+        raise DataError(f"{path} is beyond {LARGEST:g}; no figure of an assessment is so large")
     if isinstance(value, str):
         return printable(value)
     if isinstance(value, Mapping):
-        return {printable(str(key)): _without_nan(one) for key, one in value.items()}
+        return {printable(str(key)): _without_nan(one, f"{path}.{key}") for key, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return [_without_nan(one) for one in value]
+        return [_without_nan(one, f"{path}[{number}]") for number, one in enumerate(value)]
     return value
 
 
@@ -157,37 +184,3 @@ def _without_public(value: Any) -> Any:
     if isinstance(value, dict):
         return {key: _without_public(one) for key, one in value.items() if not key.endswith("_public")}
     return [_without_public(one) for one in value] if isinstance(value, list) else value
-
-
-def _compare(value: Any, shape: Any, path: str) -> None:
-    """Compare a value with its shape, level by level."""
-    if isinstance(shape, Maybe):
-        if value is not None:
-            _compare(value, shape.shape, path)
-    elif isinstance(shape, dict):
-        if not isinstance(value, dict):
-            raise DataError(f"{path} is {_named(value)}, expected names with values")
-        for name, inner in shape.items():
-            key = name.removesuffix("?")
-            if name.endswith("?") and key not in value:
-                continue
-            if key not in value:
-                raise DataError(f"{path} has no {key!r}; the assessment is cut short or was made by another program")
-            _compare(value[key], inner, f"{path}.{key}")
-    elif isinstance(shape, list):
-        if not isinstance(value, list):
-            raise DataError(f"{path} is {_named(value)}, expected a list")
-        for number, one in enumerate(value):
-            _compare(one, shape[0], f"{path}[{number}]")
-    elif not isinstance(value, shape) or (isinstance(value, bool) and bool not in shape and object not in shape):
-        expected = " or ".join(_TYPES[kind] for kind in shape)
-        raise DataError(f"{path} is {_named(value)}, expected {expected}")
-
-
-_TYPES = {str: "text", bool: "true or false", int: "a whole number", float: "a number", type(None): "null"}
-
-
-def _named(value: Any) -> str:
-    if isinstance(value, (dict, list)):
-        return "a list" if isinstance(value, list) else "an object"
-    return f"{value!r:.40}"
