@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.csv as csv
 import pyarrow.parquet as pq
@@ -542,11 +543,42 @@ def test_demo_ends_with_a_report(run: Run, folder: Path):
 
 
 # ------------------------------------------------------------------------------------------- as a program
-def program(*words: str) -> subprocess.CompletedProcess[str]:
+def program(*words: str, megabytes: int | None = None) -> subprocess.CompletedProcess[str]:
+    limited = "" if megabytes is None else f"import resource as r; r.setrlimit(r.RLIMIT_AS, 2 * ({megabytes} << 20,)); "
     return subprocess.run(
-        [sys.executable, "-c", "from unveil.cli import main; main()", *words],
+        [sys.executable, "-c", f"{limited}from unveil.cli import main; main()", *words],
         capture_output=True, text=True, check=False, timeout=60,
     )  # fmt: skip
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited by the system")
+@pytest.mark.parametrize("megabytes", [60, 150, 250, 399])
+def test_program_says_in_a_line_that_it_may_have_too_little_memory(folder: Path, megabytes: int):
+    ended = program("identity", str(folder / "o.csv"), str(folder / "s.csv"), "--keys", "sex", megabytes=megabytes)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    assert ended.stderr == (
+        f"unveil: {megabytes} MB of memory are allowed here (ulimit -v), and 400 MB are the least to begin with; raise "
+        "the limit\n"
+    )
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="address space is limited by the system")
+def test_program_says_in_a_line_that_memory_is_used_up(folder: Path):
+    values = np.random.default_rng(1).integers(10**9, size=1_000_000)
+    pq.write_table(pa.table({"a": values, "b": values[::-1], "c": values.astype(str)}), folder / "large.parquet")
+    path = str(folder / "large.parquet")
+    ended = program("identity", path, path, "--keys", "a,b,c", megabytes=450)
+    assert (ended.returncode, ended.stdout) == (1, "")
+    last = ended.stderr.splitlines()[-1]
+    assert last.startswith("unveil: ")
+    assert "not enough memory" in last
+    assert "Traceback" not in ended.stderr
+
+
+def test_the_command_line_loads_nothing_before_it_looks_at_the_limit():
+    code = "import sys, unveil.cli; print({'numpy', 'pyarrow', 'cyclopts'} & set(sys.modules))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert ended.stdout == "set()\n"
 
 
 def test_program_gives_json_and_ends_well(folder: Path):

@@ -15,8 +15,6 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilError, UnveilWarning
-from unveil.microdata import Pair, Schema, Variable, read, read_schema
-from unveil.tables import attribute, identity, key_sets, structure
 
 if TYPE_CHECKING:
     from unveil import simulate
@@ -24,8 +22,10 @@ if TYPE_CHECKING:
     from unveil.conformance import Conformance, conformance
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
     from unveil.membership import Membership, membership, membership_synthesizer
+    from unveil.microdata import Pair, Schema, Variable, read, read_schema
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
+    from unveil.tables import attribute, identity, key_sets, structure
     from unveil.utility import Utility, utility
 
 __version__ = "0.1.0"
@@ -68,18 +68,24 @@ __all__ = [
     "utility",
 ]
 
-# Loaded when first asked for: they bring a compiler, which the table measures do without.
+# Loaded when first asked for: some bring a compiler, which the table measures do without, and without all of them the
+# command line can say in one line that there is no memory to load them.
 _LATE = {
     **dict.fromkeys(("Assessment", "RiskUtilityMap", "assess", "compare"), "unveil.assessment"),
     **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),
+    **dict.fromkeys(("Pair", "Schema", "Variable", "read", "read_schema"), "unveil.microdata"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "unveil.synthesis"),
+    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "unveil.tables"),
     **dict.fromkeys(("Utility", "utility"), "unveil.utility"),
 }
 # Modules that nothing above has loaded by itself.
-_ROOMS = {name: f"unveil.{name}" for name in ("assessment", "inference", "report", "simulate", "synthesis", "trees")}
+_ROOMS = {
+    name: f"unveil.{name}"
+    for name in ("assessment", "inference", "microdata", "report", "simulate", "synthesis", "tables", "trees")
+}
 _ROOMS["sdc"] = "unveil.synthesis.sdc"
 
 

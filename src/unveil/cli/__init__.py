@@ -2,103 +2,51 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
-import warnings
-from typing import Any, NoReturn
-
-from cyclopts import App, CycloptsError, MissingArgumentError
-
-from unveil.cli.assess import assess, compare
-from unveil.cli.files import demo, schema
-from unveil.cli.membership import membership
-from unveil.cli.posterior import posterior
-from unveil.cli.rapid import rapid
-from unveil.cli.report import report
-from unveil.cli.screen import remark
-from unveil.cli.synthesize import synthesize
-from unveil.cli.tables import attribute, identity, keysets, structure
-from unveil.cli.utility import utility
-from unveil.errors import CallError, UnveilError, UnveilWarning
-from unveil.shown import one_line
+from typing import Any
 
 __all__ = ["app", "main"]
 
-CANNOT_BE_MEASURED, WRONG_CALL, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
-
-app = App(
-    name="unveil",
-    help="How much a synthetic or anonymised file gives away about the real people behind it.",
-    help_format="plaintext",
-)
-for verb in (
-    assess,
-    identity,
-    attribute,
-    structure,
-    keysets,
-    rapid,
-    posterior,
-    membership,
-    utility,
-    compare,
-    report,
-    schema,
-    synthesize,
-    demo,
-):
-    app.command(verb)
+LEAST_MEMORY = 400 << 20
+"""Bytes of address space below which the libraries end the program, some without a word, while they are loaded."""
+ROOMY = 4 << 30
+"""Below, one thread does the work: each takes its part, and a library whose threads have none ends the program."""
 
 
 def main() -> None:
     """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call), 130 (interrupted), or as a verb says."""
-    warnings.showwarning = _show_warning
-    warnings.simplefilter("default", UnveilWarning)
-    for stream in (sys.stdout, sys.stderr):
-        # A terminal that cannot show a letter shows its number instead of ending the program.
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
-    status = None
+    limit = _limit()
+    if limit < LEAST_MEMORY:
+        sys.exit(f"unveil: {limit >> 20} MB of memory are allowed here (ulimit -v), and {LEAST_MEMORY >> 20} MB are "
+                 "the least to begin with; raise the limit")  # fmt: skip
+    if limit < ROOMY:
+        # Read when NumPy, its OpenBLAS, and Arrow are loaded.
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "ARROW_IO_THREADS"):
+            os.environ.setdefault(name, "1")
     try:
-        status = app(exit_on_error=False, print_error=False, result_action="return_value")
-        sys.stdout.flush()
-    except MissingArgumentError as error:
-        _complain(_missing(error), WRONG_CALL)
-    except CycloptsError as error:
-        _complain(" ".join(str(error).split()), WRONG_CALL)
-    except CallError as error:
-        _complain(str(error), WRONG_CALL)
-    except UnveilError as error:
-        _complain(str(error), CANNOT_BE_MEASURED)
-    except MemoryError as error:
-        _complain(f"not enough memory ({one_line(str(error)) or 'more was needed'}); use a larger machine, or fewer "
-                  "columns", CANNOT_BE_MEASURED)  # fmt: skip
-    except BrokenPipeError:
-        # Nobody reads any more; without this Python complains while it closes the stream.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        sys.exit(CLOSED_PIPE)
-    except OSError as error:
-        _complain(f"{error.filename or 'output'}: {error.strerror}", CANNOT_BE_MEASURED)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
-    if isinstance(status, int):
-        sys.exit(status)
+        from unveil.cli.run import run
+    except (ImportError, MemoryError, OSError) as error:
+        # Not a broken installation: the same loads where there is more.
+        if not isinstance(error, MemoryError) and "failed to map segment" not in str(error):
+            raise
+        sys.exit("unveil: there is not enough memory to load the program; use a larger machine, or raise the limit")
+    run()
 
 
-def _missing(error: MissingArgumentError) -> str:
-    """What the call lacks: a file by its name in the help, an option as it is written."""
-    verb, argument = " ".join(error.command_chain or ()), error.argument
-    if argument is None:
-        return " ".join(str(error).split())
-    name = argument.name if argument.index is None else argument.name.lstrip("-").upper()
-    return f"{verb} needs {name}; see unveil {verb} --help"
+def _limit() -> int:
+    """Bytes of address space that this process may have."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return sys.maxsize
+    limit = resource.getrlimit(resource.RLIMIT_AS)[0]
+    return sys.maxsize if limit == resource.RLIM_INFINITY else limit
 
 
-def _complain(message: str, status: int) -> NoReturn:
-    remark(f"unveil: {message}")
-    sys.exit(status)
+def __getattr__(name: str) -> Any:
+    if name != "app":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from unveil.cli.run import app
 
-
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    remark(f"warning: {message}")
+    return app

@@ -20,7 +20,7 @@ from unveil.errors import DataError, FileError, UnveilWarning
 from unveil.microdata import dialect
 from unveil.microdata.arrays import TEXT, quoted_list, text_array, unified
 from unveil.microdata.dialect import Dialect
-from unveil.microdata.doors import no_memory
+from unveil.microdata.doors import is_of_memory, no_memory
 from unveil.microdata.form import Spelling, TextForm
 from unveil.microdata.inference import (
     TRUTHS,
@@ -208,6 +208,8 @@ def _parse_checked(
         _raise_malformed(form, error)
     except dialect.UNREADABLE as error:
         raise dialect.unreadable(form.label, error) from None
+    except pa.ArrowException as error:
+        raise (no_memory(form.label) if is_of_memory(error) else error) from None
 
 
 def _free_name(names: Sequence[str]) -> str:
