@@ -142,12 +142,15 @@ def test_a_long_word_takes_no_long_time(tmp_path: Path):
         ({"a": {}}, {"a": [(str,)]}, "content.a is an object, expected a list"),
         ({"a": ["x", None]}, {"a": [(str,)]}, r"content.a\[1\] is None, expected text"),
         ({"a": 1}, {"a": Maybe([(str,)])}, "content.a is 1, expected a list"),
+        ({"a": "x", "b": "y"}, {"a": (str,), "*": (int,)}, "content.b is 'y', expected a whole number"),
+        ({"n": {"a": []}}, {"*": {"*": (int,)}}, "content.n.a is a list, expected a whole number"),
     ],
 )
 def test_shapes(value: Any, shape: Any, said: str):
     with pytest.raises(DataError, match=said):
         check_shape(value, shape, "content")
     check_shape({"a": None, "b": ["x"], "c": 1}, {"a": Maybe({"x": (int,)}), "b": [(str,)], "c?": (int,)}, "content")
+    check_shape({"a": "x", "b": 1, "c": 2}, {"a": (str,), "d?": (str,), "*": (int,)}, "content")
 
 
 # ---------------------------------------------------------------------------------------------------- provenance

@@ -106,7 +106,7 @@ def test_a_number_that_was_changed_by_hand_is_named(
     (folder / "b.json").write_text(json.dumps(content), encoding="utf-8")
     status, said = run("report", "b.json", "-o", "r.html")
     assert status == 1
-    assert f"assessment.keys.{name}[0]" in said
+    assert f"b.json: assessment.keys.{name}[0]" in said
     assert not (folder / "r.html").exists()
 
 

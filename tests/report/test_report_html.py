@@ -419,6 +419,16 @@ def test_whatever_is_missing_ends_with_one_line_that_names_it(example: Assessmen
             "assessment.data.original.records is True, expected a whole number or a number or null",
         ),
         (("map",), [], "assessment.map is a list, expected names with values"),
+        # What a measure adds to a row is checked by its kind, whatever its name.
+        (("utility", "pairs", 0, "tvd"), "high", "assessment.utility.pairs[0].tvd is 'high', expected a whole number"),
+        (("utility", "pairs", 0, "TVD"), {}, "assessment.utility.pairs[0].TVD is an object, expected a whole number"),
+        (("utility", "variables", 0, "new"), [1], "assessment.utility.variables[0].new is a list"),
+        (("utility", "summary", "pMSE"), "x", "assessment.utility.summary.pMSE is 'x'"),
+        (("structure", "percent_novel"), [], "assessment.structure.percent_novel is a list"),
+        (("scenario", "tau"), "x", "assessment.scenario.tau is 'x'"),
+        (("provenance", "packages", "numpy"), {}, "assessment.provenance.packages.numpy is an object"),
+        (("figures", 0, "value"), 1e308, "assessment.figures[0].value is beyond 1e+100"),
+        (("figures", 0, "value"), 10**400, "assessment.figures[0].value is beyond 1e+100"),
     ],
 )
 def test_what_has_the_wrong_type_is_named(example: Assessment, path: tuple[Any, ...], value: Any, message: str) -> None:
@@ -428,6 +438,15 @@ def test_what_has_the_wrong_type_is_named(example: Assessment, path: tuple[Any, 
     holder[path[-1]] = value
     with pytest.raises(DataError, match=re.escape(message)):
         html(example)
+
+
+def test_what_the_shape_allows_and_nobody_can_draw_is_one_error(example: Assessment) -> None:
+    example["targets"][0]["curve"]["threshold"] = "keys"
+    example["targets"][0]["curve"].pop("chosen", None)
+    with pytest.raises(DataError, match="holds something the report cannot draw") as raised:
+        html(example)
+    assert "TypeError: " in str(raised.value)
+    assert "\n" not in str(raised.value)
 
 
 @pytest.mark.parametrize("other", [{}, {"schema": "x"}, [], None])

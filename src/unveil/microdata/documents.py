@@ -241,4 +241,4 @@ _TYPES = {str: "text", bool: "true or false", int: "a whole number", float: "a n
 def _named(value: Any) -> str:
     if isinstance(value, (dict, list)):
         return "a list" if isinstance(value, list) else "an object"
-    return "null" if value is None else f"{value!r:.40}"
+    return f"{value!r:.40}"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import CallError, FileError
+from unveil.errors import CallError, DataError, FileError
 from unveil.microdata.atomic import replacing
 from unveil.microdata.digest import sha256
 from unveil.microdata.documents import read_json
@@ -14,6 +14,7 @@ from unveil.microdata.doors import check_replaceable
 from unveil.report.markdown import markdown
 from unveil.report.page import html
 from unveil.report.public import public_summary
+from unveil.report.shape import checked
 
 __all__ = ["form_of", "read_assessment", "write_html", "write_markdown", "write_public_summary"]
 
@@ -40,17 +41,21 @@ def form_of(path: str | Path) -> str:
 
 
 def read_assessment(path: str | Path) -> dict[str, Any]:
-    """The dict in a JSON file that `unveil assess --json` wrote; whether it can be drawn is seen when it is drawn.
+    """The dict in a JSON file that `unveil assess --json` wrote.
 
     Raises
     ------
     FileError
-        If the file cannot be read or does not hold a JSON object.
+        If the file cannot be read or does not hold an assessment that can be drawn; the message names the part.
     """
     source = Path(path)
     found = read_json(source, source.name)
     if not isinstance(found, dict):
         raise FileError(f"{source.name}: holds no JSON object; give the file that --json wrote")
+    try:
+        checked(found)
+    except DataError as error:
+        raise FileError(f"{source.name}: {error}") from None
     return found
 
 
