@@ -153,6 +153,38 @@ def test_what_is_not_defined_says_why() -> None:
     assert apart.mean["DiSCO"].p_value == 1
 
 
+def test_the_ceiling_of_identity_follows_the_rule_for_gaps() -> None:
+    """Of a, b, None, None alone in their keys: three with all, two without the gap of k."""
+    people = {"k": ["a", "b", None, "c", "c"], "t": [1, 2, 1, 2, 1]}
+    for used, unique in ((True, 3), (False, 2)):
+        rungs = ladder_of(people, people, ["k"], "t", permutations=0, use_keys_na=used).mean
+        assert rungs["repU"].ceiling == pytest.approx(100 * unique / 5)
+        assert rungs["repU"].value == pytest.approx(100 * unique / 5)
+
+
+def test_every_target_has_its_ladder() -> None:
+    people = pa.table({"k": ["a", "a", "b", "b"], "t": [1, 1, 2, 1], "u": [1, 2, 2, 2]})
+    risks = unveil.attribute(unveil.Pair(people, people.slice(0)), "k", targets=["t", "u"])
+    found = risks.ladders(permutations=5, level=0.8, seed=7)
+    assert [one.target for one in found] == ["t", "u"]
+    assert [(one.permutations, one.level, one.seed) for one in found] == [(5, 0.8, 7)] * 2
+    assert [str(one) for one in found] == [str(risk.ladder(permutations=5, level=0.8, seed=7)) for risk in risks]
+    plain = risks.ladders(holdout=pa.table({"k": ["a"], "t": [5], "u": [5]}))
+    assert [(one.permutations, one.level, one.seed, one.n_held_out) for one in plain] == [(199, 0.95, 0, 1)] * 2
+
+
+def test_held_out_amounts_fall_into_the_groups_of_the_target() -> None:
+    """Three equal groups of 1 to 9; of the held-out 2, 5 and 90 the release names the groups of the first two."""
+    people = {"k": list("aaabbbccc"), "pay": [float(i) for i in range(1, 10)]}
+    held_out = pa.table({"k": ["a", "b", "a"], "pay": [2.0, 5.0, 90.0]})
+    pair = unveil.Pair(pa.table(people), pa.table(people).slice(0))
+    risk = unveil.attribute(pair, "k", target="pay", ngroups_target=3)
+    assert list(risk.grouping) == ["pay"]
+    assert "Measured with pay in 3 groups" in " ".join(str(risk).split())
+    rung = risk.ladder(permutations=0, holdout=held_out).mean["DiSCO"]
+    assert (rung.value, rung.held_out) == (pytest.approx(100), pytest.approx(100 * 2 / 3))
+
+
 def test_what_was_not_asked_for_says_so() -> None:
     alone = ladder_of(ORIGINAL, RELEASE, ["k"], "t", permutations=0)
     beside = ladder_of(ORIGINAL, RELEASE, ["k"], "t", permutations=1, holdout=pa.table(HELD_OUT))

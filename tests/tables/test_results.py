@@ -179,6 +179,14 @@ def test_means_are_over_the_releases_in_which_a_measure_is_defined(pair: unveil.
         _ = risk.disco
 
 
+def test_results_of_equal_files_are_equal():
+    """They are compared by their figures, not by the files that they hold."""
+    one, same, other = (every(unveil.Pair(table(ORIGINAL), table(RELEASES[i]))) for i in (0, 0, 1))
+    for name in ("identity", "attribute", "structure", "curve"):
+        assert one[name] == same[name]
+        assert one[name] != other[name]
+
+
 def test_several_targets_are_a_sequence(alone: unveil.Pair):
     risks = unveil.attribute(alone, "sex")
     assert len(risks) == 3
