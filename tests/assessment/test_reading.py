@@ -106,6 +106,54 @@ def test_many_new_key_combinations():
     assert texts(structure={"percent_novel": None}) == []
 
 
+@pytest.mark.parametrize(
+    ("match", "certain", "said"),
+    [(5.0, 0.2, True), (4.9, 0.2, True), (5.1, 0.2, False), (5.0, 0.19, False), (0.0, 1.0, True), (100.0, 1.0, False)],
+)
+def test_up_to_5_percent_and_from_20_percent_on_contradict_each_other(match, certain, said):
+    for figures in (
+        [figure("repU", match), figure("posterior certain", certain, "ill")],
+        [figure("DiSCO", match, "ill"), figure("posterior certain", certain, "ill")],
+    ):
+        assert bool(texts(*figures)) == said
+    # Of one target alone: another one, another measure, and what is not defined say nothing of it.
+    for other in (figure("DiSCO", 0.0, "pay"), figure("DCAP", 0.0, "ill"), figure("repU", None)):
+        assert texts(other, figure("posterior certain", certain, "ill")) == []
+    assert texts(figure("repU", 0.0), figure("posterior certain", None, "ill")) == []
+
+
+@pytest.mark.parametrize(("percent", "said"), [(20.0, False), (20.1, True), (19.9, False), (0.0, False)])
+def test_above_20_percent_of_new_combinations_low_figures_are_doubted(percent, said):
+    assert bool(texts(structure={"percent_novel": percent})) == said
+
+
+@pytest.mark.parametrize(
+    ("value", "margin", "top", "said"),
+    [(0.2, 0.2, 0.1, True), (0.2, 0.19, 0.1, False), (0.2, 0.3, 0.1, True), (0.0, 0.0, None, False),
+     (0.2, 0.3, None, False), (0.2, None, 0.1, False)],
+)  # fmt: skip
+def test_a_guess_is_as_good_where_it_is_no_lower(value, margin, top, said):
+    found = texts(figure("RAPID", value, "ill", top, margin=margin, null_mean=0.05))
+    assert bool(found) == said
+    assert all("above chance" in text for text in found)
+
+
+@pytest.mark.parametrize(
+    ("low", "ceiling", "said"), [(0.3, 0.3, False), (0.31, 0.3, True), (None, 0.3, False), (0.4, None, False)]
+)
+def test_the_whole_interval_lies_above_the_ceiling(low, ceiling, said):
+    assert bool(texts(figure("RAPID", 0.5, "ill", low=low, ceiling=ceiling))) == said
+    assert texts(figure("DCAP", 50.0, "ill", low=40.0, ceiling=30.0)) == []
+
+
+def test_what_attacks_on_persons_reach_by_chance_is_named():
+    (found,) = texts(figure("membership AUC", 0.5, None, 0.5))
+    assert found.startswith("membership AUC is ")
+    assert "the best of the attacks on persons who cannot be told apart would reach by chance" in found
+    (found,) = texts(figure("DiSCO", 5.0, "ill", 5.0))
+    assert "releases whose target is shuffled reach by chance" in found
+
+
 @given(st.lists(st.tuples(st.integers(0, 5), st.integers(0, 5)), max_size=12))
 def test_pareto_by_definition(points):
     expected = [not any(q[0] <= p[0] and q[1] <= p[1] and q != p for q in points) for p in points]

@@ -46,6 +46,19 @@ def test_no_check_no_words() -> None:
     assert "Left out" not in text
 
 
+def test_identity_says_what_gaps_leave_out() -> None:
+    """One of three records lacks its key, and both of the second release."""
+    original = pa.table({"k": ["a", "b", None]})
+    pair = unveil.Pair(original, [pa.table({"k": ["a"]}), pa.table({"k": pa.array([None, None], pa.string())})])
+    everything, known = unveil.identity(pair, "k"), unveil.identity(pair, "k", use_keys_na=False)
+    assert everything.left_out == ({"original": 0, "synthetic": 0},) * 2
+    assert known.left_out == ({"original": 1, "synthetic": 0}, {"original": 1, "synthetic": 2})
+    assert (everything.UiO, known.UiO) == (100, pytest.approx(200 / 3))
+    assert "Left out" not in words(everything)
+    assert "Left out (use_keys_na): 1 of 3 original records and 0 of 1 of release 1." in words(known)
+    assert "1 of 3 original records and 2 of 2 of release 2." in words(known)
+
+
 def test_the_largest_pair_is_told() -> None:
     """Of two pairs the one with more DiSCO records stands first: 12 of 12 with b, 6 of 7 with a."""
     original = pa.table({"k": ["a"] * 7 + ["b"] * 12, "t": ["x"] * 6 + ["y"] * 13})

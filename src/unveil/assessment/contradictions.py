@@ -16,7 +16,7 @@ from unveil.limits import exceeds, falls_below, within
 __all__ = ["contradictions"]
 
 MUCH_NOVEL = 20.0
-"""Percent of a release's key combinations that the original lacks from which repU and DiSCO are doubted."""
+"""Percent of a release's key combinations that the original lacks above which repU and DiSCO are doubted."""
 FEW, MANY = 0.05, 0.20
 """A match measure up to the one, and a certain share from the other on, contradict each other."""
 
