@@ -20,6 +20,7 @@ __all__ = [
     "as_written",
     "exceeds",
     "falls_below",
+    "is_written_as",
     "lower_edge",
     "reaches",
     "upper_edge",
@@ -31,6 +32,8 @@ TOLERANCE = 1e-9
 UNIT = 1e-3
 """The smallest limit of which that share is taken; below it rounding errors do not shrink with the limit."""
 _DENOMINATOR = 10**9
+_NEAR = 1e-13
+"""Share of a number that no other number that is written as it with 15 digits differs by."""
 
 Floats = NDArray[np.float64]
 
@@ -56,6 +59,27 @@ def as_written(value: float) -> float:
     """
     written = float(f"{value:.15g}") if math.isfinite(value) else value
     return written if isinstance(value, float) and math.isfinite(written) else value
+
+
+def is_written_as(values: ArrayLike, limit: float) -> NDArray[np.bool_]:
+    """Which values of a file are the limit: the same number where both are written with 15 digits.
+
+    Values of a file were not worked out, so the tolerance of figures would be too wide for them: next to an amount of a
+    thousand million it is a whole unit.
+
+    Examples
+    --------
+    >>> is_written_as([0.1 + 0.2, 0.3, 0.30000000000001], 0.3).tolist()
+    [True, True, False]
+    """
+    given = np.asarray(values)
+    same: NDArray[np.bool_] = given == limit
+    if given.dtype.kind == "f":
+        # Whole numbers are exact.
+        with np.errstate(invalid="ignore"):
+            near = np.unique(given[(np.abs(given - limit) <= _NEAR * abs(limit)) & (given % 1 != 0)])
+        same |= np.isin(given, [value for value in near.tolist() if as_written(value) == as_written(float(limit))])
+    return same
 
 
 def upper_edge(limit: ArrayLike, *, unit: float = UNIT, slack: float = 0.0) -> Floats:

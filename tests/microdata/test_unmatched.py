@@ -231,6 +231,77 @@ def test_moments_beside_days():
     assert "50 % of the records of the release" in " ".join(compared(original, release).warnings)
 
 
+MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")
+NAMES = ("January", "February", "March", "April", "May", "June", "July", "August", "September", "October", "November",
+         "December")  # fmt: skip
+MONATE = ("Jan", "Feb", "M\u00e4r", "Apr", "Mai", "Jun", "Jul", "Aug", "Sep", "Okt", "Nov", "Dez")
+DAYS = [(d, m) for d in (3, 12, 20) for m in range(12)]
+
+
+@pytest.mark.parametrize(
+    ("original", "release", "met"),
+    [
+        # the 12th and 20th of May are written alike; so are all 12ths and 20ths, and those of eight months
+        ([f"{d} {MONTHS[m]} 2020" for d, m in DAYS], [f"{d:02} {NAMES[m]} 2020" for d, m in DAYS], 2),
+        ([f"{d} {MONTHS[m]} 2020" for d, m in DAYS], [f"{d:02} {MONTHS[m]} 2020" for d, m in DAYS], 24),
+        ([f"{d} {MONTHS[m]} 2020" for d, m in DAYS], [f"{d} {MONATE[m]} 2020" for d, m in DAYS], 3 * 8),
+        ([f"{MONTHS[m]}-{d:02}" for d, m in DAYS], [f"{NAMES[m]}-{d:02}" for d, m in DAYS], 3),
+    ],
+)
+def test_days_with_names_of_months_in_two_ways_are_told(original: list[str], release: list[str], met: int):
+    found = compared(original, release)
+    assert found.mean["repU"] == pytest.approx(100 * met / 36)
+    (note,) = [text for text in found.warnings if "names of months" in text]
+    assert repr(release[0]) in note
+    assert not any(repr(text) in note for text in set(original) - set(release))
+    assert "YYYY-MM-DD" in note
+    assert release[0] not in note.public
+    assert compared(release, release).warnings == compared(original, original).warnings
+
+
+@pytest.mark.parametrize(
+    "alike",
+    [
+        [f"{d} {MONTHS[m]} 2020" for d, m in DAYS], [f"{d} {MONTHS[m]} 05" for d, m in DAYS],
+        ["12 May 2020", "13 May 2020"], ["3 pcs", "12 pcs", "3 pieces"], ["Mayor 3", "mayor"],
+    ],
+)  # fmt: skip
+def test_days_that_are_written_alike_are_no_matter(alike: list[str]):
+    found = compared(alike, alike[::-1][:-1])
+    assert not [text for text in found.warnings if "month" in text]
+
+
+@pytest.mark.parametrize(
+    ("original", "release"),
+    [
+        ([f"{d:02}/{m + 1:02}/20" for d, m in DAYS], [f"2020-{m + 1:02}-{d:02}" for d, m in DAYS]),
+        ([f"2020-{m + 1:02}-{d:02}" for d, m in DAYS], [f"{d} {MONTHS[m]} 2020" for d, m in DAYS]),
+        ([f"{MONTHS[m]}-20" for _, m in DAYS], [f"2020-{m + 1:02}-01" for _, m in DAYS]),
+    ],
+)
+def test_other_notations_of_days_beside_days_are_refused(original: list[str], release: list[str], tmp_path: Path):
+    for name, texts in (("o.csv", original), ("s.csv", release)):
+        (tmp_path / name).write_text("\n".join(["day,i", *(f"{text},{i % 2}" for i, text in enumerate(texts))]))
+    with pytest.raises(unveil.DataError, match="write the dates as YYYY-MM-DD"):
+        unveil.identity(unveil.Pair(tmp_path / "o.csv", tmp_path / "s.csv"), "day")
+
+
+@pytest.mark.parametrize(
+    ("original", "release"),
+    [
+        ([f"{d:02}/{m + 1:02}/20" for d, m in DAYS], [f"{m + 1:02}/{d:02}/20" for d, m in DAYS]),
+        ([f"{d:02}/{m + 1:02}/20" for d, m in DAYS], [f"{d} {MONTHS[m]} 2020" for d, m in DAYS]),
+        ([f"{MONTHS[m]}-20" for _, m in DAYS], [f"{m + 1:02}/2020" for _, m in DAYS]),
+    ],
+)
+def test_two_notations_that_stay_text_are_told(original: list[str], release: list[str], tmp_path: Path):
+    for name, texts in (("o.csv", original), ("s.csv", release)):
+        (tmp_path / name).write_text("\n".join(["day,i", *(f"{text},{i % 2}" for i, text in enumerate(texts))]))
+    found = unveil.identity(unveil.Pair(tmp_path / "o.csv", tmp_path / "s.csv"), "day")
+    assert any("column 'day'" in text for text in found.warnings)
+    assert any("column 'day'" in text for text in found.to_dict()["warnings"])
+
+
 def test_amounts_of_which_models_are_made_need_not_be_equal():
     rng = np.random.default_rng(3)
     t = rng.choice(["a", "b"], 400).tolist()

@@ -10,10 +10,11 @@ import pytest
 
 import unveil
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.posterior import posterior, study
+from unveil.posterior import posterior, study, walkable
 from unveil.posterior.refit import quietly
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
+from unveil.trees import Column
 
 SCHOOLS = np.array(["none", "low", "middle", "high"])
 YEARS = np.array([0, 8, 10, 13])
@@ -143,3 +144,52 @@ def test_a_value_that_nobody_has_cannot_take_the_place_of_one_that_is_released()
     risk = posterior(pair, synthesizer, target="years", candidates=[0, 99], structure="exact", records=[0])
     assert risk.walked
     assert risk.distribution(0) == {0: 1.0, 99: 0.0}
+
+
+@pytest.mark.parametrize("methods", [{"b": "sample"}, "sample"])
+def test_a_recoding_that_is_drawn_by_itself_is_asked_of_its_method(methods):
+    """The release has k_x times x and k_y times y; without the record the original has 99 or 100 of them.
+
+    Were the record an x, the likelihood would be the number of x with it to the power of k_x, times that of y to the
+    power of k_y, whatever the other column says.
+    """
+    n = 200
+    original = pa.table({"a": ["p", "q"] * (n // 2), "b": ["x", "y"] * (n // 2)})
+    synthesizer = CartSynthesizer(minbucket=20, methods=methods).fit(original)
+    release = synthesizer.sample(seed=0)
+    pairs = list(zip(release["a"].to_pylist(), release["b"].to_pylist(), strict=True))
+    # independent: 100 of 200 break the recoding, standard deviation 7
+    assert 60 <= sum((a, b) in (("p", "y"), ("q", "x")) for a, b in pairs) <= 140
+    assert synthesizer.log_prob(release).n_impossible == 0
+    released = [b for _, b in pairs]
+    k = {b: released.count(b) for b in "xy"}
+    for structure in ("fixed", "exact"):
+        found = posterior(
+            unveil.Pair(original, release), synthesizer, target="b", structure=structure, records=[0, 1]
+        ).records(flavour="arrow")
+        for truth, other, got in zip("xy", "yx", found["posterior"].to_pylist(), strict=True):
+            # odds of the truth: 100 of it and 100 of the other, against 99 and 101
+            log_odds = k[truth] * math.log(100 / 99) + k[other] * math.log(100 / 101)
+            assert got == pytest.approx(1 / (1 + math.exp(-log_odds)), abs=1e-9)
+    assert walkable.refusal(synthesizer, ["b"]) is None
+
+
+class Backwards:
+    """A method of somebody's own: the opposite of what is found."""
+
+    has_likelihood = False
+
+    def fit(self, response, predictors, rng):
+        return self
+
+    def draw(self, predictors, rng):
+        codes = 1 - predictors[0].codes
+        return Column(codes, "categorical", 2)
+
+
+def test_a_method_of_ones_own_is_asked_where_the_variable_is_a_recoding():
+    original = pa.table({"a": ["p", "q"] * 20, "b": ["x", "y"] * 20})
+    release = CartSynthesizer(methods={"b": Backwards()}).fit(original).sample(seed=0)
+    assert set(zip(release["a"].to_pylist(), release["b"].to_pylist(), strict=True)) == {("p", "y"), ("q", "x")}
+    kept = CartSynthesizer(methods={"b": "ctree"}).fit(original).sample(seed=0)
+    assert set(zip(kept["a"].to_pylist(), kept["b"].to_pylist(), strict=True)) == {("p", "x"), ("q", "y")}

@@ -390,6 +390,43 @@ def test_rare_levels_are_merged_in_text(make_frame: Make):
     assert "'w'" not in str(report)
 
 
+def test_values_that_are_one_level_elsewhere_are_counted_together(make_frame: Make):
+    numbers = [0.9, 0.8999999999999999, 0.1, 0.1, 0.5, None]
+    merged, report = sdc.merge_rare_levels(make_frame(pa.table({"x": numbers})), "x", 2, into=0.1)
+    assert values(merged, "x") == [0.9, 0.8999999999999999, 0.1, 0.1, 0.1, None]
+    assert report.figures == {"minimum": 2, "into": 0.1, "merged": 1, "n_into": 3, "n_gaps": 1}
+    # A letter with its accent as one sign, as two, and with a blank behind: three spellings of one level.
+    texts = ["caf\u00e9", "cafe\u0301", "caf\u00e9 ", "bar", "bar", "bar", "pub"]
+    merged, report = sdc.merge_rare_levels(make_frame(pa.table({"x": texts})), "x", 3, into="bar")
+    assert values(merged, "x") == [*texts[:6], "bar"]
+    merged, report = sdc.merge_rare_levels(
+        make_frame(
+            pa.table({"x": texts}),
+        ),
+        "x",
+        4,
+        into="bar",
+    )
+    assert values(merged, "x") == ["bar"] * 7
+    assert (report.figures["merged"], report.figures["n_into"]) == (2, 7)
+
+
+def test_spellings_of_one_number_are_one_level_where_numbers_are_declared(tmp_path: Path):
+    (tmp_path / "s.toml").write_text('[columns.x]\nkind = "numeric"\nspecial_codes = [9]\n')
+    data = unveil.read(pa.table({"x": ["1", "1.0", "2", "3", "3", "9"]}), schema=tmp_path / "s.toml")
+    merged, report = sdc.merge_rare_levels(data, "x", 2, into="3")
+    assert values(merged, "x") == ["1", "1.0", "3", "3", "3", "9"]
+    assert report.figures["merged"] == 1
+
+
+def test_categories_in_two_spellings_go_or_stay_together(make_frame: Make):
+    column = pa.array(["caf\u00e9", "cafe\u0301", "bar", "bar", "bar"]).dictionary_encode()
+    merged, _ = sdc.merge_rare_levels(make_frame(pa.table({"x": column})), "x", 2)
+    assert values(merged, "x") == column.to_pylist()
+    merged, _ = sdc.merge_rare_levels(make_frame(pa.table({"x": column})), "x", 3, into="bar")
+    assert values(merged, "x") == ["bar"] * 5
+
+
 def test_categories_list_the_new_level_and_not_the_merged_ones(make_frame: Make, flavour: str):
     indices = pa.array([0, 0, 1, 2, None, 2, 4], pa.int8())
     column = pa.DictionaryArray.from_arrays(indices, ["a", "rare", "c", "unused", "few"])
@@ -550,6 +587,21 @@ def test_an_empty_frame_stays_empty(make_frame: Make):
         ):
             assert len(treated) == report.n_changed == 0
             assert types_of(treated)[:6] == types_of(frame)
+
+
+def test_what_is_written_as_the_threshold_is_not_beyond_it(make_frame: Make):
+    # 0.1 + 0.2 is above 0.3 in binary, and 0.8 - 0.1 below 0.7
+    frame = make_frame(pa.table({"x": [0.1 + 0.2, 0.3, 0.31, 0.8 - 0.1, 0.7]}))
+    coded, report = sdc.top_code(frame, "x", at=0.3)
+    assert values(coded, "x") == [0.1 + 0.2, 0.3, 0.3, 0.3, 0.3]
+    assert (report.n_changed, report.figures["n_at_threshold"]) == (3, 5)
+    coded, report = sdc.bottom_code(frame, "x", at=0.7)
+    assert values(coded, "x") == [0.7, 0.7, 0.7, 0.8 - 0.1, 0.7]
+    assert (report.n_changed, report.figures["n_at_threshold"]) == (3, 5)
+    # Amounts are exact: of a thousand million a unit is no rounding error, nor is one of a thousand billion billion.
+    large = make_frame(pa.table({"x": [1e9 + 0.5, 1e9, 1e9 - 0.5], "y": [1e16 + 2, 1e16, 0.0]}))
+    assert values(sdc.top_code(large, "x", at=1e9)[0], "x") == [1e9, 1e9, 1e9 - 0.5]
+    assert values(sdc.top_code(large, "y", at=1e16)[0], "y") == [1e16, 1e16, 0.0]
 
 
 def test_a_quantile_is_counted_in_whole_numbers():

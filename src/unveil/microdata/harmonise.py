@@ -20,10 +20,11 @@ from numpy.typing import NDArray
 
 from unveil.errors import DataError
 from unveil.microdata.arrays import buffer_view, from_numpy, text_array
-from unveil.microdata.coding import Distinct, level_texts
+from unveil.microdata.coding import Distinct, distinct_of, level_texts
+from unveil.microdata.labels import in_codes
 from unveil.microdata.numbers import exact_number, plain_text
-from unveil.microdata.source import Kind
-from unveil.microdata.texts import as_days, as_numbers, as_truths, compared_as_text, in_one_notation
+from unveil.microdata.source import Kind, Source
+from unveil.microdata.texts import as_days, as_numbers, as_truths, compared_as_text, in_one_notation, months_unalike
 from unveil.notes import Note
 
 __all__ = ["as_kind", "harmonise", "own_levels"]
@@ -112,6 +113,28 @@ def as_kind(found: Distinct, kind: Kind | None) -> Distinct:
             f"{_first(found)!r}; change its kind or the file"
         )
     return found
+
+
+def levels_of(source: Source, name: str, kind: Kind | None = None) -> Distinct:
+    """The levels of a column of one file by itself, read as what is stated or declared.
+
+    Parameters
+    ----------
+    source
+        The file.
+    name
+        The column.
+    kind
+        What its values are; by default what the file or its schema declares.
+
+    Raises
+    ------
+    DataError
+        If a value is not of that kind.
+    """
+    declared = source.variable(name)
+    kind = kind or declared.kind
+    return own_levels(as_kind(in_codes(distinct_of(source, name), declared, kind), kind))
 
 
 def own_levels(found: Distinct) -> Distinct:
@@ -358,6 +381,7 @@ def _as_one_spelling(found: list[Distinct], notes: list[str]) -> list[Distinct]:
         notes.append(Note(f"{text}: {_twins(every, plain, found)}", text))
         found = [replace(f, values=_plain(f.values)) for f in found]
         every = plain.unique()
+    notes += months_unalike(found) if len(found) > 1 else []
     folded = pc.utf8_lower(every)
     if len(folded.unique()) < len(every):
         text = f"column {column!r}: levels that differ only in letter case were kept apart"

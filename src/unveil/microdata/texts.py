@@ -6,6 +6,7 @@ text of the other files writes them.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import partial
@@ -29,7 +30,7 @@ from unveil.microdata.notation import (
 from unveil.microdata.numbers import exact_number, plain_text
 from unveil.notes import Note
 
-__all__ = ["as_days", "as_numbers", "as_truths", "compared_as_text", "in_one_notation"]
+__all__ = ["as_days", "as_numbers", "as_truths", "compared_as_text", "in_one_notation", "months_unalike"]
 
 _SIGNED = "[0-9][-+.,/' eE\u00a0\u2009\u2019\u202f]|^[+]"
 _MOST_TRUTHS = 50
@@ -207,6 +208,15 @@ def _text(found: Distinct, texts: Sequence[str]) -> Distinct:
 # Text in all files
 
 
+_WITH_MONTH = re.compile(r"(?=.*\d)[\d ./,:'-]*(?P<month>[^\W\d_]{3,})[\d ./,:'-]*")
+_MONTHS = {
+    *("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"),
+    *("mär", "mrz", "mai", "okt", "dez", "jän", "fév", "fev", "avr", "jui", "aoû", "aou", "déc", "ene", "abr", "ago"),
+    *("dic", "gen", "mag", "giu", "lug", "set", "ott", "mrt", "mei", "maj"),
+}
+"""First letters of the months in several languages."""
+
+
 def in_one_notation(found: list[Distinct], notes: list[str]) -> list[Distinct]:
     """Text of files that write the same amounts or days in different notations, brought together and told."""
     if len(found) < 2 or (not any(_may_be_value(f) for f in found) and not all(as_truths(f) for f in found)):
@@ -235,6 +245,37 @@ def in_one_notation(found: list[Distinct], notes: list[str]) -> list[Distinct]:
         )
     )
     return even
+
+
+def months_unalike(found: Sequence[Distinct]) -> list[Note]:
+    """A note where files name months in different ways ("1 Apr 2020", "01 April 2020"): only some of them meet.
+
+    Such days are compared as text. Where none is met that is told as of any text; days in May are met in either way.
+    """
+    words: list[set[str]] = []
+    digits: list[set[str]] = []
+    for f in found:
+        words.append(set())
+        digits.append(set())
+        for text in f.values.to_pylist():
+            one = _WITH_MONTH.fullmatch(text)
+            if one is None or one["month"][:3].casefold() not in _MONTHS:
+                return []
+            words[-1].add(one["month"].casefold())
+            digits[-1].update(re.findall(r"\d+", text))
+    every = set[str]().union(*words)
+    shortened = any(a != b and a.startswith(b) for a in every for b in every)
+    # Of the days before the tenth; a year of two digits may have a zero in front, too.
+    zeros = {
+        (any(re.fullmatch("0.", number) for number in numbers), any(len(number) == 1 for number in numbers))
+        for numbers in digits
+    }
+    if len(every) <= 12 and not shortened and not {(True, False), (False, True)} <= zeros:
+        return []
+    text = f"column {found[0].column!r} holds days with names of months, which are written in more than one way"
+    shown = " and ".join(f"{f.values.to_pylist()[0]!r} in {f.label}" for f in found[1:])
+    end = "; they are compared as text: write them as YYYY-MM-DD"
+    return [Note(f"{text} ({shown}, for example){end}", text + end)]
 
 
 def _may_be_value(found: Distinct) -> bool:

@@ -16,7 +16,7 @@ from unveil.synthesis.methods import METHODS
 from unveil.synthesis.plan import unknown
 from unveil.synthesis.protocol import VariableMethod
 
-__all__ = ["Method", "Smoothing", "check_special_codes", "choose_methods"]
+__all__ = ["Method", "Smoothing", "carries_recodings", "check_special_codes", "choose_methods"]
 
 Method = str | VariableMethod
 Smoothing = Literal["density"]
@@ -76,6 +76,14 @@ def choose_methods(
         chosen[name] = _method(method, replace(cart, smoothing=smoothed.get(name)), name)
         parts[name] = cart if isinstance(method, str) and method in NUMERIC_ONLY else chosen[name]
     return chosen, parts
+
+
+def carries_recodings(method: VariableMethod) -> bool:
+    """Whether a recoding of an earlier predictor is carried over in place of this method: of the package's own only.
+
+    What somebody else's method does is not known; it may be there to keep two variables from going together.
+    """
+    return type(method) in (CartMethod, *METHODS.values())
 
 
 def check_special_codes(

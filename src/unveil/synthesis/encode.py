@@ -17,10 +17,9 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.microdata.arrays import buffer_view, from_numpy
-from unveil.microdata.coding import Distinct, distinct_of, level_text, python_values
+from unveil.microdata.coding import Distinct, level_text, python_values
 from unveil.microdata.column import is_amount
-from unveil.microdata.harmonise import as_kind, own_levels
-from unveil.microdata.labels import in_codes
+from unveil.microdata.harmonise import levels_of
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import KINDS, Kind, Scalar, Source
 from unveil.synthesis.variable import EncodedVariable, Levels, Part
@@ -123,10 +122,8 @@ def _variable(
     source: Source, name: str, kind: Kind | None, special: Iterable[Scalar] | Scalar | None
 ) -> EncodedVariable:
     declared = source.variable(name)
-    kind = kind or declared.kind
-    found = in_codes(distinct_of(source, name), declared, kind)
-    found = own_levels(as_kind(found, kind))
-    kind = kind or KIND_OF_FAMILY[found.family]
+    found = levels_of(source, name, kind)
+    kind = kind or declared.kind or KIND_OF_FAMILY[found.family]
     # Only an ordered variable is modelled by the order of its levels; a fit must not depend on that of others.
     found = _sorted(found, declared.levels or () if kind == "ordered" else ())
     has_gap = bool((found.codes == len(found.values)).any())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -115,6 +115,7 @@ def draw_plan(
     without_predictors: VariableMethod,
     parts: Mapping[str, VariableMethod],
     rules: Mapping[str, Sequence[Rule]],
+    carried: Collection[str],
 ) -> tuple[Plan, ...]:
     """Order the variables and find what each is predicted by.
 
@@ -134,6 +135,9 @@ def draw_plan(
         How "which special value, or observed" is modelled.
     rules
         By variable.
+    carried
+        Variables that are carried over where they are one-to-one recodings of an earlier predictor; of others the
+        method is asked.
 
     Returns
     -------
@@ -148,6 +152,8 @@ def draw_plan(
     by_name = {variable.name: variable for variable in variables}
     order = _order(visit_order, by_name)
     chosen = _predictors(predictors, order)
+    # Whoever asks for a variable by itself must not get it as it goes with another.
+    chosen |= {name: () for name in order if not getattr(methods[name], "uses_predictors", True)}
     _check_rules(rules, order)
     positions: dict[str, tuple[int, ...]] = {}
     plans, taken = [], 0
@@ -157,7 +163,8 @@ def draw_plan(
         variable, own_rules = by_name[name], tuple(rules.get(name, ()))
         before = tuple(p for other in chosen[name] for p in positions[other])
         excluded = _excluded(own_rules, by_name, variable)
-        lookup = None if own_rules else _lookup(variable, [by_name[other] for other in chosen[name]])
+        sources = [by_name[other] for other in chosen[name]] if name in carried else []
+        lookup = None if own_rules else _lookup(variable, sources)
         steps = []
         for i, part in enumerate(variable.parts):
             rows = _rows(part.rows, excluded)

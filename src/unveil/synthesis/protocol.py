@@ -24,7 +24,8 @@ class VariableMethod(Protocol):
 
     An attribute ``draws_in_fit`` that is False says that the fit uses no randomness; one that is True, that it does,
     and that ``log_prob`` holds for what was drawn only. One called ``has_likelihood`` that is False says that no fit of
-    the method has probabilities.
+    the method has probabilities. One called ``uses_predictors`` that is False says that it looks at no other variable:
+    it is given none.
     """
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedVariable:

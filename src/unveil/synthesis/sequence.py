@@ -12,7 +12,7 @@ from unveil.microdata.source import Kind, Scalar, Source
 from unveil.shown import commands_shown
 from unveil.synthesis.bandwidth import Rule as BandwidthRule
 from unveil.synthesis.cart import CartMethod, FittedCart
-from unveil.synthesis.choices import Method, Smoothing, check_special_codes, choose_methods
+from unveil.synthesis.choices import Method, Smoothing, carries_recodings, check_special_codes, choose_methods
 from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
 from unveil.synthesis.drawing import draw_copy
 from unveil.synthesis.encode import EncodedVariable, encode
@@ -37,7 +37,8 @@ class CartSynthesizer:
     The first variable is drawn with replacement from its observed values. For each later variable one tree is
     fitted to the original records, with the earlier variables as predictors; a synthetic record falls down the
     tree by its already synthetic values and takes the value of one of the original records in its leaf (a donor),
-    drawn uniformly. Constants are copied, and a one-to-one recoding of an earlier predictor is carried over.
+    drawn uniformly. Constants are copied, and a one-to-one recoding of an earlier predictor is carried over,
+    unless its method is "sample" or an object of your own: they are asked.
 
     A numeric variable with gaps, special codes or infinities is synthesised in two parts: which of these values
     it is, or that a number was observed; then the number, by a tree of the observed records.
@@ -203,6 +204,7 @@ class CartSynthesizer:
             without_predictors=METHODS["sample"](),
             parts=parts,
             rules=rules,
+            carried={name for name, method in methods.items() if carries_recodings(method)},
         )
         warn_about_rules(plans, source.label)
         self._plans = fit_plans(plans, seed, (0,), threads=self.threads, progress=self.progress)

@@ -36,6 +36,7 @@ class Sample:
     """
 
     draws_in_fit: ClassVar[bool] = False
+    uses_predictors: ClassVar[bool] = False
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedSample:
         """Keep the observed values; see :class:`unveil.synthesis.protocol.VariableMethod`.

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
-from unveil.limits import as_typed
+from unveil.limits import as_typed, is_written_as
 from unveil.synthesis.sdc.amounts import Amounts, SpecialCodes, amounts_of
 from unveil.synthesis.sdc.records import Records
 from unveil.synthesis.sdc.report import SdcReport
@@ -38,7 +38,7 @@ def top_code(
     column
         A numeric column.
     at
-        The threshold. Give this or ``quantile``.
+        The threshold. Give this or ``quantile``. Amounts that are it when written with 15 digits are not above it.
     quantile
         Share of the amounts, between 0 and 1, that the threshold is not exceeded by: the threshold is the
         smallest amount ``x`` of the column with ``#{amounts <= x} >= quantile * #amounts`` (Hyndman & Fan 1996,
@@ -127,9 +127,10 @@ def _coded(
     records = Records.of(data)
     amounts = amounts_of(records, column, special_codes, action)
     threshold = _threshold(amounts, at, quantile, f"{records.source.label}: column {column!r}", action)
+    at_it = is_written_as(amounts.values, threshold)
     beyond = amounts.values > threshold if action == "top_code" else amounts.values < threshold
-    change = amounts.present & beyond
-    n_at = int((change | (amounts.present & (amounts.values == threshold))).sum())
+    change = amounts.present & beyond & ~at_it
+    n_at = int((change | (amounts.present & at_it)).sum())
     side = "above" if action == "top_code" else "below"
     n, n_changed, shown = records.source.num_rows, int(change.sum()), f"{threshold:.15g}"
     report = SdcReport(

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.microdata.arrays import quoted_list
-from unveil.microdata.coding import Distinct, distinct_values
+from unveil.microdata.coding import Distinct, distinct_values, level_text, level_texts
+from unveil.microdata.harmonise import levels_of
 from unveil.microdata.source import Scalar
 from unveil.synthesis.sdc.amounts import SpecialCodes, codes_of
 from unveil.synthesis.sdc.records import Records
@@ -31,7 +34,8 @@ def merge_rare_levels(
     column
         A column of text, categories, or numbers that stand for categories.
     minimum
-        Levels with fewer records are merged.
+        Levels with fewer records are merged. What is one level elsewhere is one here: spellings of a text that
+        differ in outer blanks or Unicode form, numbers equal to 15 digits.
     into
         The level that they become, of the type of the column's levels; it may exist already. For an ordered
         column it has to, as a new level has no place in the order.
@@ -72,13 +76,23 @@ def merge_rare_levels(
     records = Records.of(data)
     records.require(column)
     found = _levels(records, column)
-    counts = np.bincount(found.codes, minlength=len(found.values) + 1)[:-1]
-    values: list[Scalar] = found.values.to_pylist()
     _check_into(records, column, found, into)
-    kept = {into, *codes_of(special_codes, column, records), *records.source.variable(column).special_codes}
-    rare = np.array([n < minimum and v not in kept for v, n in zip(values, counts, strict=True)], dtype=bool)
-    change = np.append(rare, False)[found.codes]
-    n_into = int(change.sum()) + sum(int(n) for v, n in zip(values, counts, strict=True) if v == into)
+    # Several values may be one level: spellings of a text, numbers that differ in the last place.
+    levels = levels_of(records.source, column)
+    n_levels, n_values = len(levels.values), len(found.values)
+    counts = np.bincount(levels.codes, minlength=n_levels + 1)[:-1]
+    level_of = np.zeros(n_values + 1, dtype=np.int64)
+    level_of[found.codes] = levels.codes
+    texts = level_texts(found.values)
+
+    def that_are(chosen: Iterable[Scalar]) -> NDArray[np.bool_]:
+        named = {level_text(value) for value in chosen}
+        return np.isin(np.arange(n_levels), level_of[:-1][[text in named for text in texts]])
+
+    kept = (*codes_of(special_codes, column, records), *records.source.variable(column).special_codes)
+    rare = (counts < minimum) & ~that_are([into, *kept])
+    change = np.append(rare, False)[levels.codes]
+    n_into = int(change.sum()) + int(counts[that_are([into])].sum())
     where = f"{records.source.label}: column {column!r}"
     if rare.any() and n_into < minimum:
         warnings.warn(
@@ -87,7 +101,7 @@ def merge_rare_levels(
             UnveilWarning,
             stacklevel=2,
         )
-    merged = [v for v, is_rare in zip(values, rare, strict=True) if is_rare]
+    merged = [v for v, level in zip(found.values.to_pylist(), level_of, strict=False) if rare[level]]
     frame = records.native
     if merged:
         is_listed = pa.types.is_dictionary(records.source.column(column).type)
@@ -99,9 +113,9 @@ def merge_rare_levels(
     n = records.source.num_rows
     report = SdcReport(
         "merge_rare_levels", records.source.label, (column,), n, int(change.sum()),
-        {"minimum": minimum, "into": into, "merged": len(merged), "n_into": n_into,
-         "n_gaps": int((found.codes == len(values)).sum())},
-        (f"{len(merged)} of {len(values)} levels had fewer than {minimum} records and are merged into {into!r}: "
+        {"minimum": minimum, "into": into, "merged": int(rare.sum()), "n_into": n_into,
+         "n_gaps": int((found.codes == n_values).sum())},
+        (f"{rare.sum()} of {n_levels} levels had fewer than {minimum} records and are merged into {into!r}: "
          f"{int(change.sum())} of {n} records changed, {n_into} have that level now.",
          "Gaps and special codes stay as they are."),
     )  # fmt: skip
