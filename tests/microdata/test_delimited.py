@@ -425,6 +425,7 @@ ODD_TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="
 
 @settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(cells=st.lists(st.tuples(ODD_TEXT, ODD_TEXT), min_size=1, max_size=6))
+@pytest.mark.filterwarnings("ignore::unveil.UnveilWarning")
 def test_any_text_comes_back_exactly(tmp_path, cells):
     path = tmp_path / "any.csv"
     with path.open("w", encoding="utf-8", newline="") as file:
