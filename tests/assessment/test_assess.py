@@ -446,7 +446,9 @@ def spent(budget, records, *, targets=1, permutations=19, attacker="auto"):
 
 def test_time_is_spared_of_what_stands_beside_the_figure():
     """A record takes .15 ms in a forest: 5000 records and 20 attacks and 5 folds make 18.75 seconds."""
-    assert spent(60, 5000) == inference_part.Effort("rf", 19, ceiling=True)
+    assert spent(60, 5000) == inference_part.Effort("rf", 19, ceiling=True, repeats=False)
+    # as many attacks on resampled originals take 15 seconds more, of a third of the budget
+    assert spent(150, 5000) == inference_part.Effort("rf", 19, ceiling=True, repeats=True)
     some = spent(55, 5000)
     assert (some.attacker, some.permutations, some.ceiling) == ("rf", 18, True)
     assert some.reason.startswith("1 of 19 shuffles of the null left out of RAPID for want of time")

@@ -25,7 +25,7 @@ from unveil.inference import (
     wilson,
 )
 from unveil.inference.attribution import flag_regression
-from unveil.inference.figures import excess
+from unveil.stats import excess
 
 PLAIN: Mapping[str, Any] = {"permutations": 0, "ceiling": False}
 KEYS = ["gender", "age", "education", "income", "health_score"]

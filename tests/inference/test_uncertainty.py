@@ -14,9 +14,9 @@ from scipy.stats import t as student
 import unveil
 from unveil.inference import forest as forest_module
 from unveil.inference import rapid
-from unveil.inference.figures import excess_interval
 from unveil.inference.forest import grow_forest
 from unveil.inference.keys import Key, KeyTable
+from unveil.stats import excess_interval
 
 
 def drawn(n: int, rng: np.random.Generator, shares: tuple[float, ...], strength: float = 0.0) -> pa.Table:

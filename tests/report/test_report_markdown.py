@@ -46,7 +46,7 @@ def test_sections_stand_in_the_order_of_the_page(example: Assessment) -> None:
 def test_figures_and_verdicts(example: Assessment) -> None:
     document = markdown(example).replace("\u00a0", " ")
     assert (
-        "| RAPID | depress | 22.1 % | 21.0 to 23.3 % | 0 % | 13.1 to 14.0 % | 21.2 % | 41.3 % | 10.4 % | no limit |"
+        "| RAPID | depress | 22.1 % | 21.0 to 23.3 % | – | 0 % | 13.1 to 14.0 % | 21.2 % | 41.3 % | 10.4 % | no limit |"
         in document
     )
     assert "| posterior certain | depress | 3.1 % |" in document

@@ -13,7 +13,7 @@ import pytest
 
 import oracle
 import unveil
-from unveil.tables.rung import excess_over, mid_quantiles
+from unveil.tables.rung import above_null
 
 ORIGINAL = {"k": ["a", "a", "a", "b", "b", "c", "d"], "t": [1, 1, 2, 1, 1, 2, 3]}
 RELEASE = {"k": ["a", "a", "b", "c", "e"], "t": [1, 2, 1, 1, 3]}
@@ -208,13 +208,16 @@ def test_wrong_calls(wrong: dict[str, Any]) -> None:
 
 
 def test_excess_by_hand() -> None:
-    found = excess_over(50.0, np.array([10.0, 20.0, 30.0]), 0.5)
+    found = above_null(50.0, np.array([10.0, 20.0, 30.0]), (49.0, 52.0), 0.5)
     assert found["null_mean"] == 20
     assert found["p_value"] == 1 / 4
     assert found["excess"] == pytest.approx(100 * 30 / 80)
-    # Of 10, 20, 30, 50 the mid-distribution is 1/8, 3/8, 5/8, 7/8: quartiles at 15 and 40.
-    assert found["excess_interval"] == pytest.approx((100 * 10 / 60, 100 * 35 / 85))
-    assert mid_quantiles(np.array([0.0] * 9 + [1.0]), (0.025, 0.975)).tolist() == [0.0, 1.0]
+    # Distances from the mean: 0, 10, 10; of 4 draws 2 are within h, of 3 shuffles that is 2/3. In the mid-distribution
+    # 0 stands at 1/6 and 10 at 2/3; each is taken from the mean of the two others: h = 10 * 3/2.
+    assert found["excess_interval"] == pytest.approx((100 * (35 - 20) / 80, 100 * (65 - 20) / 80))
+    # the release interval is wider
+    wide = above_null(50.0, np.array([10.0, 20.0, 30.0]), (24.0, 76.0), 0.5)
+    assert wide["excess_interval"] == pytest.approx((100 * (24 - 20) / 80, 100 * (76 - 20) / 80))
 
 
 def test_a_release_that_tells_stands_above_the_null() -> None:

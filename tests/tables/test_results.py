@@ -20,7 +20,7 @@ import unveil
 from reference import assert_same, columns_of
 from unveil import result
 from unveil.errors import CallError, DataError, MissingPackageError
-from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.tables.bootstrap import replicated_interval, resample, share_interval
 from unveil.tables.wording import grouping_in_words
 
 KEYS = ("sex", "age")
@@ -304,8 +304,11 @@ def test_intervals_where_all_records_are_alike():
     same = pa.table({"k": ["a"] * 5, "t": ["x"] * 5})
     pair = unveil.Pair(same, same)
     end = 0.025 ** (1 / 5)
-    for low, high in unveil.identity(pair, "k").intervals()[0].values():
-        assert (low, high) == (0, pytest.approx(100 * (1 - end)))
+    (found,) = unveil.identity(pair, "k").intervals()
+    assert found["UiO"] == (0, pytest.approx(100 * (1 - end)))
+    # the release has one combination, with which one of five persons can be alone, and none that is unique
+    assert found["UiOiS"] == (0, pytest.approx(20 * 0.975))
+    assert found["repU"] == (0, 0)
     (found,) = unveil.attribute(pair, "k", target="t").intervals()
     assert found["DiSCO"] == (pytest.approx(100 * end), 100)
 
@@ -320,10 +323,27 @@ def test_bad_options_of_intervals(alone: unveil.Pair, option: dict[str, Any], ma
 
 
 def test_interval_ends_by_hand():
-    """Of 0, 1, ..., 100 the central 90 % run from 5 to 95; what is not defined is left out."""
-    values = np.append(np.arange(101.0)[::-1], [math.nan, math.nan])
-    assert percentile_interval(values, 0.9, 1000) == pytest.approx((5, 95))
-    assert all(map(math.isnan, percentile_interval(np.array([math.nan]), 0.9, 1000)))
+    """Replicates of 20 and 40 percent have the variance 0.01, that of 0.3 of 21 persons; what is not defined is out."""
+    replicates = np.array([20.0, 40.0, math.nan, 40.0, 20.0])
+    low, high = share_interval(30.0, replicates, 0.95, 1000)
+    z2, p, n = 1.959964**2, 0.3, 21
+    half = math.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n)))
+    ends = [100 * (p + z2 / (2 * n) + sign * half) / (1 + z2 / n) for sign in (-1, 1)]
+    assert (low, high) == pytest.approx(ends, abs=1e-4)
+    assert all(map(math.isnan, share_interval(math.nan, np.array([math.nan]), 0.9, 1000)))
+
+
+def test_replicated_uniques_are_a_number_of_the_releases_unique_combinations():
+    """12 of 40 combinations that are unique in the release, of 200 persons: Wilson's interval of 12/40, times 1/5."""
+    met = np.repeat([1.0, 0.0, 1.0], [12, 28, 60])
+    possible = np.arange(100) < 40
+    low, high = replicated_interval(met, possible, 200, n=4000, seed=1, level=0.95)
+    assert (low, high) == pytest.approx([20 * end for end in unveil.inference.wilson(12, 40)], rel=0.03)
+    # without a unique combination in the release nobody could be a replicated unique
+    assert replicated_interval(met, possible & False, 200, n=10, seed=1, level=0.95) == (0.0, 0.0)
+    # all of them met: at most they can be fewer
+    low, high = replicated_interval(np.ones(40), np.ones(40, dtype=bool), 200, n=10, seed=1, level=0.95)
+    assert (low, high) == pytest.approx((20 * 0.025 ** (1 / 40), 20))
 
 
 def test_resampling_keeps_the_measures_of_a_record_together():

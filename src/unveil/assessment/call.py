@@ -9,6 +9,7 @@ from typing import Any
 
 import unveil
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
+from unveil.assessment.again import Again
 from unveil.assessment.document import SCHEMA_VERSION, document
 from unveil.assessment.inference_part import inference_part
 from unveil.assessment.keeping import Kept, fingerprint
@@ -132,7 +133,10 @@ def assess(
     unseen = None if holdout is None else pair.with_file(holdout, "the held-out records").releases[-1]
     said = pair.roles.usual(scenario.keys)[1] if targets is None else ()
     said += tuple(pair.roles.identifier_notes([*scenario.keys, *scenario.targets]))
-    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen, said=said)
+    again = Again(pair, scenario, synthesizer)
+    context = Context(
+        pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen, said=said, again=again
+    )
     parts = _parts(scenario)
     kept = None if checkpoint is None else _kept(checkpoint, context)
     done = []

@@ -7,11 +7,19 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-__all__ = ["RISKS", "UTILITIES", "Figure", "mean_of"]
+from unveil.notes import Note
+from unveil.stats import NAMES, Interval
+
+__all__ = ["NO_PROCESS", "OF_PROCESS", "RISKS", "UTILITIES", "Figure", "mean_of", "process_of"]
 
 RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 """Names of all figures, by which policies, maps and comparisons refer to them."""
+
+OF_PROCESS = ("repU", "DiSCO", "DCAP", "RAPID")
+"""Measures with a process interval."""
+
+NO_PROCESS = Note("it is given for repU, DiSCO, DCAP and RAPID")
 
 
 @dataclass(frozen=True)
@@ -28,6 +36,13 @@ class Figure:
         Value of each release, or one value where all releases are taken together.
     low, high
         Interval of the mean.
+    over
+        What that interval is over: "this release" (other records, with the release kept), "releases of this
+        original", or "repeated fits" (of the synthesizer, to other halves of the records).
+    process_low, process_high
+        Its process interval: over samples of as many persons and a release made from each.
+    process_undefined
+        Why there is none, where there is none.
     sentence, does_not_show
         What it means, and what it does not say.
     contradicted_by
@@ -69,6 +84,10 @@ class Figure:
     excess_high: float = math.nan
     undefined: str | None = None
     persons: int | None = None
+    over: str = NAMES["release"]
+    process_low: float = math.nan
+    process_high: float = math.nan
+    process_undefined: str | None = NO_PROCESS
 
     @property
     def value(self) -> float:
@@ -86,6 +105,10 @@ class Figure:
             "value": self.value,
             "low": self.low,
             "high": self.high,
+            "over": self.over,
+            "process_low": self.process_low,
+            "process_high": self.process_high,
+            "process_undefined": self.process_undefined,
             "undefined": self.undefined,
             "per_release": list(self.per_release),
             "persons": self.persons,
@@ -99,6 +122,23 @@ class Figure:
 _LADDER = (
     "margin", "null_mean", "null_95", "p_value", "ceiling", "held_out", "excess", "excess_low", "excess_high",
 )  # fmt: skip
+
+
+def process_of(found: Interval, factor: float = 1.0, reason: str | None = None) -> dict[str, Any]:
+    """A process interval by the names of a :class:`Figure`.
+
+    Parameters
+    ----------
+    found
+        The interval.
+    factor
+        From its unit to that of the figure.
+    reason
+        Why there is none although the synthesizer is known; said in the place of the interval's own reason.
+    """
+    if found.undefined is None:
+        return {"process_low": factor * found.low, "process_high": factor * found.high, "process_undefined": None}
+    return {"process_undefined": reason or Note(found.undefined)}
 
 
 def mean_of(values: Sequence[float]) -> float:

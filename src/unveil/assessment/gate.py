@@ -74,9 +74,11 @@ def _named(rule: Rule, *names: str) -> dict[str, Rule]:
 
 FIGURE = Row(
     {
-        **_named(by.as_it_is, "measure", "intruder", "target", "unit", "does_not_show", "contradicted_by"),
+        **_named(by.as_it_is, "measure", "intruder", "target", "unit", "over", "does_not_show",
+                 "contradicted_by"),
         **_named(by.figure, "value", "per_release", "margin", "null_mean", "null_95", "ceiling", "held_out"),
-        "low": by.low, "high": by.high, "undefined": by.why_undefined, "persons": by.count, "p_value": by.p_value,
+        "low": by.low, "high": by.high, "process_low": by.low, "process_high": by.high, "process_undefined": by.said,
+        "undefined": by.why_undefined, "persons": by.count, "p_value": by.p_value,
         "excess": by.share, "excess_low": by.share_low, "excess_high": by.share_high, "sentence": by.said,
     },
     persons="persons",
@@ -93,7 +95,8 @@ CURVE = Row(
     {
         **_named(by.as_it_is, "threshold", "chosen"),
         "points": [Row({"threshold": by.as_it_is, **_named(by.share, "rate", "null_mean", "null_95", "ceiling"),
-                        "low": by.share_low, "high": by.share_high})],
+                        **_named(by.share_low, "low", "process_low"),
+                        **_named(by.share_high, "high", "process_high")})],
     }
 )  # fmt: skip
 POSTERIOR = Row(

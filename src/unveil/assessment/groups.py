@@ -10,10 +10,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.inference.intervals import wilson
 from unveil.microdata import Pair
 from unveil.microdata.grouping import grouped
 from unveil.notes import Note
+from unveil.stats import wilson
 
 __all__ = ["OTHERS", "group_rows", "person_groups"]
 

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from unveil.assessment.figure import Figure, mean_of
+from unveil.assessment.again import REPEATS
+from unveil.assessment.figure import Figure, mean_of, process_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.assessment.publish import Exact, told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
+from unveil.microdata import Pair
 from unveil.notes import Note
 
 if TYPE_CHECKING:
@@ -50,9 +52,10 @@ def inference_part(target: str) -> Callable[[Context], Section]:
             metric=_metric(context, target),
         )  # fmt: skip
         terms, unknown = _attribution(risk, scenario.minimum_count, scenario.level)
-        figure = _figure(risk, context, _held_out(context, target, chosen.attacker))
+        again, why_not = _again(context, chosen)
+        figure = _figure(risk, context, _held_out(context, target, chosen.attacker), again, why_not)
         entry = {
-            "curve": _curve(risk, figure, scenario.level, scenario.seed),
+            "curve": _curve(risk, figure, again, scenario.level, scenario.seed),
             "attribution": terms,
             "groups": _groups(context, risk),
             "notes": [*risk.notes, *(text for text in (chosen.reason, unknown) if text)],
@@ -72,6 +75,8 @@ class Effort:
         The attacker: the same whatever the budget is.
     permutations, ceiling
         Number of shuffles behind the null, and whether the original attacks itself too.
+    repeats
+        Whether the attack is repeated on resampled originals, for the process interval.
     reason
         Why that is less than was asked for, where it is.
     """
@@ -79,6 +84,7 @@ class Effort:
     attacker: str
     permutations: int
     ceiling: bool
+    repeats: bool = True
     reason: Note | None = None
 
 
@@ -107,8 +113,9 @@ def effort(context: Context) -> Effort:
             )
         )
     allowed = min(SHARE * scenario.budget / len(scenario.targets), MOST_SECONDS)
-    if attack * (1 + wanted) + ceiling <= allowed:
-        return Effort("rf", wanted, ceiling=True)
+    whole_time = attack * (1 + wanted) + ceiling
+    if whole_time <= allowed:
+        return Effort("rf", wanted, ceiling=True, repeats=whole_time + attack * REPEATS <= allowed)
     with_ceiling = int((allowed - attack - ceiling) / attack)
     if with_ceiling >= FEWEST_SHUFFLES:
         fewer, whole = with_ceiling, True
@@ -117,13 +124,23 @@ def effort(context: Context) -> Effort:
     left_out = [*([f"{wanted - fewer} of {wanted} shuffles of the null"] if fewer < wanted else []),
                 *([] if whole else ["the ceiling"])]  # fmt: skip
     return Effort(
-        "rf", fewer, whole,
+        "rf", fewer, whole, False,
         Note(
             f"{listed(left_out)} left out of RAPID for want of time; attacker 'rf' takes all of them"
             + ("" if allowed == MOST_SECONDS else ", and so does a larger budget"),
             "RAPID: a part of what stands beside it was left out for want of time",
         ),
     )  # fmt: skip
+
+
+def _again(context: Context, chosen: Effort) -> tuple[Sequence[Pair] | None, Note | None]:
+    """Resampled originals with releases of their own, or why there are none."""
+    if context.again is None or context.synthesizer is None:
+        return None, None
+    if not chosen.repeats:
+        text = "RAPID was not repeated on resampled originals"
+        return None, Note(f"{text} for want of time; a larger budget, or attacker 'rf', takes it", text)
+    return context.again.resamples, context.again.reason
 
 
 def _held_out(context: Context, target: str, attacker: str) -> float:
@@ -145,23 +162,27 @@ def _metric(context: Context, target: str) -> str:
     return "sd" if context.pair.column(target).kind in ("date", "datetime") else "relative"
 
 
-def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
-    spans = risk.intervals(level=context.scenario.level, seed=context.scenario.seed)
-    attacks = risk.attacks
-    base: dict[str, Any] = {
-        name: mean_of([a[name] for a in attacks]) for name in ("margin", "null_mean", "null_95", "ceiling", "excess")
-    }
+def _figure(
+    risk: Rapid, context: Context, held_out: float, again: Sequence[Pair] | None, reason: Note | None
+) -> Figure:
+    drawn: dict[str, Any] = {"level": context.scenario.level, "seed": context.scenario.seed}
+    span, null = risk.interval(**drawn), risk.above_null(**drawn)
+    process = risk.interval("process", resamples=again, **drawn)
+    base: dict[str, Any] = {name: mean_of([attack[name] for attack in risk.attacks]) for name in ("margin", "ceiling")}
     return Figure(
         measure="RAPID",
         intruder="release",
         target=risk.target,
         unit="share",
         per_release=[release["rate"] for release in risk.releases],
-        low=mean_of([span["bootstrap"][0] for span in spans]),
-        high=mean_of([span["bootstrap"][1] for span in spans]),
-        p_value=max(a["p_value"] for a in attacks),
-        excess_low=mean_of([span["excess"][0] for span in spans]),
-        excess_high=mean_of([span["excess"][1] for span in spans]),
+        low=span.low,
+        high=span.high,
+        null_mean=null.null_mean,
+        null_95=null.null_95,
+        p_value=null.p_value,
+        excess=null.excess,
+        excess_low=null.interval[0],
+        excess_high=null.interval[1],
         sentence=_sentence(risk, context.rounding),
         does_not_show=(
             "Whether the record itself was used: what holds for people in general is inferred about everybody."
@@ -169,6 +190,7 @@ def _figure(risk: Rapid, context: Context, held_out: float) -> Figure:
         contradicted_by="posterior certain",
         held_out=held_out,
         **base,
+        **process_of(process, reason=reason),
     )
 
 
@@ -190,7 +212,7 @@ def _sentence(risk: Rapid, rounding: Rounding) -> Note:
     return told(words, rounding)
 
 
-def _curve(risk: Rapid, figure: Figure, level: float, seed: int) -> dict[str, Any]:
+def _curve(risk: Rapid, figure: Figure, again: Sequence[Pair] | None, level: float, seed: int) -> dict[str, Any]:
     """The rate over thresholds, averaged over releases and attackers.
 
     Resamples of the curve are others than those of the figure; one rate is not to have two intervals.
@@ -203,13 +225,16 @@ def _curve(risk: Rapid, figure: Figure, level: float, seed: int) -> dict[str, An
         else [math.nan] * len(curve.thresholds)
         for name in names
     }
-    own = {"low": figure.low, "high": figure.high}
+    process = risk.curve(level=level, seed=seed, kind="process", resamples=again)
+    for name in ("low", "high"):
+        lines[f"process_{name}"] = np.mean([getattr(line, name) for line in process.lines], axis=0).tolist()
+    own = {name: getattr(figure, name) for name in ("low", "high", "process_low", "process_high")}
     return {
         "threshold": curve.symbol,
         "chosen": risk.threshold,
         "points": [
             {"threshold": threshold}
-            | {name: lines[name][i] for name in names}
+            | {name: values[i] for name, values in lines.items()}
             | (own if threshold == risk.threshold else {})
             for i, threshold in enumerate(curve.thresholds)
         ],

@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.assessment.figure import Figure, mean_of
+from unveil.assessment.figure import Figure, mean_of, process_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.assessment.publish import told
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds
 from unveil.notes import Note
+from unveil.stats import Interval
 from unveil.tables import key_sets, structure
 from unveil.tables.attribute_risk import AttributeRisk
 from unveil.tables.ladder import Ladder
@@ -29,7 +30,8 @@ LARGEST_SET = 4
 def identity_part(context: Context) -> Section:
     """Replicated uniques, and who they are."""
     risk, level = context.identity, context.scenario.level
-    spans = [found["repU"] for found in risk.intervals(level=level, seed=context.scenario.seed)]
+    span = risk.interval(level=level, seed=context.scenario.seed)
+    process = risk.interval("process", halves=context.halves, level=level)
     value, unique = risk.repU, risk.UiO
     figure = Figure(
         measure="repU",
@@ -37,8 +39,8 @@ def identity_part(context: Context) -> Section:
         target=None,
         unit="percent",
         per_release=[release["repU"] for release in risk.releases],
-        low=mean_of([low for low, _ in spans]),
-        high=mean_of([high for _, high in spans]),
+        low=span.low,
+        high=span.high,
         ceiling=unique,
         sentence=told(
             lambda say: (
@@ -49,6 +51,7 @@ def identity_part(context: Context) -> Section:
         ),
         does_not_show="Whether the record that is met has anything to do with the person, and what it tells.",
         contradicted_by="posterior certain",
+        **process_of(process, reason=context.not_again),
     )
     flags = _mean_over(context, lambda r: risk.records(r, flavour="arrow").column("replicated_unique").to_numpy())
     groups = [
@@ -134,7 +137,7 @@ def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
         ),
         does_not_show="Who is not matched exactly, or meets several values, may be inferred all the same.",
         contradicted_by="RAPID",
-        **_rung(ladder, "DiSCO"),
+        **_rung(ladder, "DiSCO", context.not_again),
     )
 
 
@@ -153,14 +156,16 @@ def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
         ),
         does_not_show="Records whose keys are not in the release count as safe, whatever a model would infer of them.",
         contradicted_by="RAPID",
-        **_rung(ladder, "DCAPd"),
+        **_rung(ladder, "DCAPd", context.not_again),
     )
 
 
-def _rung(ladder: Ladder, measure: str) -> dict[str, Any]:
+def _rung(ladder: Ladder, measure: str, not_again: str | None) -> dict[str, Any]:
     """The figures of one measure by the names of a :class:`Figure`; excesses are shares."""
     rung = ladder.mean[measure]
     reasons = {name: why for name, why in ladder.undefined.items() if name.split(".")[0] == measure}
+    no_process = reasons.pop(f"{measure}.process_interval", None)
+    process = Interval("process", rung.value, *rung.process_interval, ladder.level, no_process)
     return {
         "intruder": "release",
         "unit": "percent",
@@ -171,6 +176,7 @@ def _rung(ladder: Ladder, measure: str) -> dict[str, Any]:
         "excess": rung.excess / 100,
         "excess_low": rung.excess_interval[0] / 100,
         "excess_high": rung.excess_interval[1] / 100,
+        **process_of(process, reason=not_again),
         "undefined": Note("; ".join(f"{name}: {why}" for name, why in reasons.items()), _NO_RUNG) if reasons else None,
     }
 

@@ -13,6 +13,7 @@ from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.membership.largest import Largest
 from unveil.notes import Note
+from unveil.stats import NAMES
 
 __all__ = ["membership_part"]
 
@@ -99,6 +100,7 @@ def _figure(top: dict[str, Any], best: Largest, per_release: Sequence[float], ho
         per_release=[auc] if how == "holdout" else list(per_release),
         low=top["auc_low"],
         high=top["auc_high"],
+        over=NAMES["release"] if how == "holdout" else "repeated fits",
         margin=LOT,
         ceiling=1.0,
         null_mean=best.null_mean,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from unveil.assessment.again import Again, Halves
 from unveil.assessment.figure import Figure
 from unveil.assessment.publish import with_public
 from unveil.assessment.rounding import Rounding
@@ -66,6 +67,8 @@ class Context:
         Number of parts that share the time that is left, this one among them.
     said
         What is said of columns that are no target although none were named.
+    again
+        Parts of the original with releases made from each, shared by all parts.
     """
 
     pair: Pair
@@ -76,6 +79,7 @@ class Context:
     holdout_unseen: bool = False
     parts_left: int = 1
     said: tuple[Note, ...] = ()
+    again: Again | None = None
 
     @property
     def rounding(self) -> Rounding:
@@ -98,6 +102,16 @@ class Context:
             text = "figures for held-out records are left out"
             warnings.warn(Note(f"{text}: {error}", text), UnveilWarning, stacklevel=2)
             return None
+
+    @property
+    def halves(self) -> Halves | None:
+        """Halves of the original with releases made from each, where the synthesizer is known and there is time."""
+        return None if self.again is None else self.again.halves
+
+    @property
+    def not_again(self) -> Note | None:
+        """Why there are none although the synthesizer is known; nothing where several releases serve as well."""
+        return None if self.again is None else self.again.reason
 
     @cached_property
     def identity(self) -> IdentityRisk:

@@ -15,8 +15,8 @@ from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.assessment.publish import told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
-from unveil.inference.intervals import wilson
 from unveil.notes import Note
+from unveil.stats import wilson
 
 __all__ = ["posterior_part"]
 

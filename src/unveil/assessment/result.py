@@ -5,11 +5,12 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from unveil.assessment.figure import OF_PROCESS
 from unveil.assessment.gate import release_safe as publishable
 from unveil.errors import CallError
 from unveil.microdata.atomic import replacing
@@ -17,6 +18,7 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour
 from unveil.result import frame, paragraph, text_table, without_nan
 from unveil.shown import commands_shown
+from unveil.stats import OVER, called
 
 __all__ = ["Assessment"]
 
@@ -144,7 +146,7 @@ class Assessment:
 
     def to_frame(self, flavour: Flavour = "arrow") -> Any:
         """One row per figure of risk, as it is."""
-        names = ("measure", "intruder", "target", "unit", "value", "low", "high", *_NUMBERS[3:], "undefined")
+        names = ("measure", "intruder", "target", "unit", *_NUMBERS[:3], "over", *_NUMBERS[3:], "undefined")
         rows = self._content["figures"]
         return frame({name: [row[name] for row in rows] for name in names}, flavour)
 
@@ -161,14 +163,15 @@ class Assessment:
         rows: list[list[float | str | None]] = [
             [
                 figure["measure"], figure["target"] or "", figure["unit"], figure["value"],
-                _span(figure["low"], figure["high"]),
+                _span(figure["low"], figure["high"]), _span(figure["process_low"], figure["process_high"]),
                 *(figure[name] for name in _SHOWN), figure["excess"],
             ]
             for figure in content["figures"]
         ]  # fmt: skip
-        header = ["measure", "target", "unit", "value", f"{100 * content['scenario']['level']:g} % interval", "margin",
-                  "null", "ceiling", "excess, share"]  # fmt: skip
+        header = ["measure", "target", "unit", "value", *(called(kind, content["scenario"]["level"]) for kind in OVER),
+                  "margin", "null", "ceiling", "excess, share"]  # fmt: skip
         lines.append(text_table(header, rows))
+        lines += ["", paragraph(*_kinds(content["figures"], content["scenario"]["level"]))]
         if self._document is not content:
             lines += ["", paragraph(_STAYS)]
         if content["policy"] is not None:
@@ -182,9 +185,23 @@ class Assessment:
     __repr__ = __str__
 
 
+def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
+    """Over what the intervals are, and why some figures have none of the process."""
+    why: dict[str, list[str]] = {}
+    for figure in figures:
+        if figure["process_undefined"] is not None and figure["measure"] in OF_PROCESS:
+            names = why.setdefault(figure["process_undefined"], [])
+            names += [] if figure["measure"] in names else [figure["measure"]]
+    return [
+        f"{called('release', level)}: over other records of the same population, with the release kept.",
+        f"{called('process', level)}: over other records and a release made from each.",
+        *(f"Not defined for {', '.join(names)}: {reason}." for reason, names in why.items()),
+    ]
+
+
 _NUMBERS = (
-    "value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling", "held_out", "excess", "excess_low",
-    "excess_high",
+    "value", "low", "high", "process_low", "process_high", "margin", "null_mean", "null_95", "p_value", "ceiling",
+    "held_out", "excess", "excess_low", "excess_high",
 )  # fmt: skip
 
 

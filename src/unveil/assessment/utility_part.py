@@ -80,6 +80,7 @@ def _figure(name: str, values: Sequence[float], level: float) -> Figure:
         per_release=list(values),
         low=mean - half,
         high=mean + half,
+        over="releases of this original",
         sentence=Note(SAYS[name]),
         does_not_show="Whether the analysis that a user has in mind comes out the same; name it as a model.",
         contradicted_by="worst pair TVD",

@@ -29,6 +29,7 @@ from unveil.cli.options import (
 )
 from unveil.cli.screen import say
 from unveil.errors import CallError
+from unveil.stats import OVER
 
 __all__ = ["attribute", "identity", "keysets", "structure"]
 
@@ -51,7 +52,8 @@ def identity(
     )
     groups = _by(risk, by)
     save_records(risk, records, output.overwrite)
-    output.give(risk, {"intervals": as_lists(risk.intervals())} | groups)
+    both = {kind: {"repU": risk.interval(kind).to_dict()} for kind in OVER}
+    output.give(risk, {"intervals": as_lists(risk.intervals()), "intervals_of_mean": both} | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
 
@@ -109,9 +111,17 @@ def attribute(
     each = [risk] if target is not None else risk
     groups = _by(risk, by)
     save_records(risk, records, output.overwrite)
-    output.give(risk, {"intervals": {one.target: as_lists(one.intervals()) for one in each}} | groups)
+    intervals = {
+        "intervals": {one.target: as_lists(one.intervals()) for one in each},
+        "intervals_of_mean": {one.target: _both_kinds(one) for one in each},
+    }
+    output.give(risk, intervals | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
+
+
+def _both_kinds(risk: Any) -> dict[str, Any]:
+    return {kind: {name: found.to_dict() for name, found in risk.interval(kind).items()} for kind in OVER}
 
 
 def structure(

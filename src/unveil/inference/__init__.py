@@ -3,11 +3,11 @@
 from unveil.inference.attribution import Attribution
 from unveil.inference.cross_validation import RapidCV, rapid_synthesizer_cv
 from unveil.inference.curves import RapidCurve
-from unveil.inference.intervals import clopper_pearson, wilson
 from unveil.inference.rapid import rapid
 from unveil.inference.rapids import Rapids
 from unveil.inference.result import Rapid
 from unveil.inference.scores import categorical_score, normalised_gain, prediction_error, true_class_probability
+from unveil.stats import clopper_pearson, wilson
 
 __all__ = [
     "Attribution",

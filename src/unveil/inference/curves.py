@@ -11,11 +11,14 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.inference.attack import Attack, Runner
-from unveil.inference.intervals import bootstrap_rates, percentile_band
-from unveil.inference.threshold import Rule
+from unveil.inference.figures import rate_interval
+from unveil.inference.process import process_intervals
+from unveil.inference.resampling import Resampled
+from unveil.inference.threshold import Distribution
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, text_table, warnings_in_words
 from unveil.shown import commands_shown
+from unveil.stats import Kind, checked_kind
 
 __all__ = ["CurveLine", "RapidCurve", "rapid_curve"]
 
@@ -26,7 +29,7 @@ Floats = NDArray[np.float64]
 class CurveLine:
     """One curve: of one attack, and of all persons or of one class.
 
-    ``rate``, ``low``, ``high`` (k,): share at risk and its bootstrap band. ``null_mean``, ``null_95``, ``ceiling``
+    ``rate``, ``low``, ``high`` (k,): share at risk and its band. ``null_mean``, ``null_95``, ``ceiling``
     (k,): the same under the null and of the original by itself; None where not run, or for a single class.
     """
 
@@ -56,6 +59,10 @@ class RapidCurve:
         The curves.
     level
         Coverage of the bands.
+    kind
+        What they are over: "release" (persons, the release kept) or "process" (samples and releases).
+    undefined
+        Why there are no bands, where there are none.
     warnings
         Those of the measure.
     """
@@ -68,6 +75,8 @@ class RapidCurve:
     level: float
     warnings: tuple[str, ...]
     flavour: Flavour
+    kind: Kind = "release"
+    undefined: str | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """The curves as plain values."""
@@ -75,6 +84,8 @@ class RapidCurve:
             "target": self.target,
             self.symbol: list(self.thresholds),
             "level": self.level,
+            "kind": self.kind,
+            "undefined": self.undefined,
             "lines": [
                 {"attacker": line.attacker, "release": line.release, "group": line.group, "n": line.n}
                 | {
@@ -134,7 +145,7 @@ class RapidCurve:
 
 def rapid_curve(
     runs: Sequence[Attack], runner: Runner, thresholds: Sequence[float] | None, *, by_class: bool, n: int, seed: int,
-    level: float,
+    level: float, kind: Kind = "release", again: Sequence[Sequence[Attack]] | None = None,
 ) -> RapidCurve:  # fmt: skip
     """Evaluate the rate of each attack over a grid.
 
@@ -148,6 +159,10 @@ def rapid_curve(
         Also one curve per true class.
     n, seed, level
         Of the bootstrap.
+    kind
+        Of the bands; "process" has one curve per attacker, the mean over the releases.
+    again
+        The same attacks on resampled originals, for "process".
 
     Raises
     ------
@@ -160,19 +175,27 @@ def rapid_curve(
     grid = rule.grid() if thresholds is None else tuple(sorted({float(t) for t in thresholds}))
     if not grid or not np.isfinite(grid).all():
         raise CallError(f"thresholds must be numbers, not {list(grid)!r}")
+    if checked_kind(kind) == "process":
+        return _process_curve(runs, runner, grid, again, n=n, seed=seed, level=level)
     lines = []
     for run in runs:
         null = np.array([d.rates(grid, rule) for d in run.null]) if run.null else None
         ceiling = None if run.ceiling is None else run.ceiling.rates(grid, rule)
-        groups: list[tuple[str, Floats]] = [("", run.score)]
+        risky, persons = Resampled.of([run], runner).rates(grid, n=n, seed=seed)
+        groups: list[tuple[str, Floats, Floats]] = [("", run.score, risky[:, 0].sum(axis=1) / len(run.score))]
         if by_class and problem.classes is not None:
-            groups += [
-                (problem.classes[code], run.score[problem.truth == code])
-                for code in problem.listed
-                if (problem.truth == code).any()
+            for code in problem.listed:
+                if (problem.truth == code).any():
+                    of_class = np.full(risky[:, 0, code].shape, np.nan)
+                    np.divide(risky[:, 0, code], persons[:, code, None], out=of_class, where=persons[:, code, None] > 0)
+                    groups.append((problem.classes[code], run.score[problem.truth == code], of_class))
+        for label, score, drawn in groups:
+            rate = Distribution.of(score).rates(grid, rule)
+            n_persons = len(score)
+            ends = [
+                rate_interval(float(r), d, n_persons, level)["bootstrap"] for r, d in zip(rate, drawn.T, strict=True)
             ]
-        for label, score in groups:
-            rate, low, high = _banded(score, grid, rule, n=n, seed=seed, level=level)
+            low, high = np.array(ends).T
             whole = label == ""
             lines.append(
                 CurveLine(
@@ -187,18 +210,33 @@ def rapid_curve(
     )
 
 
-def _banded(
-    score: Floats, grid: tuple[float, ...], rule: Rule, *, n: int, seed: int, level: float
-) -> tuple[Floats, Floats, Floats]:
-    """Rates and bootstrap band; persons between the same two thresholds are of one kind."""
-    kind = np.searchsorted(rule.edges(grid), score, side="left" if rule.above else "right")
-    counts = np.bincount(kind, minlength=len(grid) + 1)
-    drawn = bootstrap_rates(counts, n=n, seed=seed)
+def _process_curve(
+    runs: Sequence[Attack], runner: Runner, grid: tuple[float, ...], again: Sequence[Sequence[Attack]] | None,
+    *, n: int, seed: int, level: float,
+) -> RapidCurve:  # fmt: skip
+    """Per attacker the mean rate of the releases with its process band."""
+    rule, problem = runner.rule, runner.problem
+    lines, reason = [], None
+    for name in dict.fromkeys(run.attacker for run in runs):
+        own = [run for run in runs if run.attacker == name]
+        spans = process_intervals(own, runner, grid, _named(again, name), n=n, seed=seed, level=level)
+        reason = spans[0].undefined
+        nulls = [np.array([d.rates(grid, rule) for d in run.null]) for run in own if run.null]
+        null = np.mean(nulls, axis=0) if nulls else None
+        lines.append(
+            CurveLine(
+                name, "mean of the releases", "", len(problem.truth), np.array([span.value for span in spans]),
+                np.array([span.low for span in spans]), np.array([span.high for span in spans]),
+                None if null is None else null.mean(axis=0),
+                None if null is None else np.quantile(null, 0.95, axis=0),
+                None if own[0].ceiling is None else own[0].ceiling.rates(grid, rule),
+            )
+        )  # fmt: skip
+    return RapidCurve(
+        problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, problem.warnings, problem.pair.flavour,
+        kind="process", undefined=reason,
+    )  # fmt: skip
 
-    def rates(by_kind: NDArray[np.integer]) -> Floats:
-        total = np.cumsum(by_kind, axis=-1)[..., :-1]
-        risky: Floats = (len(score) - total if rule.above else total) / len(score)
-        return risky
 
-    low, high = percentile_band(rates(drawn), level)
-    return rates(counts), low, high
+def _named(again: Sequence[Sequence[Attack]] | None, attacker: str) -> list[list[Attack]] | None:
+    return None if again is None else [[run for run in runs if run.attacker == attacker] for runs in again]

@@ -17,8 +17,9 @@ __all__ = ["attack_document", "plain", "rapid_document", "rows_of"]
 
 
 def rapid_document(
-    result: Rapid, attacks: Sequence[Mapping[str, Any]], *, curve: Mapping[str, Any] | None
-) -> dict[str, Any]:
+    result: Rapid, attacks: Sequence[Mapping[str, Any]], *, intervals: Mapping[str, Any],
+    curve: Mapping[str, Any] | None,
+) -> dict[str, Any]:  # fmt: skip
     """All of a result; the keys are listed at :meth:`Rapid.to_dict`."""
     document = {
         "keys": result.keys,
@@ -36,6 +37,7 @@ def rapid_document(
         "sd": result.sd,
         "each": result.each,
         "attacks": attacks,
+        "intervals_of_mean": intervals,
         "baseline": result.baseline,
         "n_original": result.n_original,
         "n_counted": result.n_counted,
@@ -59,18 +61,18 @@ def attack_document(
     """One attacker on one release: its figures, intervals and groups."""
     runner = result.runner
     problem = runner.problem
-    classes = None if problem.classes is None else group_rates(run, problem, problem.target)
+    classes = None if problem.classes is None else group_rates(run, runner, problem.target)
     if classes is not None:
         classes = {"class": classes.pop(problem.target)} | classes
     document = dict(figures) | {
         "intervals": intervals,
         "by_class": None if classes is None else rows_of(classes),
-        "worst_subgroups": rows_of(worst_groups(run, problem, n=10, least=30)),
+        "worst_subgroups": rows_of(worst_groups(run, runner, n=10, least=30)),
     }
     if by:
         document["by"] = {}
         for column in by:
-            groups = group_rates(run, problem, column)
+            groups = group_rates(run, runner, column)
             document["by"][column] = rows_of({"level": groups.pop(column)} | groups)
     if attribution:
         document["attribution"] = attribute_flags(run, runner).to_dict()

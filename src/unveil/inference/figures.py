@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-import math
-
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import stdtrit
 
 from unveil.inference.attack import Attack, Runner
-from unveil.inference.intervals import bootstrap_rates, clopper_pearson, percentile_band, wilson
+from unveil.inference.resampling import Resampled
 from unveil.inference.threshold import Distribution
+from unveil.stats import (
+    Excess,
+    checked_level,
+    clopper_pearson,
+    excess,
+    excess_interval,
+    over_null,
+    score_interval,
+    wilson,
+)
 
-__all__ = ["attack_figures", "attack_intervals", "excess", "excess_interval", "suggested_threshold"]
+__all__ = ["attack_figures", "attack_intervals", "over_margin", "rate_interval", "suggested_threshold"]
 
 Floats = NDArray[np.float64]
 NAN = float("nan")
-
-
-def excess(attack: float, baseline: float) -> float:
-    """``(attack - baseline) / (1 - baseline)``: the share of what the baseline leaves; NaN where it leaves nothing.
-
-    Examples
-    --------
-    >>> excess(0.5, 0.25), excess(0.25, 0.25)
-    (0.3333333333333333, 0.0)
-    """
-    return (attack - baseline) / (1 - baseline) if baseline < 1 else NAN
 
 
 def _mean(values: Floats) -> float:
@@ -39,23 +35,26 @@ def _null_rates(attack: Attack, runner: Runner) -> Floats:
     return np.array([null.rates((rule.threshold,), rule)[0] for null in attack.null])
 
 
+def _margin_rate(runner: Runner) -> float:
+    return float(runner.rule.at_risk(runner.score(runner.margin())).mean())
+
+
 def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
     """All figures of one attack by name; NaN where a figure was not asked for or is not defined."""
     rule, problem = runner.rule, runner.problem
-    null = _null_rates(attack, runner)
-    margin = runner.margin()
-    margin_rate = float(rule.at_risk(runner.score(margin)).mean())
+    null = over_null(attack.rate, _null_rates(attack, runner), (NAN, NAN), 0.95)
+    margin, margin_rate = runner.margin(), _margin_rate(runner)
     figures = {
         "rate": attack.rate,
         "n_at_risk": int(attack.at_risk.sum()),
         "n": len(attack.at_risk),
         "margin": margin_rate,
-        "null_mean": float(null.mean()) if len(null) else NAN,
-        "null_95": float(np.quantile(null, 0.95)) if len(null) else NAN,
-        "p_value": (1 + int((null >= attack.rate).sum())) / (1 + len(null)) if len(null) else NAN,
+        "null_mean": null.null_mean,
+        "null_95": null.null_95,
+        "p_value": null.p_value,
         "ceiling": float(attack.ceiling.rates((rule.threshold,), rule)[0]) if attack.ceiling else NAN,
     }
-    figures["excess"] = excess(attack.rate, figures["null_mean"] if len(null) else margin_rate)
+    figures["excess"] = null.excess if attack.null else excess(attack.rate, margin_rate)
     figures["excess_over_margin"] = excess(attack.rate, margin_rate)
     figures["suggested_threshold"] = suggested_threshold(attack, runner)
     if attack.inferred.probability is not None and margin.probability is not None:
@@ -101,88 +100,82 @@ def suggested_threshold(attack: Attack, runner: Runner) -> float:
 def attack_intervals(
     attack: Attack, runner: Runner, *, n: int, seed: int, level: float
 ) -> dict[str, tuple[float, float]]:
-    """Intervals of the rate and of its excess over the null.
+    """Intervals of the rate and of its excess over the null, with the release kept; see :func:`rate_interval`.
 
-    ``bootstrap`` resamples persons and holds the model; where nobody or everybody is at risk that shows nothing else,
-    and the interval is that of Clopper & Pearson. ``wilson`` and ``clopper_pearson`` are those of a share.
-    ``excess`` covers 0 exactly where the permutation test at this level does not reject; see :func:`excess_interval`.
-    Without a null it is the bootstrap interval, less the margin.
+    ``excess`` covers 0 exactly where the permutation test at this level does not reject; see
+    :func:`unveil.stats.excess_interval`. Without a null it is the excess over the margin, resampled together.
     """
-    at_risk = int(attack.at_risk.sum())
-    total = len(attack.at_risk)
-    exact = clopper_pearson(at_risk, total, level)
-    drawn = bootstrap_rates(np.array([total - at_risk, at_risk]), n=n, seed=seed)[:, 1] / total
-    low, high = percentile_band(drawn[:, None], level)
-    bootstrap = (float(low[0]), float(high[0])) if 0 < at_risk < total else exact
+    persons = Resampled.of([attack], runner)
+    drawn = persons.rates((runner.rule.threshold,), n=n, seed=seed)[0].sum(axis=(1, 2, 3)) / len(attack.at_risk)
+    found = rate_interval(attack.rate, drawn, len(attack.at_risk), level)
     if attack.null:
-        gain = excess_interval(attack.rate, _null_rates(attack, runner), bootstrap, level)
+        gain = excess_interval(attack.rate, _null_rates(attack, runner), found["bootstrap"], level)
     else:
-        margin = float(runner.rule.at_risk(runner.score(runner.margin())).mean())
-        gain = (excess(bootstrap[0], margin), excess(bootstrap[1], margin))
-    return {
-        "bootstrap": bootstrap,
-        "wilson": wilson(at_risk, total, level),
-        "clopper_pearson": exact,
-        "excess": gain,
-    }
+        margins = persons.margins(n=n, seed=seed)
+        gain = over_margin(attack.rate, drawn, margins, runner, found["bootstrap"], level).interval
+    return found | {"excess": gain}
 
 
-def excess_interval(
-    rate: float, null: Floats, bootstrap: tuple[float, float], level: float = 0.95
-) -> tuple[float, float]:
-    """Interval of the excess of a rate over its null, from the null's own draws.
+def over_margin(
+    rate: float, drawn: Floats, margins: Floats, runner: Runner, ends: tuple[float, float], level: float
+) -> Excess:
+    """Excess of a rate over the margin, where there is no null.
 
-    A release whose target has nothing to do with the keys is exchangeable with its shuffles: the distance of its rate
-    from the null's mean is one more draw of the distances of the null's rates. With h the distance that a share
-    ``level`` of them does not exceed (of rank ``ceil(level * (P + 1))`` of P; each from the mean of the others), the
-    interval is ``(rate -+ h - mean) / (1 - mean)`` and covers 0 for a share ``level`` of such releases, or more where
-    rates are tied. With fewer than ``level / (1 - level)`` shuffles h is that of a normal null, by Student's t. Where 0
-    is not covered, the interval is no narrower than the bootstrap over persons.
+    Parameters
+    ----------
+    rate, ends
+        The rate and its release interval.
+    drawn, margins : (b,)
+        The rates and the margins of the resamples.
+    runner
+        What was asked for.
+    level
+        Coverage.
+    """
+    margin = _margin_rate(runner)
+    gain = excess(rate, margin)
+    if margin >= 1 or (margins >= 1).any():
+        return Excess(excess=gain)
+    low, high = np.quantile((drawn - margins) / (1 - margins), [(1 - level) / 2, (1 + level) / 2])
+    first, last = (excess(end, margin) for end in ends)
+    return Excess(excess=gain, interval=(min(float(low), first), max(float(high), last)))
+
+
+def rate_interval(rate: float, replicates: Floats, n: int, level: float) -> dict[str, tuple[float, float]]:
+    """Intervals of a rate, from its resamples.
+
+    ``wilson`` and ``clopper_pearson`` are those of as many persons as would give the variance of the resamples, and of
+    at most n. ``bootstrap`` has the percentiles of the resamples, and is no shorter than Wilson's: where few persons
+    are at risk percentiles cover too rarely, and where the rate jumps at a threshold the variance alone does.
 
     Parameters
     ----------
     rate
-        Share of persons at risk.
-    null : (P,)
-        The same of the shuffled releases.
-    bootstrap
-        Interval of the rate over persons.
+        The share of persons at risk.
+    replicates : (b,)
+        The same of the resamples; NaN where it is not defined.
+    n
+        Number of persons.
     level
         Coverage, between 0 and 1.
 
-    Returns
-    -------
-    tuple of float
-        The ends; NaN where a single shuffle says nothing of the spread, or the null leaves no room.
-
     References
     ----------
-    Lehmann & Romano (2005), Testing statistical hypotheses, section 15.2; Barber, Candès, Ramdas & Tibshirani (2021),
-    Predictive inference with the jackknife+, Annals of Statistics 49, 486-507.
-
-    Examples
-    --------
-    >>> null = np.linspace(0.08, 0.12, 39)
-    >>> [round(end, 3) for end in excess_interval(0.11, null, (0.08, 0.14))]
-    [-0.012, 0.034]
-    >>> [round(end, 3) for end in excess_interval(0.55, null, (0.5, 0.6))]
-    [0.444, 0.556]
+    Efron & Tibshirani (1993), An introduction to the bootstrap, chapter 13. Korn & Graubard (1998), Survey Methodology
+    24, 193-201.
     """
-    draws = len(null)
-    mean = float(null.mean())
-    if draws < 2 or mean >= 1:
-        return NAN, NAN
-    rank = math.ceil(round(level * (draws + 1), 9))
-    if rank <= draws:
-        distance = float(np.sort(np.abs(null - mean))[rank - 1]) * draws / (draws - 1)
+    checked_level(level)
+    defined = replicates[~np.isnan(replicates)]
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]) if len(defined) else (rate, rate)
+    if 0 < rate < 1:
+        variance = float(defined.var()) if len(defined) else 0.0
+        as_many = max(min(rate * (1 - rate) / variance, n), 1.0) if variance > 0 else float(n)
+        exact = clopper_pearson(rate * as_many, as_many, level)
+        score = score_interval(rate, rate * (1 - rate) / as_many, n, level)
     else:
-        quantile = float(stdtrit(draws - 1, (1 + level) / 2))
-        distance = quantile * float(null.std(ddof=1)) * math.sqrt(1 + 1 / draws)
-    # rates are multiples of 1/n: what is equal but for rounding is a tie
-    distance += 1e-12
-    low, high = rate - distance, rate + distance
-    if low > mean:
-        low, high = (min(low, bootstrap[0]) if bootstrap[0] > mean else low), max(high, bootstrap[1])
-    elif high < mean:
-        low, high = min(low, bootstrap[0]), (max(high, bootstrap[1]) if bootstrap[1] < mean else high)
-    return excess(max(low, 0.0), mean), excess(min(high, 1.0), mean)
+        exact = score = clopper_pearson(round(rate) * n, n, level)
+    return {
+        "bootstrap": (min(float(low), score[0]), max(float(high), score[1])),
+        "wilson": score if 0 < rate < 1 else wilson(round(rate) * n, n, level),
+        "clopper_pearson": exact,
+    }

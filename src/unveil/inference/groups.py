@@ -8,14 +8,19 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.inference.attack import Attack
-from unveil.inference.intervals import wilson
+from unveil.inference.attack import Attack, Runner
+from unveil.inference.figures import rate_interval
 from unveil.inference.keys import Key
 from unveil.inference.problem import Problem
+from unveil.inference.resampling import Resampled
+from unveil.stats import wilson
 
 __all__ = ["group_rates", "person_columns", "worst_groups"]
 
+Floats = NDArray[np.float64]
 _QUARTERS = 4
+_DRAWS, _SEED, _LEVEL = 200, 0, 0.95
+"""Of the intervals of groups."""
 
 Columns = dict[str, list[Any]]
 
@@ -44,8 +49,9 @@ def person_columns(run: Attack, problem: Problem) -> Columns:
     return columns | {"at_risk": flags.tolist()}
 
 
-def group_rates(run: Attack, problem: Problem, column: str) -> Columns:
+def group_rates(run: Attack, runner: Runner, column: str) -> Columns:
     """The rate for each level of a column; see :meth:`Rapid.by`."""
+    problem = runner.problem
     groups = problem.pair.column(column)
     codes = groups.original[problem.counted]
     n = np.bincount(codes, minlength=groups.n_levels)
@@ -54,8 +60,9 @@ def group_rates(run: Attack, problem: Problem, column: str) -> Columns:
     order = np.lexsort((run.score, codes))
     score = np.bincount(codes[order], weights=run.score[order], minlength=groups.n_levels)
     present = np.flatnonzero(n)
-    ends = [wilson(int(hits[i]), int(n[i])) for i in present]
     rates = hits[present] / n[present]
+    drawn = Resampled.of([run], runner).groups(codes, groups.n_levels, n=_DRAWS, seed=_SEED)
+    ends = [_ends(hits[i], n[i], drawn[0][:, i], drawn[1][:, i]) for i in present]
     columns: Columns = {
         column: [groups.labels[i] for i in present],
         "n": n[present].tolist(),
@@ -71,16 +78,14 @@ def group_rates(run: Attack, problem: Problem, column: str) -> Columns:
     return columns
 
 
-def worst_groups(run: Attack, problem: Problem, *, n: int, least: int) -> Columns:
+def worst_groups(run: Attack, runner: Runner, *, n: int, least: int) -> Columns:
     """The groups of one key or two with the highest rates; see :meth:`Rapid.worst_subgroups`."""
+    problem = runner.problem
     table = problem.original.table
     parts = [_parts(key, codes) for key, codes in zip(table.keys, table.codes, strict=True)]
     found: list[tuple[Any, ...]] = []
     for chosen in [(i,) for i in range(len(parts))] + list(combinations(range(len(parts)), 2)):
-        codes = np.zeros(len(run.at_risk), dtype=np.int64)
-        for i in chosen:
-            codes = codes * len(parts[i][1]) + parts[i][0]
-        levels, position = np.unique(codes, return_inverse=True)
+        levels, position = np.unique(_crossed(parts, chosen), return_inverse=True)
         size = np.bincount(position.ravel())
         hits = np.bincount(position.ravel()[run.at_risk], minlength=len(levels))
         for g in np.flatnonzero(size >= least):
@@ -88,11 +93,45 @@ def worst_groups(run: Attack, problem: Problem, *, n: int, least: int) -> Column
             for i in reversed(chosen):
                 rest, code = divmod(rest, len(parts[i][1]))
                 name.append(f"{problem.keys[i]} {parts[i][1][code]}")
-            ends = wilson(int(hits[g]), int(size[g]))
-            found.append((", ".join(reversed(name)), int(size[g]), int(hits[g]), float(hits[g] / size[g]), *ends))
-    top = sorted(found, key=lambda group: (-group[4], group[0]))[:n]
-    names = ("group", "n", "n_at_risk", "rate", "wilson_low", "wilson_high")
-    return {name: [group[i] for group in top] for i, name in enumerate(names)}
+            low = wilson(int(hits[g]), int(size[g]))[0]
+            found.append((low, ", ".join(reversed(name)), int(size[g]), int(hits[g]), chosen, levels[g]))
+    top = sorted(found, key=lambda group: (-group[0], group[1]))[:n]
+    ends = _together(run, runner, [_crossed(parts, group[4]) == group[5] for group in top])
+    columns: Columns = {
+        name: [group[i] for group in top] for i, name in enumerate(("group", "n", "n_at_risk"), start=1)
+    }
+    columns["rate"] = [hits / size for hits, size in zip(columns["n_at_risk"], columns["n"], strict=True)]
+    return columns | {"wilson_low": [low for low, _ in ends], "wilson_high": [high for _, high in ends]}
+
+
+def _crossed(parts: list[tuple[NDArray[np.int64], list[str]]], chosen: tuple[int, ...]) -> NDArray[np.int64]:
+    """The combination of some keys' levels, of every person."""
+    codes = np.zeros(len(parts[0][0]), dtype=np.int64)
+    for i in chosen:
+        codes = codes * len(parts[i][1]) + parts[i][0]
+    return codes
+
+
+def _together(run: Attack, runner: Runner, members: list[NDArray[np.bool_]]) -> list[tuple[float, float]]:
+    """Intervals of groups that may have persons in common."""
+    if not members:
+        return []
+    # what a person belongs to, as one number
+    belongs = np.dot(1 << np.arange(len(members)), np.array(members))
+    kinds, group = np.unique(belongs, return_inverse=True)
+    hits, persons = Resampled.of([run], runner).groups(group.ravel(), len(kinds), n=_DRAWS, seed=_SEED)
+    ends = []
+    for i, member in enumerate(members):
+        inside = (kinds >> i) & 1 == 1
+        drawn = hits[:, inside].sum(axis=1), persons[:, inside].sum(axis=1)
+        ends.append(_ends(int(run.at_risk[member].sum()), int(member.sum()), *drawn))
+    return ends
+
+
+def _ends(hits: int, n: int, drawn_hits: Floats, drawn: Floats) -> tuple[float, float]:
+    """Wilson's interval of a group, with the variance of its resamples."""
+    rates = np.divide(drawn_hits, drawn, out=np.full(len(drawn), np.nan), where=drawn > 0)
+    return rate_interval(hits / n, rates, n, _LEVEL)["wilson"]
 
 
 def _parts(key: Key, codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], list[str]]:

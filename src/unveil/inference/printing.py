@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.stats import called, kinds_in_words
 
 if TYPE_CHECKING:
     from unveil.inference.rapids import Rapids
@@ -35,8 +36,9 @@ def one_target(result: Rapid) -> str:
         rows.append(["largest", "", "", f"{result.envelope:.3f}", "", *rest])
     if len(result.labels) > 1:
         rows.append(["sd over releases", "", "", f"{result.sd['rate']:.3f}", "", *rest])
-    header = ["release", "attacker", "at risk", "rate", "95 % interval", "margin", "null", "null 95 %", "ceiling",
+    header = ["release", "attacker", "at risk", "rate", called("release"), "margin", "null", "null 95 %", "ceiling",
               "excess", "p", quality]  # fmt: skip
+    process = result.interval("process")
     return "\n".join(
         [
             f"RAPID of {result.target!r} ({result.kind}): {result.n_counted} of {result.n_original} original records, "
@@ -45,6 +47,7 @@ def one_target(result: Rapid) -> str:
             text_table(header, rows),
             "",
             paragraph(*_in_words(result)),
+            paragraph(*kinds_in_words(process.in_words("rate", 3), process.undefined)),
             *(paragraph(f"Note: {note}.") for note in result.notes if note not in result.warnings),
             *warnings_in_words(result.warnings),
         ]

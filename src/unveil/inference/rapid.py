@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -156,6 +157,11 @@ def rapid(
         if progress is not None:
             progress(done, total, what)
 
+    settings: dict[str, Any] = {
+        "attacker": attacker, "scoring": scoring, "tau": tau, "metric": metric, "epsilon": epsilon, "delta": delta,
+        "target_na": target_na, "side_information": side_information, "side_weight": side_weight, "seed": int(seed),
+        "n_jobs": n_jobs,
+    }  # fmt: skip
     results = []
     for problem, rule, attackers in posed:
         runner = Runner(problem, rule, delta, int(seed), threads)
@@ -165,8 +171,17 @@ def rapid(
             for release in range(pair.n_releases)
             for k, a in enumerate(attackers)
         ]
-        results.append(Rapid.of(runs, runner, [a.name for a in attackers]))
+        results.append(Rapid.of(runs, runner, [a.name for a in attackers], partial(_again, problem, settings)))
     return results[0] if target is not None else Rapids(results, said)
+
+
+def _again(problem: Problem, settings: Mapping[str, Any], pair: Pair, number: int) -> Rapid:
+    """The same attacks on other files with the same columns, with random numbers of their own."""
+    found: Rapid = rapid(
+        pair, problem.keys, target=problem.target, kind=problem.kind, permutations=0, ceiling=False,
+        **{**settings, "seed": settings["seed"] + 1 + number},
+    )  # fmt: skip
+    return found
 
 
 def _rule(problem: Problem, scoring: str, tau: float | None, metric: str, epsilon: float | None, delta: float) -> Rule:

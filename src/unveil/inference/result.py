@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+import warnings
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from unveil.errors import CallError
+from unveil.errors import CallError, UnveilWarning
 from unveil.inference.attack import Attack, Runner
 from unveil.inference.attribution import Attribution, attribute_flags
 from unveil.inference.curves import RapidCurve, rapid_curve
 from unveil.inference.document import attack_document, rapid_document
-from unveil.inference.figures import attack_figures, attack_intervals
+from unveil.inference.figures import attack_figures, attack_intervals, over_margin, rate_interval
 from unveil.inference.groups import group_rates, person_columns, worst_groups
 from unveil.inference.printing import one_target
+from unveil.inference.process import process_intervals
+from unveil.inference.resampling import Resampled
 from unveil.microdata.nearest import near_matches
+from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
 from unveil.result import frame
 from unveil.shown import commands_shown
+from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, checked_level, over_null
 
 __all__ = ["Rapid"]
 
+Floats = NDArray[np.float64]
 Intervals = dict[str, tuple[float, float]]
 
 
@@ -87,10 +94,16 @@ class Rapid:
     warnings: tuple[str, ...]
     runs: tuple[Attack, ...] = field(repr=False, compare=False)
     runner: Runner = field(repr=False, compare=False)
+    _again: Callable[[Pair, int], Rapid] = field(repr=False, compare=False)
+    _trained: dict[int, tuple[Sequence[Pair], list[tuple[Attack, ...]]]] = field(
+        default_factory=dict, repr=False, compare=False
+    )
 
     @classmethod
-    def of(cls, runs: Sequence[Attack], runner: Runner, attackers: Sequence[str]) -> Rapid:
-        """Gather attacks that were run, release by release."""
+    def of(
+        cls, runs: Sequence[Attack], runner: Runner, attackers: Sequence[str], again: Callable[[Pair, int], Rapid]
+    ) -> Rapid:
+        """Gather attacks that were run, release by release; ``again`` repeats them on other files."""
         problem, rule = runner.problem, runner.rule
         figures = [
             {"attacker": run.attacker, "release": problem.pair.labels[run.release]} | attack_figures(run, runner)
@@ -130,6 +143,7 @@ class Rapid:
             warnings=runner.warnings,
             runs=tuple(runs),
             runner=runner,
+            _again=again,
         )
 
     @property
@@ -215,10 +229,11 @@ class Rapid:
             attack_document(self, run, figures, intervals, by=columns, attribution=attribution)
             for run, figures, intervals in zip(self.runs, self.attacks, self.intervals(), strict=True)
         ]
-        return rapid_document(self, attacks, curve=self.curve().to_dict() if curve else None)
+        both: dict[str, Any] = {kind: self.interval(kind).to_dict() for kind in OVER}
+        return rapid_document(self, attacks, intervals=both, curve=self.curve().to_dict() if curve else None)
 
     def rows(self) -> dict[str, list[Any]]:
-        """One row per attacker and release, as columns: figures and 95 % intervals."""
+        """One row per attacker and release, as columns: figures and 95 % intervals, this release."""
         rows: dict[str, list[Any]] = {"target": [self.target] * len(self.attacks)}
         for name in self.attacks[0]:
             rows[name] = [attack[name] for attack in self.attacks]
@@ -263,7 +278,7 @@ class Rapid:
 
         For the target of a categorical problem this is the rate per true class; ``b`` is then the class's share.
         """
-        columns = group_rates(self.run(release, attacker), self.runner.problem, column)
+        columns = group_rates(self.run(release, attacker), self.runner, column)
         return frame(columns, flavour or self.runner.problem.pair.flavour)
 
     def by_class(self, release: int = 0, attacker: int | str = 0, *, flavour: Flavour | None = None) -> Any:
@@ -297,11 +312,14 @@ class Rapid:
         flavour
             Kind of frame.
         """
-        columns = worst_groups(self.run(release, attacker), self.runner.problem, n=n, least=least)
+        columns = worst_groups(self.run(release, attacker), self.runner, n=n, least=least)
         return frame(columns, flavour or self.runner.problem.pair.flavour)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[Intervals]:
-        """Per attack (attacker and release), intervals of the rate and of its excess.
+        """Per attack (attacker and release), release intervals of the rate and of its excess.
+
+        They are over persons, with the release and the model kept. What a score takes from the other persons (class
+        shares b, means of g, the spread of y) is computed anew in every resample.
 
         Parameters
         ----------
@@ -319,12 +337,79 @@ class Rapid:
         """
         return [attack_intervals(run, self.runner, n=n, seed=seed, level=level) for run in self.runs]
 
+    def interval(
+        self, kind: Kind = "release", *, resamples: Sequence[Pair] | None = None, n: int = 500, seed: int = 0,
+        level: float = 0.95,
+    ) -> Interval:  # fmt: skip
+        """An interval of a named kind for the rate: the mean over attackers and releases.
+
+        Parameters
+        ----------
+        kind
+            ``"release"``: over samples of as many persons, with these releases kept. ``"process"``: over samples and
+            releases made from them; it needs several releases, or resamples.
+        resamples
+            What :func:`unveil.synthesis.resamples` makes with the synthesizer; the attackers are trained on each.
+        n, seed
+            Number and seed of bootstrap replicates.
+        level
+            Coverage, between 0 and 1.
+
+        Raises
+        ------
+        CallError
+            If the kind is unknown, or the level is out of its range.
+        """
+        checked_level(level)
+        if checked_kind(kind) == "process":
+            again = self._repeated(resamples)
+            return process_intervals(self.runs, self.runner, [self.threshold], again, n=n, seed=seed, level=level)[0]
+        return Interval("release", self.rate, *self._over_persons(n, seed, level)[1], level)
+
+    def _over_persons(self, n: int, seed: int, level: float) -> tuple[Floats, tuple[float, float]]:
+        """Resamples of the rate, and its release interval."""
+        drawn = Resampled.of(self.runs, self.runner).rates([self.threshold], n=n, seed=seed)[0]
+        rates: Floats = drawn.sum(axis=(2, 3)).mean(axis=1) / self.n_counted
+        return rates, rate_interval(self.rate, rates, self.n_counted, level)["bootstrap"]
+
+    def above_null(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> Excess:
+        """The rate, mean over attackers and releases, among the means of the shuffles.
+
+        The b-th shuffle of the mean shuffles every release. Without a null it is the excess over the margin.
+        """
+        rule = self.runner.rule
+        drawn, ends = self._over_persons(n, seed, level)
+        if not self.permutations:
+            margins = Resampled.of(self.runs, self.runner).margins(n=n, seed=seed)
+            return over_margin(self.rate, drawn, margins, self.runner, ends, level)
+        nulls = [[null.rates((rule.threshold,), rule)[0] for null in run.null] for run in self.runs]
+        return over_null(self.rate, np.array(nulls).mean(axis=0), ends, level)
+
+    def _repeated(self, resamples: Sequence[Pair] | None) -> list[tuple[Attack, ...]] | None:
+        """The same attacks on resampled originals and their releases; trained once."""
+        if resamples is None:
+            return None
+        if id(resamples) not in self._trained:
+            with warnings.catch_warnings():
+                # What is to be said of the files and the models was said of the original.
+                warnings.simplefilter("ignore", UnveilWarning)
+                found = [self._again(part, number).runs for number, part in enumerate(resamples)]
+            self._trained[id(resamples)] = (resamples, found)
+        return self._trained[id(resamples)][1]
+
     def curve(
         self, thresholds: Sequence[float] | None = None, *, by_class: bool = False, n: int = 500, seed: int = 0,
-        level: float = 0.95,
+        level: float = 0.95, kind: Kind = "release", resamples: Sequence[Pair] | None = None,
     ) -> RapidCurve:  # fmt: skip
-        """The rate over a grid of thresholds, with bootstrap bands and the null; see :class:`RapidCurve`."""
-        return rapid_curve(self.runs, self.runner, thresholds, by_class=by_class, n=n, seed=seed, level=level)
+        """The rate over a grid of thresholds, with bands of a named kind and the null; see :class:`RapidCurve`.
+
+        Bands hold for each threshold by itself. Those of kind "process" are of the mean over the releases, one curve
+        per attacker; see :meth:`interval`.
+        """
+        return rapid_curve(
+            self.runs, self.runner, thresholds, by_class=by_class, n=n, seed=seed, level=level, kind=kind,
+            again=self._repeated(resamples) if kind == "process" else None,
+        )  # fmt: skip
 
     def attribution(
         self, release: int = 0, attacker: int | str = 0, *, repeats: int = 5, level: float = 0.95

@@ -9,7 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.inference.intervals import clopper_pearson
 from unveil.membership.attacks import ATTACKS, Attempt, attack
 from unveil.membership.distance import Scale
 from unveil.membership.largest import contributions, largest_of
@@ -19,6 +18,7 @@ from unveil.membership.result import Copies, Membership
 from unveil.membership.roc import Figures, figures_of
 from unveil.microdata.holdout import Holdout
 from unveil.microdata.pair import Pair
+from unveil.stats import clopper_pearson
 from unveil.tables.study import as_names
 
 __all__ = ["membership"]

@@ -140,6 +140,7 @@ class Pair:
         self._beside = 0
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
+        self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
 
     @commands_shown
@@ -204,7 +205,7 @@ class Pair:
 
     def _whole(self, name: str) -> CodedColumn:
         if name not in self._columns:
-            self._columns[name] = self._code(name)
+            self._columns[name] = self._code(name) if self._of is None else self._taken(name)
         return self._columns[name]
 
     def grouping(self, name: str, n_groups: int) -> tuple[CodedColumn, Grouping]:
@@ -304,6 +305,11 @@ class Pair:
         label
             How messages call it where it has no name.
         """
+        if self._of is not None:
+            whole, records, releases = self._of
+            part = whole.with_file(data, label).part(records, (*releases, whole.n_releases))
+            part._beside = self._beside + 1
+            return part
         more = copy.copy(self)
         more._beside += 1
         reading = self._with_labels([self.original, *self.releases])
@@ -315,6 +321,43 @@ class Pair:
         more._tell_apart()
         more._columns, more._grouped = {}, {}
         return more
+
+    def with_releases(self, files: Iterable[Any], label: str) -> Pair:
+        """The same original and releases, and more releases that are coded jointly with them.
+
+        Parameters
+        ----------
+        files
+            Paths or frames, read like the others.
+        label
+            How messages call each of them where it has no name.
+        """
+        more = self
+        for data in files:
+            more = more.with_file(data, label)
+        more.roles = self.roles
+        return more
+
+    def part(self, records: NDArray[np.intp], releases: Sequence[int]) -> Pair:
+        """Some original records and some releases, in the codes of all of them.
+
+        Parameters
+        ----------
+        records
+            Positions of original records; one may occur more than once.
+        releases
+            Positions of releases.
+        """
+        some = copy.copy(self)
+        whole, taken = self.original, pa.array(records)
+        some.original = replace(
+            whole, path=None, num_rows=len(records), fetch=lambda name: whole.column(name).take(taken)
+        )
+        some.releases = tuple(self.releases[i] for i in releases)
+        some._beside, some.roles = 0, self.roles
+        some._columns, some._grouped = {}, {}
+        some._of = (self, records, tuple(releases))
+        return some
 
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
         named = isinstance(data, str | os.PathLike | Source)
@@ -366,6 +409,12 @@ class Pair:
             return schema
         given = {} if schema is None else dict(as_schema(schema))
         return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self.kinds.items()}
+
+    def _taken(self, name: str) -> CodedColumn:
+        assert self._of is not None
+        whole, records, releases = self._of
+        column = whole.column(name)
+        return replace(column, original=column.original[records], releases=tuple(column.releases[i] for i in releases))
 
     def _code(self, name: str) -> CodedColumn:
         self.require([name])

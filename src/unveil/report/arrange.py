@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from unveil.errors import DataError
+from unveil.report import numbers
 from unveil.report.numbers import count
 
 __all__ = ["Page", "arrange", "first_columns", "policy_rows"]
@@ -154,6 +155,16 @@ def why_missing(assessment: dict[str, Any], *names: str) -> str:
             words = dict.fromkeys(f"{p['status']}: {p['reason']}" if p["reason"] else p["status"] for p in found)
             return "; ".join(words)
     return "not part of this assessment"
+
+
+def intervals(figure: Mapping[str, Any], level: float) -> list[str]:
+    """The intervals of a figure, each with what it is over; an older document names only those of this release."""
+    found = [(figure.get("over", "this release"), numbers.interval(figure["low"], figure["high"], figure["unit"]))]
+    process = numbers.interval(figure.get("process_low"), figure.get("process_high"), figure["unit"])
+    if not process and figure.get("process_undefined"):
+        process = f"not defined, {figure['process_undefined']}"
+    found.append(("the process", process))
+    return [f"{round(100 * level)} % interval, {over}: {ends}" for over, ends in found if ends]
 
 
 def limit_unit(statistic: str, unit: str) -> str:

@@ -130,6 +130,7 @@ def _figures(page: arrange.Page, figures: Sequence[dict[str, Any]]) -> list[str]
             text(f["measure"]), numbers.DASH if f["target"] is None else text(f["target"]),
             "not defined" if f["value"] is None else numbers.shown(f["value"], unit),
             numbers.interval(f["low"], f["high"], unit) or numbers.DASH,
+            numbers.interval(f.get("process_low"), f.get("process_high"), unit) or numbers.DASH,
             numbers.shown(f["margin"], unit), numbers.interval(f["null_mean"], f["null_95"], unit) or numbers.DASH,
             numbers.shown(f["held_out"], unit), numbers.shown(f["ceiling"], unit), numbers.shown(f["excess"], "share"),
         ]  # fmt: skip
@@ -140,7 +141,9 @@ def _figures(page: arrange.Page, figures: Sequence[dict[str, Any]]) -> list[str]
             ]
             cells.append(text("; ".join(verdicts) or "no limit"))
         rows.append([cell.replace("<0", "\\<0").replace(">9", "\\>9") for cell in cells])
-    header = ["Measure", "Target", "Figure", "Interval", "Guess", "Null, mean to 95th", "Held out", "Ceiling", "Excess"]
+    kept = figures[0].get("over", "this release") if figures else ""
+    header = ["Measure", "Target", "Figure", f"Interval, {kept}", "Interval, the process", "Guess",
+              "Null, mean to 95th", "Held out", "Ceiling", "Excess"]  # fmt: skip
     blocks = [table([*header, "Policy"] if with_policy else header, rows, 2)]
     notes = []
     for f in figures:
@@ -206,10 +209,11 @@ def _targets(page: arrange.Page) -> list[str]:
 
 
 def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
-    header = [text(name), "Rate", "Interval", "Null", "Null 95th", "Ceiling"]
+    header = [text(name), "Rate", "Interval, this release", "Interval, the process", "Null", "Null 95th", "Ceiling"]
     return table(header, [
         [f"{p['threshold']:g}", *(text(cell) for cell in (
             numbers.shown(p["rate"], "share"), numbers.interval(p["low"], p["high"], "share") or numbers.DASH,
+            numbers.interval(p.get("process_low"), p.get("process_high"), "share") or numbers.DASH,
             *(numbers.shown(p[k], "share") for k in ("null_mean", "null_95", "ceiling"))))]
         for p in points
     ])  # fmt: skip
@@ -222,7 +226,7 @@ def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping
         ends = numbers.interval(g.get("low"), g.get("high"), unit) or numbers.DASH
         figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), ends)
         rows.append([text(cell) for cell in (g["by"], g["level"], g["measure"], *figures)])
-    return [table(["By", "Group", "Measure", "Records", "Figure", "Interval"], rows, 3)] if rows else []
+    return [table(["By", "Group", "Measure", "Records", "Figure", "Interval, this release"], rows, 3)] if rows else []
 
 
 def _keys(page: arrange.Page) -> list[str]:
@@ -275,7 +279,20 @@ def _map(page: arrange.Page) -> list[str]:
         for p in found["points"]
     ]  # fmt: skip
     risk, utility = f"Risk: {text(found['risk'])}", f"Utility: {text(found['utility'])}"
-    return [table(["Release", "Not beaten on both", risk, "Interval", utility, "Interval"], rows, 2)]
+    return [
+        table(
+            [
+                "Release",
+                "Not beaten on both",
+                risk,
+                "Interval, this release",
+                utility,
+                "Interval, releases of this original",
+            ],
+            rows,
+            2,
+        )
+    ]
 
 
 def _advice(page: arrange.Page) -> list[str]:

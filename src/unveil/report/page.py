@@ -79,7 +79,8 @@ def environment() -> Environment:
         seconds=numbers.seconds, moment=numbers.moment, cell=numbers.value_text,
     )  # fmt: skip
     made.globals.update(
-        strips=strips, charts=charts, interval=numbers.interval, cells_of=_cells_of, wordy=_wordy,
+        strips=strips, charts=charts, interval=numbers.interval, intervals=arrange.intervals, cells_of=_cells_of,
+        wordy=_wordy,
         method_of=measures.method_of, methods=measures.METHODS, references=measures.REFERENCES,
         notation=measures.NOTATION, most=arrange.MOST_ROWS, most_detailed=arrange.MOST_DETAILED,
         columns=arrange.first_columns,
@@ -99,7 +100,8 @@ UTILITY_NAMES = {
     "s_voas_williamson": "Standardised Voas–Williamson", "voas_williamson": "Voas–Williamson",
 }  # fmt: skip
 STATISTICS = {
-    "value": "Figure", "low": "Lower end", "high": "Upper end", "excess": "Excess", "p_value": "p-value",
+    "value": "Figure", "low": "Lower end, this release", "high": "Upper end, this release", "excess": "Excess",
+    "p_value": "p-value",
     "excess_low": "Lower end of excess", "excess_high": "Upper end of excess",
 }  # fmt: skip
 ATTACK_NAMES = {

@@ -29,7 +29,9 @@ NAMES = [TEXT]
 LABELLED = {"label": TEXT, "records": COUNT}
 GROUP = {"by": TEXT, "level": VALUE, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT,
          "low?": NUMBER, "high?": NUMBER}  # fmt: skip
-POINT = {"threshold": REAL} | dict.fromkeys(("rate", "low", "high", "null_mean", "null_95", "ceiling"), NUMBER)
+POINT = {"threshold": REAL} | dict.fromkeys(
+    ("rate", "low", "high", "process_low?", "process_high?", "null_mean", "null_95", "ceiling"), NUMBER
+)
 HISTOGRAM = {"edges": [REAL], "counts": [NUMBER]}
 ROW = {"*": VALUE}
 POSTERIOR = {"labels?": NAMES, "releases?": [{"*": ROW}], "rows?": [ROW], "cross?": [[ROW]],
@@ -38,6 +40,7 @@ FIGURE = (
     {"measure": TEXT, "intruder": TEXT, "target": NOTE, "unit": TEXT, "undefined": NOTE, "per_release": [NUMBER]}
     | dict.fromkeys(("value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling"), NUMBER)
     | dict.fromkeys(("held_out", "excess", "excess_low", "excess_high"), NUMBER)
+    | {"over?": TEXT, "process_low?": NUMBER, "process_high?": NUMBER, "process_undefined?": NOTE}
     | {"sentence": NOTE, "does_not_show": NOTE, "contradicted_by": NOTE}
 )
 ENDS = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high")

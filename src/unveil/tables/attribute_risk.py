@@ -12,9 +12,11 @@ from unveil.limits import exceeds
 from unveil.microdata.source import Flavour
 from unveil.result import frame
 from unveil.shown import commands_shown
-from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.stats import Interval, Kind, checked_kind, checked_level
+from unveil.tables.bootstrap import resample, share_interval
 from unveil.tables.checks import OneWay, TwoWay
 from unveil.tables.curve import CapCurve, cap_curve
+from unveil.tables.intervals import Halves, attribute_process, attribute_release
 from unveil.tables.ladder import Ladder, ladder
 from unveil.tables.recount import Recount
 from unveil.tables.subgroups import by_level
@@ -172,29 +174,80 @@ class AttributeRisk:
         )
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
-        """Per release, bootstrap intervals over original records.
+        """Per release, release intervals: over records, with the release kept.
 
         Measures that concern synthetic records alone have none: the release is what it is.
 
         Parameters
         ----------
         n
-            Number of replicates.
+            Number of bootstrap replicates.
         seed
             Seed of the draws.
         level
             Coverage, between 0 and 1.
         """
         result = []
-        for release in range(len(self.releases)):
+        for release, figures in enumerate(self.releases):
             contributions, weights = self._source.contributions(release)
             draws = resample(contributions, weights, n=n, seed=seed)
             with np.errstate(invalid="ignore"):
                 draws["TCAP"] = 100 * draws["DiSCO"] / draws["DiS"]
-            result.append({name: percentile_interval(draws[name], level, self.n_original) for name in _INTERVALS})
+            # TCAP is a share of the persons for whom the release is certain
+            certain = round(self.n_original * figures["DiS"] / 100)
+            result.append(
+                {
+                    name: share_interval(
+                        figures[name], draws[name], level, certain if name == "TCAP" else self.n_original
+                    )
+                    for name in _INTERVALS
+                }
+            )
         return result
 
-    def ladder(self, *, permutations: int = 199, holdout: Any = None, level: float = 0.95, seed: int = 0) -> Ladder:
+    def interval(
+        self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
+        level: float = 0.95,
+    ) -> dict[str, Interval]:  # fmt: skip
+        """Intervals of a named kind for the mean DiSCO and DCAPd of the releases.
+
+        Parameters
+        ----------
+        kind
+            ``"release"``: over samples of as many records, with these releases kept. ``"process"``: over samples and
+            releases made from them; it needs several releases, or halves.
+        halves
+            What :func:`unveil.synthesis.halves` makes with the synthesizer.
+        n, seed
+            Number and seed of bootstrap replicates.
+        level
+            Coverage, between 0 and 1.
+
+        Raises
+        ------
+        CallError
+            If the kind is unknown, or the level is out of its range.
+
+        Examples
+        --------
+        >>> import unveil
+        >>> people = unveil.simulate.demo_population(200, seed=1)
+        >>> release = unveil.CartSynthesizer(n_jobs=1).fit(people).sample(seed=1)
+        >>> risk = unveil.attribute(unveil.Pair(people, release), ["sex", "region"], target="marital")
+        >>> found = risk.interval("process")["DiSCO"]
+        >>> found.low, found.undefined[:11]
+        (nan, 'one release')
+        """
+        checked_level(level)
+        if checked_kind(kind) == "process":
+            return attribute_process(self._source, self.options, halves, level)
+        ends = attribute_release(self._source, range(len(self.releases)), n=n, seed=seed, level=level)
+        return {name: Interval("release", self.mean[name], *ends[name], level) for name in ends}
+
+    def ladder(
+        self, *, permutations: int = 199, holdout: Any = None, halves: Halves | None = None, level: float = 0.95,
+        seed: int = 0,
+    ) -> Ladder:  # fmt: skip
         """repU, DiSCO and DCAPd among what they have to be compared with.
 
         ========= ============================================ =========================================================
@@ -218,6 +271,8 @@ class AttributeRisk:
             above 0.
         holdout
             A file or frame of real records that the synthesizer never saw. Records of the original are refused.
+        halves
+            What :func:`unveil.synthesis.halves` makes with the synthesizer; for the process intervals.
         level
             Coverage of the intervals.
         seed
@@ -249,7 +304,7 @@ class AttributeRisk:
         >>> rung.value == risk.DCAPd, rung.margin == risk.baseCAPd, 0 < rung.p_value <= 1
         (True, True, True)
         """
-        return ladder(self, permutations=permutations, holdout=holdout, level=level, seed=seed)
+        return ladder(self, permutations=permutations, holdout=holdout, halves=halves, level=level, seed=seed)
 
     def plot(self, ax: Any = None) -> Any:
         """Dots of the original's and the release's disclosive share; needs matplotlib."""
@@ -314,10 +369,12 @@ class AttributeRisks(Sequence[AttributeRisk]):
         return frame(rows, flavour or self[0]._source.study.pair.flavour)
 
     def ladders(
-        self, *, permutations: int = 199, holdout: Any = None, level: float = 0.95, seed: int = 0
-    ) -> tuple[Ladder, ...]:
+        self, *, permutations: int = 199, holdout: Any = None, halves: Halves | None = None, level: float = 0.95,
+        seed: int = 0,
+    ) -> tuple[Ladder, ...]:  # fmt: skip
         """The baselines of every target; see :meth:`AttributeRisk.ladder`."""
-        options = {"permutations": permutations, "holdout": holdout, "level": level, "seed": seed}
+        options: dict[str, Any] = {"permutations": permutations, "holdout": holdout, "level": level, "seed": seed}
+        options["halves"] = halves
         return tuple(risk.ladder(**options) for risk in self)
 
     def plot(self, ax: Any = None) -> Any:

@@ -1,10 +1,17 @@
-"""Percentile intervals by resampling original records.
+"""Release intervals by resampling original records, with the release kept.
 
-A record's contribution to a measure (its flag, or the share ps of its true target) is taken from the whole file
-and held; records are drawn with replacement and their contributions averaged anew. Recounting who is unique in
-each resample would be wrong: a record drawn twice is still one person. Records with equal contributions are
-drawn together, so the work depends on the number of different contributions, not of records.
-Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 13.
+A record's contribution to a measure (its flag, or the share ps of its true target) is what the release makes of its
+keys and target; records are drawn with replacement and their contributions averaged anew. Records with equal
+contributions are drawn together, so the work depends on the number of different contributions, not of records.
+
+Replicated uniques are counted otherwise, as who is unique depends on the other records: recounting it in a resample
+would be wrong, since a record drawn twice is still one person. The release has M combinations that are unique in it,
+and each of them is met by exactly one original record or not; so repU is a number out of M, and these are drawn. Their
+probabilities differ, which makes the variance smaller than that of M equal ones: the interval is on the safe side.
+
+The variance of the replicates goes into Wilson's interval: percentiles of the replicates cover too rarely where few
+records contribute (89 % for the nominal 95 % at 1.4 % of 300 records), as a record that was not seen is in none.
+Source: Efron & Tibshirani 1993, An Introduction to the Bootstrap, chapter 6; Korn & Graubard 1998.
 """
 
 from __future__ import annotations
@@ -15,8 +22,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.stats import score_interval
 
-__all__ = ["percentile_interval", "resample"]
+__all__ = ["replicated_interval", "resample", "share_interval"]
 
 Floats = NDArray[np.float64]
 
@@ -54,22 +62,35 @@ def resample(
     return dict(zip(contributions, means.T, strict=True))
 
 
-def percentile_interval(replicates: Floats, level: float, n_records: int) -> tuple[float, float]:
-    """The central interval of the replicates that are defined, in percent.
+def share_interval(value: float, replicates: Floats, level: float, n_records: int) -> tuple[float, float]:
+    """Wilson's interval of a value in percent with the variance of its replicates; NaN where it is not defined."""
+    defined = replicates[np.isfinite(replicates)] / 100
+    low, high = score_interval(value / 100, float(defined.var()) if len(defined) else 0.0, n_records, level)
+    return 100 * low, 100 * high
 
-    Where no record contributes, or every one does in full, resampling cannot show anything else; the interval then
-    ends where that outcome has a probability of (1 - level) / 2, as Clopper & Pearson (1934) set it.
+
+def replicated_interval(
+    met: Floats, possible: NDArray[np.bool_], n_records: int, *, n: int, seed: int, level: float
+) -> tuple[float, float]:
+    """Interval of the percentage of records that are replicated uniques, or are unique and found.
+
+    Parameters
+    ----------
+    met : (size,)
+        Per key combination the part of the releases in which an original record that is alone with it counts; 0 where
+        no original record is.
+    possible : (size,) bool
+        Whether the combination could count in some release, were one original record alone with it.
+    n_records
+        Number of original records.
+    n, seed, level
+        Of the bootstrap.
     """
-    if not 0 < level < 1:
-        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
-    defined = np.sort(replicates[np.isfinite(replicates)])
-    if not len(defined):
-        return float("nan"), float("nan")
-    unseen = 100 * (1 - ((1 - level) / 2) ** (1 / n_records))
-    if defined[-1] == 0:
-        return 0.0, unseen
-    if defined[0] == 100:
-        return 100 - unseen, 100.0
-    last = len(defined) - 1
-    low, high = np.interp([last * (1 - level) / 2, last * (1 + level) / 2], np.arange(last + 1), defined)
-    return float(low), float(high)
+    trials = int(possible.sum())
+    if not trials:
+        # with these releases nobody could ever count
+        return 0.0, 0.0
+    hits = met[possible]
+    draws = resample({"met": hits}, np.ones(trials, dtype=np.int64), n=n, seed=seed)["met"]
+    low, high = share_interval(100 * float(np.sort(hits).sum()) / trials, draws, level, trials)
+    return low * trials / n_records, min(high * trials / n_records, 100.0)

@@ -13,7 +13,8 @@ from unveil.microdata.pair import Pair
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.shown import commands_shown
-from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.stats import Interval, Kind, called, checked_kind, checked_level, kinds_in_words
+from unveil.tables.intervals import Halves, identity_process, identity_release
 from unveil.tables.study import Groups, Study
 from unveil.tables.subgroups import by_level
 from unveil.tables.sums import mean_over, percent
@@ -68,6 +69,7 @@ class IdentityRisk:
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     _study: Study = field(repr=False, compare=False)
+    _cuts: Mapping[str, Sequence[float]] = field(repr=False, compare=False)
 
     @property
     def UiO(self) -> float:
@@ -131,28 +133,50 @@ class IdentityRisk:
         return by_level(self._study.pair, column, {name: flags[flag] for name, flag in columns.items()}, flavour)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
-        """Per release, bootstrap intervals over original records for UiO, UiOiS and repU.
+        """Per release, release intervals for UiO, UiOiS and repU: over records, with the release kept.
 
         Parameters
         ----------
         n
-            Number of replicates.
+            Number of bootstrap replicates.
         seed
             Seed of the draws.
         level
             Coverage, between 0 and 1.
         """
-        result = []
-        for release in range(len(self.releases)):
-            flags = _flags(self._study, release)
-            contributions = {
-                "UiO": flags["unique"].astype(float),
-                "UiOiS": flags["unique_in_synthetic"].astype(float),
-                "repU": flags["replicated_unique"].astype(float),
-            }
-            draws = resample(contributions, np.ones(self.n_original, dtype=np.int64), n=n, seed=seed)
-            result.append({name: percentile_interval(values, level, self.n_original) for name, values in draws.items()})
-        return result
+        return [
+            identity_release(self._study, [release], n=n, seed=seed, level=level)
+            for release in range(len(self.releases))
+        ]
+
+    def interval(
+        self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
+        level: float = 0.95,
+    ) -> Interval:  # fmt: skip
+        """An interval of a named kind for the mean repU of the releases.
+
+        Parameters
+        ----------
+        kind
+            ``"release"``: over samples of as many records, with these releases kept. ``"process"``: over samples and
+            releases made from them; it needs several releases, or halves.
+        halves
+            What :func:`unveil.synthesis.halves` makes with the synthesizer.
+        n, seed
+            Number and seed of bootstrap replicates.
+        level
+            Coverage, between 0 and 1.
+
+        Raises
+        ------
+        CallError
+            If the kind is unknown, or the level is out of its range.
+        """
+        checked_level(level)
+        if checked_kind(kind) == "process":
+            return identity_process(self._study, self._cuts, halves, level)
+        ends = identity_release(self._study, range(len(self.releases)), n=n, seed=seed, level=level)["repU"]
+        return Interval("release", self.repU, *ends, level)
 
     def plot(self, ax: Any = None) -> Any:
         """Dots of the four measures, one per release; needs matplotlib."""
@@ -169,6 +193,7 @@ class IdentityRisk:
             rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), f"{low:.2f} to {high:.2f}"])
         if len(rows) > 1:
             rows.append(["mean", "", *(self.mean[m] for m in IDENTITY_MEASURES), ""])
+        process = self.interval("process")
         left_out = [
             (label, out["original"], out["synthetic"]) for label, out in zip(self.labels, self.left_out, strict=True)
         ]
@@ -178,13 +203,13 @@ class IdentityRisk:
                 *grouping_in_words(self.grouping),
                 *left_out_in_words(left_out, self.n_original, self.n_synthetic, "use_keys_na"),
                 "",
-                text_table(["release", "records", *IDENTITY_MEASURES, "repU 95 % interval"], rows),
+                text_table(["release", "records", *IDENTITY_MEASURES, f"repU {called('release')}"], rows),
                 "",
                 paragraph(
                     f"Of 100 original records, {number(self.UiO)} have a combination of keys that no other original",
                     f"record has (UiO); {number(self.repU)} of the 100 also meet exactly one synthetic record with it",
                     "(repU). UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
-                    "The interval is a bootstrap over original records.",
+                    *kinds_in_words(process.in_words("repU"), process.undefined),
                     "Not shown: what is learnt about the targets. A release can have repU 0",
                     "and still give a person away.",
                 ),
@@ -277,6 +302,7 @@ def identity(
         unmatched=study.unmatched(),
         warnings=study.notes(),
         _study=study,
+        _cuts={name: cut.cuts for name, cut in study.cut(ngroups_keys).items()},
     )
 
 

@@ -20,10 +20,19 @@ from unveil.microdata.holdout import Holdout
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.shown import commands_shown
-from unveil.tables.bootstrap import percentile_interval, resample
+from unveil.stats import Interval, kinds_in_words
+from unveil.tables.bootstrap import resample, share_interval
+from unveil.tables.intervals import (
+    Halves,
+    attribute_process,
+    attribute_release,
+    identity_process,
+    identity_release,
+    replicated_uniques,
+)
 from unveil.tables.recount import Recount
 from unveil.tables.rules import rules_of
-from unveil.tables.rung import Rung, excess_over
+from unveil.tables.rung import Rung, above_null
 from unveil.tables.shuffled import shuffled_measures
 from unveil.tables.study import Study
 from unveil.tables.sums import percent
@@ -162,8 +171,9 @@ def _sentences(found: Ladder) -> list[str]:
         paragraph(
             f"Value: of 100 original records, {number(rep.value)} are unique by their keys in both files (repU);",
             f"{number(disco.value)} have {found.target!r} disclosed, and rightly (DiSCO); for {number(dcap.value)} a",
-            "guess from the release is right (DCAPd). The interval is a bootstrap over original records.",
+            "guess from the release is right (DCAPd).",
         ),
+        paragraph(*_kinds(found)),
         paragraph(
             f"Margin: without any release, naming the most frequent value is right for {number(disco.margin)}, and a",
             f"guess drawn from the shares of the values for {number(dcap.margin)} (baseCAPd).",
@@ -187,18 +197,31 @@ def _sentences(found: Ladder) -> list[str]:
             "show that the record itself was used; held-out records do.",
         ),
         *(paragraph(f"{name} is not defined: {reason}.") for name, reason in found.undefined.items()
-          if reason not in (_NO_TARGET, _NO_HOLDOUT, _ONLY_ORIGINAL)),
+          if reason not in (_NO_TARGET, _NO_HOLDOUT, _ONLY_ORIGINAL) and not name.endswith("process_interval")),
     ]  # fmt: skip
 
 
-def ladder(risk: AttributeRisk, *, permutations: int, holdout: Any, level: float, seed: int) -> Ladder:
+def _kinds(found: Ladder) -> list[str]:
+    """Over what the intervals are, and the process intervals."""
+    ends = ", ".join(
+        f"{name} {_span(rung.process_interval)}" for name, rung in found.mean.items()
+        if not math.isnan(rung.process_interval[0])
+    )  # fmt: skip
+    reasons = [found.undefined[f"{name}.process_interval"] for name in _NAMES
+               if f"{name}.process_interval" in found.undefined]  # fmt: skip
+    return kinds_in_words(ends, reasons[0] if reasons else None, found.level)
+
+
+def ladder(
+    risk: AttributeRisk, *, permutations: int, holdout: Any, halves: Halves | None, level: float, seed: int
+) -> Ladder:
     """Put the measures of a target among their baselines.
 
     Parameters
     ----------
     risk
         The measures.
-    permutations, holdout, level, seed
+    permutations, holdout, halves, level, seed
         See :meth:`unveil.tables.AttributeRisk.ladder`.
     """
     for name, value in (("permutations", permutations), ("seed", seed)):
@@ -213,32 +236,37 @@ def ladder(risk: AttributeRisk, *, permutations: int, holdout: Any, level: float
     of_others = () if unseen is None else unseen.pair.notes(map(unseen.pair.column, (*risk.keys, risk.target)))
     releases = range(pair.n_releases)
     seeds = np.random.SeedSequence(seed).spawn(pair.n_releases)
-    own = [_contributions(source, release) for release in releases]
     nulls = [shuffled_measures(source, release, permutations, seeds[release]) for release in releases]
     outside = [] if held_out is None else [_contributions(held_out, release) for release in releases]
     fixed = _fixed(source, risk.releases[0]["baseCAPd"])
+    uniques = [percent(int(replicated_uniques(source.study, r).sum()), pair.n_original) for r in releases]
 
     def rungs(chosen: Sequence[int]) -> dict[str, Rung]:
-        spans = _intervals(_mean(own, chosen), level, seed)
+        draws: dict[str, Any] = {"n": _REPLICATES, "seed": seed, "level": level}
+        spans = attribute_release(source, chosen, **draws)
+        spans["repU"] = identity_release(source.study, chosen, **draws)["repU"]
         others = _mean(outside, chosen)
         outside_spans = _intervals(others, level, seed)
         null = _mean(nulls, chosen)
-        values = {"repU": percent(math.fsum(_mean(own, chosen)["repU"]), pair.n_original)}
+        values = {"repU": math.fsum(uniques[r] for r in chosen) / len(chosen)}
         values |= {name: math.fsum(risk.releases[r][name] for r in chosen) / len(chosen) for name in null}
         found = {name: replace(Rung(values[name], spans[name]), **fixed[name]) for name in _NAMES}
         for name in null:
-            found[name] = replace(found[name], **excess_over(values[name], null[name], level))
+            found[name] = replace(found[name], **above_null(values[name], null[name], spans[name], level))
             if others:
                 held = percent(math.fsum(others[name]), len(others[name]))
                 found[name] = replace(found[name], held_out=held, held_out_interval=outside_spans[name])
         return found
 
+    process = attribute_process(source, risk.options, halves, level)
+    process["repU"] = identity_process(source.study, source.cuts, halves, level)
+    mean = rungs(releases)
     return Ladder(
         keys=risk.keys,
         target=risk.target,
         releases=tuple(rungs([release]) for release in releases),
-        mean=rungs(releases),
-        undefined=_undefined(nulls, held_out is not None),
+        mean={name: replace(mean[name], process_interval=(process[name].low, process[name].high)) for name in mean},
+        undefined=_undefined(nulls, held_out is not None) | _without(process),
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         n_held_out=None if held_out is None else len(held_out.target.original),
@@ -249,6 +277,11 @@ def ladder(risk: AttributeRisk, *, permutations: int, holdout: Any, level: float
         flavour=pair.flavour,
         warnings=tuple(dict.fromkeys([*risk.warnings, *of_others])),
     )
+
+
+def _without(process: Mapping[str, Interval]) -> dict[str, str]:
+    """Why there is no process interval, by measure."""
+    return {f"{name}.process_interval": one.undefined for name, one in process.items() if one.undefined is not None}
 
 
 def _held_out(risk: AttributeRisk, holdout: Holdout) -> Recount:
@@ -271,11 +304,7 @@ def _mean(figures: Sequence[Mapping[str, Floats]], chosen: Sequence[int]) -> dic
 def _contributions(source: Recount, release: int) -> dict[str, Floats]:
     """Per person, what they add to each measure."""
     records = source.records(release)
-    return {
-        "repU": records["replicated_unique"].astype(float),
-        "DiSCO": records["disco"].astype(float),
-        "DCAPd": records["ps"],
-    }
+    return {"DiSCO": records["disco"].astype(float), "DCAPd": records["ps"]}
 
 
 def _fixed(source: Recount, margin: float) -> dict[str, dict[str, Any]]:
@@ -303,7 +332,10 @@ def _intervals(contributions: Mapping[str, Floats], level: float, seed: int) -> 
         return {}
     n = len(next(iter(contributions.values())))
     draws = resample(contributions, np.ones(n, dtype=np.int64), n=_REPLICATES, seed=seed)
-    return {name: percentile_interval(values, level, n) for name, values in draws.items()}
+    return {
+        name: share_interval(100 * math.fsum(contributions[name]) / n, values, level, n)
+        for name, values in draws.items()
+    }
 
 
 def _undefined(nulls: Sequence[Mapping[str, Floats]], held_out: bool) -> dict[str, str]:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.stats import called, kinds_in_words
 from unveil.tables.exclusions import RULES
 from unveil.tables.wording import RISE, grouping_in_words, heading, left_out_in_words
 
@@ -30,7 +32,7 @@ def one_target(risk: AttributeRisk) -> str:
         *grouping_in_words(risk.grouping),
         *_left_out(risk),
         "",
-        text_table(["release", "records", *_PRINTED, "DiSCO 95 % interval"], rows),
+        text_table(["release", "records", *_PRINTED, f"DiSCO {called('release')}"], rows),
         "",
         paragraph(
             f"Beside it: the original itself discloses {number(first['Dorig'])} (Dorig) and attributes",
@@ -39,7 +41,7 @@ def one_target(risk: AttributeRisk) -> str:
             f"Of 100 original records, {number(risk.mean['DiSCO'])} have keys that in the release go with one value of",
             f"{risk.target!r} only, and it is their own (DiSCO).",
             "All are percent of original records; TCAP is percent of the DiS records.",
-            "The interval is a bootstrap over original records.",
+            *_kinds([risk]),
         ),
     ]
     lines.extend(paragraph(f"{name} is not defined: {reason}.") for name, reason in risk.undefined.items())
@@ -72,19 +74,30 @@ def several_targets(risks: AttributeRisks) -> str:
             *grouping_in_words(grouping),
             *(line for risk in risks for line in _left_out(risk, f"{risk.target}: ")),
             "",
-            text_table(["target", *shown, "DiSCO 95 % interval", "look at"], rows),
+            text_table(["target", *shown, f"DiSCO {called('release')}", "look at"], rows),
             "",
             paragraph(
                 "Percent of original records. Dorig: disclosed by the original itself. DiSCO: disclosed by the",
                 "release, and correct. baseCAPd: right by guessing from the margin alone; DCAPd: right by guessing",
-                "from the release; CAPd: right by guessing from the original. The interval is a bootstrap over",
-                "original records" + (" and spans the releases." if m > 1 else "."),
+                "from the release; CAPd: right by guessing from the original.",
+                *(["The interval in the table spans those of the releases."] if m > 1 else []),
+                *_kinds(risks),
             ),
             *(paragraph(f"{risk.target}: {line}") for risk in risks for line in _checks_in_words(risk)),
             *warnings_in_words(risks.notes),
             *([paragraph(f"{', '.join(rising)}: {RISE}.")] if rising else []),
         ]
     )
+
+
+def _kinds(risks: Iterable[AttributeRisk]) -> list[str]:
+    """Over what intervals are, and the process intervals; of several targets with their names."""
+    found = {risk.target: risk.interval("process") for risk in risks}
+    names = {(target, measure): measure if len(found) == 1 else f"{measure} of {target!r}"
+             for target in found for measure in ("DiSCO", "DCAPd")}  # fmt: skip
+    words = [found[target][measure].in_words(name) for (target, measure), name in names.items()]
+    reasons = [one.undefined for spans in found.values() for one in spans.values()]
+    return kinds_in_words(", ".join(filter(None, words)), reasons[0])
 
 
 def _checks_in_words(risk: AttributeRisk) -> list[str]:

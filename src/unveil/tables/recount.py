@@ -11,9 +11,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.microdata.column import CodedColumn
+from unveil.microdata.grouping import regrouped
+from unveil.microdata.pair import Pair
 from unveil.tables.cells import Cells, join_cells
 from unveil.tables.checks import DiscoCells
 from unveil.tables.exclusions import CellRules, Tables, add_removed, tabulate
+from unveil.tables.process import copied
+from unveil.tables.rules import rules_of
 from unveil.tables.study import Study
 from unveil.tables.sums import AttributeSums, sum_cells
 
@@ -103,6 +107,20 @@ class Recount:
             "disclosive": tables.counts["DiS"][at] > 0,
             "disco": tables.counts["DiSCO"][at] > 0,
         }
+
+    def copied(self, release: int) -> dict[str, NDArray[np.float64]]:
+        """Per kind of original record what a release record like it would change for the others.
+
+        The kinds are those of :meth:`contributions`; see :func:`unveil.tables.process.copied`.
+        """
+        cells, tables = self.counted(release)
+        return {name: change[cells.d > 0] for name, change in copied(cells, tables).items()}
+
+    def over(self, part: Pair, options: Mapping[str, Any]) -> Recount:
+        """The same target of some of the records and releases, cut as it was."""
+        study = self.study.over(part, self.cuts)
+        target = regrouped(part.column(self.target.name), self.cuts.get(self.target.name, ()))
+        return Recount(study, target, rules_of(study, target, options), self.cuts)
 
     def contributions(self, release: int) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
         """Per measure, what each original record of a cell adds to it, and the number of such records."""

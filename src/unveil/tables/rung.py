@@ -10,7 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Rung", "excess_over", "mid_quantiles"]
+from unveil.stats import over_null
+
+__all__ = ["Rung", "above_null"]
 
 Floats = NDArray[np.float64]
 _NOWHERE = (math.nan, math.nan)
@@ -23,7 +25,9 @@ class Rung:
     Attributes
     ----------
     value, interval
-        The measure, and its bootstrap interval over original records.
+        The measure, and its release interval: over records, with the release kept.
+    process_interval
+        Over persons and releases; of the mean over the releases only.
     margin
         What guessing without any release achieves.
     null_mean, null_95, p_value
@@ -32,9 +36,9 @@ class Rung:
     ceiling
         The original attacked with itself.
     held_out, held_out_interval
-        The measure of real records that the synthesizer never saw, and its bootstrap interval.
+        The measure of real records that the synthesizer never saw, and its release interval.
     excess, excess_interval
-        ``100 (value - null_mean) / (100 - null_mean)``, and what shuffling leaves open of it.
+        ``100 (value - null_mean) / (100 - null_mean)``, and :func:`unveil.stats.excess_interval`.
     """
 
     value: float
@@ -48,6 +52,7 @@ class Rung:
     held_out_interval: tuple[float, float] = _NOWHERE
     excess: float = math.nan
     excess_interval: tuple[float, float] = _NOWHERE
+    process_interval: tuple[float, float] = _NOWHERE
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain values; an interval is a list of its two ends."""
@@ -65,63 +70,29 @@ class Rung:
         return row
 
 
-def excess_over(value: float, null: Floats, level: float) -> Mapping[str, Any]:
-    """What stands above a null: mean, 95th percentile, p-value, excess and its interval.
-
-    Under independence the value and its shuffles are exchangeable. The interval holds the excess over every null value
-    between the central quantiles of all of them, so that it covers 0 exactly where the value itself lies between these
-    quantiles. Quantiles are those of the mid-distribution, in which the records that tie count half: with few distinct
-    values plain quantiles would cover too often.
+def above_null(value: float, null: Floats, interval: tuple[float, float], level: float) -> Mapping[str, Any]:
+    """What stands above a null, by the names of a rung; in percent, p-value excepted.
 
     Parameters
     ----------
-    value
-        The measure, in percent.
+    value, interval
+        The measure and its release interval.
     null : (b,)
         The measure of shuffled releases.
     level
         Coverage, between 0 and 1.
 
-    References
-    ----------
-    Ernst (2004), Permutation methods: a basis for exact inference, Statistical Science 19, 676-685. Ma, Genton & Parzen
-    (2011), Asymptotic properties of sample quantiles of discrete distributions, Annals of the Institute of Statistical
-    Mathematics 63, 227-243.
-
     Examples
     --------
-    >>> found = excess_over(60.0, np.array([20.0] * 20 + [30.0] * 20), 0.9)
+    >>> found = above_null(60.0, np.array([20.0] * 20 + [30.0] * 20), (55.0, 65.0), 0.9)
     >>> found["null_mean"], round(found["p_value"], 3), round(found["excess"], 1)
     (25.0, 0.024, 46.7)
     """
-    if not len(null) or math.isnan(value):
-        return {}
-    mean = math.fsum(null) / len(null)
-    # Means over releases are rounded: what differs by that alone is a tie.
-    reached = int(np.count_nonzero(null >= value - 1e-9))
-    low, high = mid_quantiles(np.append(null, value).round(9), ((1 - level) / 2, (1 + level) / 2))
+    found = over_null(value / 100, null / 100, (interval[0] / 100, interval[1] / 100), level)
     return {
-        "null_mean": mean,
-        "null_95": float(np.quantile(null, 0.95)),
-        "p_value": (1 + reached) / (1 + len(null)),
-        "excess": _excess(value, mean),
-        "excess_interval": (_excess(value, high), _excess(value, low)),
+        "null_mean": 100 * found.null_mean,
+        "null_95": 100 * found.null_95,
+        "p_value": found.p_value,
+        "excess": 100 * found.excess,
+        "excess_interval": (100 * found.interval[0], 100 * found.interval[1]),
     }
-
-
-def _excess(value: float, null: float) -> float:
-    return float(100 * (value - null) / (100 - null)) if null < 100 - 1e-9 else math.nan
-
-
-def mid_quantiles(values: Floats, probabilities: tuple[float, ...]) -> Floats:
-    """Quantiles of the mid-distribution: between distinct values, linear in P(below) + P(equal) / 2.
-
-    Examples
-    --------
-    >>> mid_quantiles(np.array([1.0, 1.0, 2.0, 2.0]), (0.25, 0.5, 0.9)).tolist()
-    [1.0, 1.5, 2.0]
-    """
-    distinct, counts = np.unique(values, return_counts=True)
-    middle = (np.cumsum(counts) - counts / 2) / len(values)
-    quantiles: Floats = np.interp(probabilities, middle, distinct)
-    return quantiles

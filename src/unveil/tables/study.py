@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.microdata.column import CodedColumn
-from unveil.microdata.grouping import Grouping
+from unveil.microdata.grouping import Grouping, regrouped
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.pair import Pair
 from unveil.tables.cells import Cells, count_cells
@@ -75,6 +75,11 @@ class Study:
             flags = dict.fromkeys(names, as_flag(use_keys_na, "use_keys_na"))
         columns = tuple(coded(pair, name, ngroups_keys) for name in names)
         return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
+
+    def over(self, part: Pair, cuts: Mapping[str, Sequence[float]]) -> Study:
+        """The same keys of some of the records and releases (:meth:`unveil.Pair.part`), cut as they were."""
+        columns = tuple(regrouped(part.column(name), cuts.get(name, ())) for name in self.keys)
+        return Study(part, self.keys, columns, self.use_keys_na)
 
     def notes(self, *more: CodedColumn) -> tuple[str, ...]:
         """What deserves a look in figures that rest on the keys, and on more columns."""
