@@ -419,7 +419,7 @@ def _spelling(column: _Column, final: pa.ChunkedArray, decimal: str) -> Spelling
     gap = column.tokens[0] if column.tokens and not column.text.null_count else ""
     if column.typed is None or pa.types.is_dictionary(final.type) or pa.types.is_null(final.type):
         return Spelling()
-    values = pc.ascii_trim_whitespace(_without_gaps(_distinct(column.text))[0]).drop_null()
+    values = pc.ascii_trim_whitespace(_plain_values(column)).drop_null()
     amounts = column.notation if isinstance(column.notation, AmountNotation) else None
     days = column.notation if isinstance(column.notation, DayNotation) else None
     if pa.types.is_floating(final.type) or pa.types.is_integer(final.type):
@@ -478,11 +478,11 @@ _UNSETTLED = {
 def _warn_unsettled(columns: Sequence[_Column], form: Dialect, sign: str) -> None:
     """Text that looks like amounts or days, in no notation or in more than one."""
     for column in columns:
+        if column.typed is not None:
+            continue
         values = _plain_values(column)
-        if column.typed is None and not (sign == "," and infer(values) is not None):
-            unsettled = _unsettled(values)
-            if unsettled:
-                _warn(Note(f"{form.label}: column {column.name!r} holds {unsettled}"), [column.name])
+        if not (sign == "," and infer(values) is not None) and (unsettled := _unsettled(values)):
+            _warn(Note(f"{form.label}: column {column.name!r} holds {unsettled}"), [column.name])
 
 
 def _unsettled(values: pa.ChunkedArray) -> str | None:
@@ -498,7 +498,8 @@ def _unsettled(values: pa.ChunkedArray) -> str | None:
 
 
 def _plain_values(column: _Column) -> pa.ChunkedArray:
-    return _without_gaps(_distinct(column.text))[0]
+    values = _distinct(column.text)
+    return _without_gaps(values)[0] if column.tokens else values
 
 
 def _warn(message: str, columns: Iterable[str]) -> None:
