@@ -49,6 +49,19 @@ def test_factors_keep_their_levels_and_whether_these_are_ordered():
     assert source.variable("town").levels is None
 
 
+@pytest.mark.parametrize("number", [0, -1, 4])
+def test_a_level_that_a_factor_has_not_is_no_gap(tmp_path, number):
+    content = (FILES / "people_plain.rds").read_bytes()
+    codes = b"\0\0\0\2\0\0\0\1\0\0\0\2"  # the first records of a factor with three levels
+    place = content.index(codes)
+    path = tmp_path / "people.rds"
+    path.write_bytes(content[:place] + number.to_bytes(4, "big", signed=True) + content[place + 4 :])
+    with pytest.raises(
+        FileError, match=f"column 'sex', record 1: the factor has no level of number {number}; the file is"
+    ):
+        open_source(path)
+
+
 def test_dates_and_times():
     source = open_source(FILES / "people.rds")
     assert values(source, "born") == [dt.date(1942, 4, 13) + dt.timedelta(days=i) for i in range(11)] + [None]

@@ -226,8 +226,10 @@ def _factor(
     value: Any, levels: Any, name: str, ordered: bool, reading: RReading
 ) -> tuple[pa.ChunkedArray, Variable | None]:
     texts = texts_of(levels, reading, f"a level of column {name!r}")
-    codes = np.where(np.ma.getmaskarray(value.value), 0, np.ma.getdata(value.value).astype(np.int64))
-    outside = np.flatnonzero((codes < 0) | (codes > len(texts)))
+    absent = np.ma.getmaskarray(value.value)
+    codes = np.where(absent, 0, np.ma.getdata(value.value).astype(np.int64))
+    # Levels are numbered from 1: a 0 is no gap, which has a number of its own.
+    outside = np.flatnonzero(~absent & ((codes < 1) | (codes > len(texts))))
     if len(outside):
         raise FileError(
             f"{reading.label}: column {name!r}, record {outside[0] + 1}: the factor has no level of number "
