@@ -62,6 +62,24 @@ def test_a_level_that_a_factor_has_not_is_no_gap(tmp_path, number):
         open_source(path)
 
 
+@pytest.mark.parametrize(
+    ("sound", "damaged", "said"),
+    [
+        (b"\0\0\0\4town", b"\0\0\0\4to\0n", "the names of the columns, number 6: not a text of R"),
+        (b"\0\0\0\4Bonn", b"\0\0\0\4\0onn", "column 'town', number 4: not a text of R"),
+        (b"\0\4\0\x09\0\0\0\4town", b"\0\0\0\x08\0\0\0\4town", "the names of the columns, number 6: not a text of R"),
+        (b"\0\4\0\x09\0\0\0\6levels", b"\0\4\0\x09\0\0\0\6levelt", "column 'sex': a factor without levels"),
+    ],
+)
+def test_what_r_cannot_have_written_is_damage(tmp_path, sound, damaged, said):
+    content = (FILES / "people_plain.rds").read_bytes()
+    assert sound in content
+    path = tmp_path / "people.rds"
+    path.write_bytes(content.replace(sound, damaged, 1))
+    with pytest.raises(FileError, match=f"people.rds: {said}; the file is damaged"):
+        open_source(path)
+
+
 def test_dates_and_times():
     source = open_source(FILES / "people.rds")
     assert values(source, "born") == [dt.date(1942, 4, 13) + dt.timedelta(days=i) for i in range(11)] + [None]

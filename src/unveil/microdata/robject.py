@@ -79,6 +79,8 @@ def texts_of(value: Any, reading: RReading, what: str) -> list[str | None]:
     ------
     DataError
         If a text is not in the encoding that it should have; ``what`` and its place are named.
+    FileError
+        If it is no text at all.
     """
     known: dict[tuple[bytes, int], str] = {}
     texts: list[str | None] = []
@@ -88,6 +90,9 @@ def texts_of(value: Any, reading: RReading, what: str) -> list[str | None]:
             continue
         key = (one.value, one.info.gp)
         if key not in known:
+            # R has no text with a zero in it, and no other object in a vector of texts.
+            if one.info.type.name != "CHAR" or b"\0" in one.value:
+                raise FileError(f"{reading.label}: {what}, number {place}: not a text of R; the file is damaged")
             try:
                 known[key] = one.value.decode(_encoding(one.info.gp, reading))
             except (UnicodeDecodeError, LookupError):
@@ -146,7 +151,9 @@ def column_of(
         return _broken_down(value, name, reading), None
     if kind not in ("LGL", "INT", "REAL", "STR") or set(classes) & set(_NOT_ONE_NUMBER):
         return _refusal(name, _spoken(kind, classes), reading), None
-    if "factor" in classes and "levels" in held:
+    if "factor" in classes:
+        if "levels" not in held:
+            raise FileError(f"{reading.label}: {where}: a factor without levels; the file is damaged")
         return _factor(value, held["levels"], name, "ordered" in classes, reading)
     if kind == "STR":
         column = _chunk(_text_column(texts_of(value, reading, where)))
