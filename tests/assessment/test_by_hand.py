@@ -1,0 +1,281 @@
+"""Small parts of an assessment, each with figures worked out by hand."""
+
+from __future__ import annotations
+
+import math
+from importlib import metadata
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.assessment import advice_part
+from unveil.assessment.comparison import _said
+from unveil.assessment.document import PACKAGES, _provenance
+from unveil.assessment.gate_rules import At, correlation, difference, figure, high, log_odds, low, p_value, two_digits
+from unveil.assessment.groups import group_rows
+from unveil.assessment.key_tables import _rung
+from unveil.assessment.part import Clock, Context, Skipped
+from unveil.assessment.posterior_part import _certain_figure, _entry, _limit, _mean_figure
+from unveil.assessment.public import public_summary
+from unveil.assessment.rounding import Rounding, significant
+from unveil.assessment.scenario import Scenario
+from unveil.assessment.utility_part import _figure
+from unveil.assessment.wording import of_hundred, probability
+
+
+def entry(measure: str, value: float | None, unit: str = "percent", target: str | None = None, **more: Any) -> Any:
+    blank = {"ceiling": None, "null_mean": None, "persons": None}
+    return {"measure": measure, "value": value, "unit": unit, "target": target} | blank | more
+
+
+# The summary for everybody ------------------------------------------------------------------------------------------
+
+
+def summary_of(figures: list[Any], utility: list[Any], records: int = 1000, draw: float = 0.5) -> list[Any]:
+    whole = {
+        "data": {"original": {"records": records}}, "scenario": {"minimum_count": 10}, "figures": figures,
+        "utility": {"figures": utility},
+    }  # fmt: skip
+    return public_summary(whole, lambda: draw)["figures"]
+
+
+def test_the_summary_is_of_a_hundred_and_takes_the_highest_of_several_targets() -> None:
+    """Of 1000 persons a step is 1; by the draw of 0.5 what lies more than half a step above goes up."""
+    figures = [
+        entry("repU", 12.3, ceiling=50.7), entry("DiSCO", 5.2, target="a", null_mean=1.7),
+        entry("DiSCO", 7.9, target="b"), entry("DCAP", math.nan, target="a"), entry("DCAP", None, target="b"),
+        entry("RAPID", 0.2, "share"),
+    ]  # fmt: skip
+    utility = [entry("mean TVD", 0.124, "distance"), entry("worst pair TVD", 0.337, "distance"),
+               entry("S_pMSE", 3.0, "distance")]  # fmt: skip
+    rows = [(one["measure"], one["value"], one["beside"], one["step"]) for one in summary_of(figures, utility)]
+    assert rows == [
+        ("repU", 12, 51, 1), ("DiSCO", 8, None, 1), ("mean TVD", 12, None, 1), ("worst pair TVD", 34, None, 1),
+    ]  # fmt: skip
+    repu, disco, *_ = summary_of(figures, utility)
+    assert repu["beside_what"] == "alone in the original"
+    assert disco["beside_what"] == ""
+    assert [one["value"] for one in summary_of(figures, utility, draw=0.0)] == [13, 8, 13, 34]
+    assert [one["value"] for one in summary_of(figures, utility, draw=0.99)] == [12, 7, 12, 33]
+
+
+def test_the_summary_leaves_out_figures_of_few_persons() -> None:
+    assert summary_of([entry("repU", 12.3, ceiling=50.7)], [], records=49) == []
+    figures = [entry("repU", 12.3), entry("DiSCO", 9.0, persons=49), entry("DCAP", 10.0, persons=50)]
+    # Of 50 persons a step is 20, and 10 is half of it; of 49 there is none.
+    for draw, value in ((0.4, 20), (0.6, 0)):
+        rows = [(one["measure"], one["value"], one["step"]) for one in summary_of(figures, [], draw=draw)]
+        assert rows == [("repU", 12, 1), ("DCAP", value, 20)]
+
+
+# Rounding -----------------------------------------------------------------------------------------------------------
+
+
+def test_rounding_by_hand() -> None:
+    """Of 300 persons and a minimum of 10 a step is 5 percent."""
+    survey = Rounding(300, 10)
+    assert [survey.nearest(v) for v in (0.0, 2.4, 2.6, -2.4, -2.6, 12.6, -12.4)] == [0, 0, 5, 0, -5, 15, -10]
+    assert [survey.nearest(v, power=-2) for v in (0.024, 0.026, -0.51)] == [0, 0.05, -0.5]
+    assert [survey.percent(v) for v in (0.0, 0.1, 2.6, 97.4, 99.9, 100.0, -3.0, -12.6)] == [
+        0,
+        5,
+        5,
+        95,
+        95,
+        100,
+        -5,
+        -15,
+    ]
+    assert [survey.share(v) for v in (0.0, 0.001, 0.999, 1.0)] == [0, 0.05, 0.95, 1]
+    assert [survey.outward(v, up=up) for v, up in ((5.0, True), (5.1, True), (5.0, False), (4.9, False))] == [
+        5,
+        10,
+        5,
+        0,
+    ]
+    assert [survey.probability(v) for v in (0.0, 0.0123, 0.049, 0.06, 0.5)] == [0, 0.01, 0.05, 0.05, 0.5]
+    assert [survey.count(n) for n in (0, 9, 10, 14, 15, 16)] == [0, None, 10, 10, 20, 20]
+    few = Rounding(49, 10)
+    undefined = (few.nearest(3.0), few.percent(3.0), few.outward(3.0, up=True), few.probability(0.3), few.step)
+    assert undefined == (None,) * 5
+    assert [few.percent(v) for v in (0.0, 100.0)] == [0, 100]
+    assert Rounding(9, 10).percent(0.0) is None
+    assert [survey.nearest(math.nan), survey.percent(math.inf), survey.outward(-math.inf, up=False)] == [None] * 3
+    assert [significant(1234.0), significant(0.0567), significant(1234.0, 1)] == [1200, 0.057, 1000]
+
+
+def test_rules_of_the_gate_by_hand() -> None:
+    def at(**row: Any) -> At:
+        return At(Rounding(300, 10), row, "value", 0, {}, {})
+
+    percent = at(measure="DiSCO", unit="percent")
+    assert [rule(12.6, percent) for rule in (low, figure, high)] == [10, 15, 15]
+    assert [rule(0.126, at(measure="RAPID", unit="share")) for rule in (low, figure, high)] == [0.1, 0.15, 0.15]
+    assert [rule(0.631, at(measure="membership AUC", unit="auc")) for rule in (low, figure, high)] == [0.6, 0.65, 0.65]
+    # A mean probability is no number of persons; some distances are shares of records, and others are not.
+    assert figure(0.0123, at(measure="posterior", unit="share")) == 0.01
+    assert figure(0.126, at(measure="mean TVD", unit="distance")) == 0.15
+    assert figure(3.456, at(measure="S_pMSE", unit="distance")) == 3.5
+    assert figure(3.0, at(measure="else", unit="unknown")) is None
+    assert (correlation(0.126, percent), difference(-12.4, percent)) == (0.15, -10)
+    assert (two_digits(3.456, percent), two_digits([1.26, "x", True, None], percent)) == (3.5, [1.3, None, None, None])
+    assert [log_odds(v, percent) for v in (0.2, 0.3, -1.3, 2.0)] == [0, 0.5, -1.5, 2]
+    assert [p_value(v, percent) for v in (0.001, 0.051, 1.0)] == [0.05, 0.1, 1]
+    many = At(Rounding(10**6, 10), {}, "value", 0, {}, {})
+    assert p_value(0.001, many) == 0.01
+
+
+# Figures ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_interval_of_a_utility_is_that_of_the_mean_over_releases() -> None:
+    found = _figure("mean TVD", [0.1, 0.2, 0.4], 0.95)
+    # Mean 7/30; squared deviations sum to 14/300, over 2; by three releases.
+    half = 1.959963984540054 * math.sqrt(14 / 300 / 2) / math.sqrt(3)
+    assert found.value == pytest.approx(7 / 30)
+    assert (found.low, found.high) == (pytest.approx(7 / 30 - half), pytest.approx(7 / 30 + half))
+    alone = _figure("mean TVD", [0.1], 0.95)
+    assert (alone.value, math.isnan(alone.low), math.isnan(alone.high)) == (0.1, True, True)
+
+
+def test_figures_of_a_posterior_by_hand() -> None:
+    """Of 0.2, 0.4 and 0.9 the mean is a half, the standard deviation sqrt(0.13); beforehand it was a quarter."""
+    weighed = SimpleNamespace(posterior=np.array([0.9, 0.2, 0.4]), prior=np.full(3, 0.25))
+    found = _mean_figure(weighed, "ill", "exact", 0.5, 2)
+    half = 0.6744897501960817 * math.sqrt(0.13 / 3)
+    assert (found.value, found.margin, found.persons) == (pytest.approx(0.5), 0.25, 3)
+    assert (found.low, found.high) == (pytest.approx(0.5 - half), pytest.approx(0.5 + half))
+    # Gain is (posterior - 1/4) / (3/4).
+    assert found.excess == pytest.approx(1 / 3)
+    assert found.excess_low == pytest.approx(1 / 3 - half / 0.75)
+    assert found.excess_high == pytest.approx(1 / 3 + half / 0.75)
+    wide = _mean_figure(weighed, "ill", "exact", 0.9999, 2)
+    assert (wide.low, wide.high) == (0, 1)
+    one = SimpleNamespace(posterior=np.array([0.5]), prior=np.array([1.0]))
+    alone = _mean_figure(one, "ill", "exact", 0.95, 2)
+    assert all(math.isnan(v) for v in (alone.excess, alone.excess_low))
+    certain = {"strongest": "exact", "releases": [{"exact": {"n_records": 40, "share_certain": 0.25}}]}
+    share = _certain_figure(certain, "ill", 0.95, 10)
+    z, p, n = 1.959963984540054, 0.25, 40
+    middle, width = (p + z * z / (2 * n)) / (1 + z * z / n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    assert (share.value, share.persons) == (0.25, 40)
+    assert (share.low, share.high) == (
+        pytest.approx(middle - width / (1 + z * z / n)), pytest.approx(middle + width / (1 + z * z / n)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(("n", "told"), [(10, True), (9, False)])
+def test_figures_of_fewer_persons_than_the_minimum_are_not_kept(n: int, told: bool) -> None:
+    names = (
+        "mean_prior",
+        "mean_posterior",
+        "mean_normalised_gain",
+        "share_above_half",
+        "share_above_90",
+        "share_certain",
+    )
+    figures = dict.fromkeys(names, 0.5) | {"n_records": n, "normalised_gain_histogram": {"counts": [n]}}
+    sampled = {
+        "strongest": "exact", "releases": [{"exact": figures}], "n_values": 2, "prior": "uniform", "cross": ["row"],
+        "subgroups": {"sex": [[{"level": "f", "n": 10}, {"level": "m", "n": 9}]]}, "settings_check": None,
+    }  # fmt: skip
+    context: Any = SimpleNamespace(scenario=SimpleNamespace(minimum_count=10))
+    found = _entry(context, {"sampled": sampled})
+    assert found["rows"][0]["mean_posterior"] == (0.5 if told else None)
+    assert found["gain_histogram"] == ({"counts": [n]} if told else None)
+    assert found["cross"] == (["row"] if told else [])
+    assert found["subgroups"] == {"sex": [[{"level": "f", "n": 10}]]}
+
+
+def test_what_ended_the_work_is_the_budget_or_the_longest_time_of_a_target() -> None:
+    def context(left: float, parts: int) -> Any:
+        return SimpleNamespace(clock=SimpleNamespace(left=left, budget=100.0), parts_left=parts)
+
+    assert _limit(context(10.0, 1)) == "The budget was 100 seconds; a larger one gets further"
+    assert _limit(context(1e6, 1)).startswith("A target gets ")
+    # Much time that many parts share is little for each.
+    assert _limit(context(1000.0, 1000)).startswith("The budget was 100 seconds")
+
+
+def test_groups_are_in_percent_or_shares() -> None:
+    table = pa.table({"x": ["a"] * 12})
+    flags = np.r_[np.ones(3), np.zeros(9)]
+    for scale, unit in ((100.0, "percent"), (1.0, "share")):
+        (row,) = group_rows(unveil.Pair(table, table.slice(0)), "x", {"m": flags}, least=10, scale=scale)
+        assert (row["unit"], row["value"], row["persons"]) == (unit, scale * 0.25, 12)
+
+
+def test_a_baseline_that_is_not_defined_says_why() -> None:
+    people = pa.table({"k": ["a", "b"], "t": [1, 1]})
+    ladder = unveil.attribute(unveil.Pair(people, people.slice(0)), "k", target="t").ladder(permutations=3)
+    disco = _rung(ladder, "DiSCO", None)
+    assert "DiSCO.excess: a shuffled release gets everybody right" in disco["undefined"]
+    assert "DCAPd" not in disco["undefined"]
+    assert disco["undefined"].public == "some baselines are not defined"
+    assert disco["per_release"] == [100]
+    holdout = pa.table({"k": ["a"], "t": [2]})
+    people = pa.table({"k": ["a", "a", "b", "b"], "t": [1, 2, 1, 2]})
+    risk = unveil.attribute(unveil.Pair(people, people.slice(0)), "k", target="t")
+    found = risk.ladder(permutations=3, holdout=holdout)
+    rung = _rung(found, "DCAPd", None)
+    assert rung["undefined"] is None
+    assert rung["excess"] == pytest.approx(found.mean["DCAPd"].excess / 100)
+    assert rung["excess_low"] == pytest.approx(found.mean["DCAPd"].excess_interval[0] / 100)
+    assert rung["excess_high"] == pytest.approx(found.mean["DCAPd"].excess_interval[1] / 100)
+
+
+# Words --------------------------------------------------------------------------------------------------------------
+
+
+def test_nearly_0_and_nearly_all_in_words() -> None:
+    assert [probability(v) for v in (0.01, 0.0099, 0.00012, 0.994, 0.996, 0.99996)] == [
+        "0.01", "0.0099", "0.00012", "0.99", "0.996", "0.99996",
+    ]  # fmt: skip
+    assert [of_hundred(v) for v in (0.0, 0.5, 1.0)] == ["0", "50.0", "100"]
+
+
+def test_what_all_candidates_say_is_said_once() -> None:
+    found: Any = {
+        "a": SimpleNamespace(warnings=["of both", "of a"]), "b": SimpleNamespace(warnings=["of both", "of b"]),
+        "c": SimpleNamespace(warnings=["of both", "of b"]),
+    }  # fmt: skip
+    assert _said(["of the files"], found) == ("of the files", "of both", "a: of a", "b, c: of b")
+
+
+def test_settings_are_not_tried_without_a_synthesizer_or_without_time() -> None:
+    table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
+    pair = unveil.Pair(table, table.slice(0, 6))
+    scenario = Scenario.of(pair, "sex", "ill")
+    with pytest.raises(Skipped, match="the synthesizer was not given"):
+        advice_part.settings_advice_part(Context(pair, scenario, Clock(100.0)))
+    with pytest.raises(Skipped, match="the budget was used up before other settings were tried"):
+        advice_part.settings_advice_part(Context(pair, scenario, Clock(0.0), synthesizer=object()))
+
+
+@pytest.mark.parametrize(
+    ("setting", "value", "action"),
+    [
+        ("m", "2", "Release 2 file(s) instead of all."),
+        ("merged levels", "of 9", "Merge the levels of ill into levels of 9 at least, before synthesis."),
+        ("top coding", "the largest 5 %", "Top-code the largest 5 % of ill before synthesis."),
+        ("noise", "20 % replaced", "Replace 20 % of the values of ill at random before synthesis."),
+        ("minbucket", "25", "Set minbucket to 25."),
+        ("cp", "0.001", "Set cp to 0.001."),
+    ],
+)
+def test_actions_in_words(setting: str, value: str, action: str) -> None:
+    row: Any = SimpleNamespace(setting=setting, value=value)
+    assert advice_part._action("ill", row) == action
+
+
+def test_versions_of_packages_and_sizes_of_files_are_kept() -> None:
+    table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
+    pair = unveil.Pair(table, table.slice(0, 6))
+    found = _provenance(Context(pair, Scenario.of(pair, "sex", "ill"), Clock(1.0)), [])
+    assert found["packages"]["numpy"] == metadata.version("numpy")
+    assert set(found["packages"]) == set(PACKAGES)
+    assert [one["role"] for one in found["inputs"]] == ["original", "release"]

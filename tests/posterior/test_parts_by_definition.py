@@ -1,0 +1,136 @@
+"""Small parts of the posterior, each against its definition."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import gamma
+
+import unveil
+from unveil.posterior.chain import build_chain
+from unveil.posterior.closed import HistogramEvidence
+from unveil.posterior.evidence import Step, fit_fixed_trees
+from unveil.posterior.refit import quietly
+from unveil.posterior.risk import _text
+from unveil.posterior.settings_check import WEIGHTS, _finer, _log10_tail, _log_ratio
+from unveil.posterior.simulated import _log_ratio as simulated_log_ratio
+from unveil.posterior.walkable import _matched
+from unveil.posterior.weigh import _add_by_value, _telling_part, block_size
+from unveil.synthesis import CartSynthesizer
+
+
+@pytest.mark.parametrize(
+    ("n_values", "values"),
+    [(3, [0, 1, 2]), (5, [0, 1, 2]), (5, [2, 3, 4]), (4, [3]), (3, [0, 0, 2]), (4, [2, 1, 0, 0]), (3, [1, 0, 2])],
+    ids=str,
+)
+def test_weights_of_worlds_are_added_to_their_values(n_values, values):
+    weight = np.random.default_rng(1).uniform(size=(2, len(values)))
+    mass = np.ones((2, n_values))
+    _add_by_value(mass, weight, np.array(values))
+    wanted = np.ones((2, n_values))
+    for world, value in enumerate(values):
+        wanted[:, value] += weight[:, world]
+    assert mass == pytest.approx(wanted)
+
+
+def test_records_are_worked_on_in_blocks_of_a_million_worlds():
+    assert [block_size(n, slow=False) for n in (0, 1, 1024, 2**20, 2**30)] == [2**20, 2**20, 1024, 1, 1]
+    assert [block_size(n, slow=True) for n in (1, 2**10, 2**14, 2**30)] == [256, 256, 64, 1]
+
+
+def one_to_one(one, other):
+    pairs = set(zip(one, other, strict=True))
+    return all(max(Counter(side).values(), default=0) <= 1 for side in zip(*pairs, strict=True))
+
+
+@given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=1, max_size=8))
+def test_columns_that_are_recodings_of_each_other(rows):
+    """Values match one to one, or do so when a single record is taken out."""
+    one, other = (list(side) for side in zip(*rows, strict=True))
+    without = [(one[:i] + one[i + 1 :], other[:i] + other[i + 1 :]) for i in range(len(rows))]
+    if one_to_one(one, other):
+        wanted = ""
+    else:
+        wanted = " but for one record" if any(one_to_one(*rest) for rest in without) else None
+    assert _matched(np.array(one, dtype=np.int32), np.array(other, dtype=np.int32)) == wanted
+
+
+def test_finer_trees_explain_better_by_their_shares():
+    """One leaf gives u two thirds and v one; half as large leaves give the value that is there all."""
+    original = pa.table({"x": ["a"] * 20 + ["b"] * 20 + ["c"] * 20, "y": ["u"] * 20 + ["v"] * 20 + ["u"] * 20})
+    release = pa.table({"x": ["a", "c", "a", "a", "b", "b"], "y": ["u"] * 4 + ["v"] * 2})
+    chain = build_chain(unveil.Pair(original, release), quietly(CartSynthesizer(minbucket=35), original), {}, [])
+    trees = [tree for tree in fit_fixed_trees(chain, chain.links, [0]) if tree.link.variable == "y"]
+    finer = fit_fixed_trees(chain, [_finer(tree.link) for tree in trees], [0])
+    assert _log_ratio(trees, trees) == pytest.approx(0, abs=1e-12)
+    # Per record (1 - w) ratio + w, with a ratio of 3/2 four times and of 3 twice, averaged over the weights.
+    wanted = math.log(np.mean([((1 - w) * 1.5 + w) ** 4 * ((1 - w) * 3 + w) ** 2 for w in WEIGHTS]))
+    assert _log_ratio(trees, finer) == pytest.approx(wanted)
+
+
+@pytest.mark.parametrize(("x2", "mean", "variance"), [(25.0, 10.0, 20.0), (3.0, 10.0, 20.0), (60.0, 30.0, 90.0)])
+def test_tail_is_that_of_a_gamma_distribution(x2, mean, variance):
+    exact = gamma.sf(x2, mean**2 / variance, scale=variance / mean)
+    assert 10 ** _log10_tail(x2, mean, variance) == pytest.approx(exact, rel=0.05)
+    assert _log10_tail(x2, 0.0, variance) == _log10_tail(x2, mean, 0.0) == 0
+
+
+def test_simulated_counts_are_poisson_against_those_of_the_other_worlds():
+    """Means over two replicates: 3 in the own world against 1 elsewhere; and none, for which half a record stands."""
+    counts = np.zeros((2, 2, 2))
+    counts[0, :, 0], counts[1, :, 0] = [2, 4], [1, 1]
+    counts[1, :, 1] = [5, 5]
+    found = simulated_log_ratio(counts, np.array([4.0, 6.0]), 1.0)
+    own, other = np.array([3.0, 5.0]), np.array([1.0, 0.5 / 2])
+    assert found == pytest.approx(np.array([4.0, 6.0]) * np.log(own / other) - (own - other))
+    assert simulated_log_ratio(counts[:1, :, :1], np.array([4.0]), 1.0).tolist() == [0]
+    twice = simulated_log_ratio(counts, np.array([4.0, 6.0]), 2.0)
+    assert found - twice == pytest.approx(own - other)
+
+
+@pytest.mark.parametrize(
+    ("count", "released", "scale"), [(60.0, 100, 5.0), (30.0, 30, 0.5), (2.0, 50, 10.0), (0.1, 0, 2.0), (30.0, 0, 1.0)]
+)
+def test_noised_counts_are_integrated_over_the_laplace_density(count, released, scale):
+    """``E[h^S exp(-s h)]`` of ``h = max(0, count + e)``, summed over a fine grid; all below 0 stands at 0."""
+    evidence = HistogramEvidence.__new__(HistogramEvidence)
+    evidence.s, evidence.scale = np.array([0.6, 1.0, 1.7]), scale
+    step = 0.002
+    h = np.arange(step / 2, 900, step)
+    density = np.exp(-np.abs(h - count) / scale) / (2 * scale)
+    for s, found in zip(evidence.s, evidence._integrate(count, released), strict=True):
+        with np.errstate(under="ignore"):
+            log = released * np.log(h / 50) - s * h
+            total = (density * np.exp(log)).sum() * step + (math.exp(-count / scale) / 2 if released == 0 else 0)
+        assert found - released * math.log(50) == pytest.approx(math.log(total), abs=1e-4)
+
+
+def test_the_part_that_tells_most_is_where_the_truth_rises_most():
+    """Two worlds, alike beforehand: the truth goes from 1/2 to 2/3, then to 16/17; where nothing rises, none tells."""
+    nothing = np.zeros((3, 2), dtype=np.int64)
+    log_prior = np.log(np.full((3, 2), 0.5))
+    truth = np.array([0, 0, 0])
+    rises, much, falls = (np.log(np.array([[ratio, 1.0]] * 3)) for ratio in (2.0, 8.0, 0.5))
+    # First record: the second part tells most; second: the first, as the second speaks against; third: none does.
+    first = np.vstack([rises[0], much[1], falls[2]])
+    second = np.vstack([much[0], falls[1], np.zeros(2)])
+    steps = [Step("a", nothing, first), Step("b", nothing, second)]
+    assert _telling_part(steps, log_prior, truth, -np.inf).tolist() == [1, 0, -1]
+    # A value that the release rules out, once, counts for nothing or for what an intruder allows for errors.
+    out = nothing.copy()
+    out[:, 1] = 1
+    ruled = [Step("a", nothing, np.zeros((3, 2))), Step("b", out, np.zeros((3, 2)))]
+    assert _telling_part(ruled, log_prior, truth, -np.inf).tolist() == [1, 1, 1]
+    assert _telling_part(ruled, log_prior, np.array([1, 1, 1]), -np.inf).tolist() == [-1, -1, -1]
+    assert _telling_part(ruled, log_prior, truth, 0.0).tolist() == [-1, -1, -1]
+
+
+def test_values_in_words():
+    assert (_text(None), _text("x"), _text(3), _text(("x", None))) == ("Missing", "x", "3", "x | Missing")
