@@ -83,10 +83,10 @@ def test_several_targets_say_what_to_look_at() -> None:
     assert "t: Check (" in text
     assert "u: Check (" not in text
     assert "mean of" not in text
-    assert "spans the releases" not in text
+    assert "spans those of the releases" not in text
     twice = words(unveil.attribute(unveil.Pair(COMMON, [ONLY_A, COMMON]), "k", targets=["t", "u"]))
     assert "mean of 2 releases" in twice
-    assert "original records and spans the releases." in twice
+    assert "The interval in the table spans those of the releases." in twice
 
 
 def test_targets_stand_by_falling_disclosure() -> None:
