@@ -18,6 +18,7 @@ import unveil
 from unveil.errors import DataError, UnveilWarning
 
 Day = datetime.date
+MORNING = datetime.datetime(2020, 1, 1, 10)
 
 
 @pytest.fixture
@@ -68,6 +69,7 @@ SAME = [
     (["1", "0"], [1, 0], "text was read as numbers"),
     (["T", "F"], [1, 0], "compared as true and false"),
     ("yes|no", [1.0, 0.0], "compared as true and false"),
+    (["2020-01-01 10:00", "?"], ["2020-01-01T10:00:00", "?"], "written differently were taken as one"),
     (["13.04.1942", "unknown"], ["1942-04-13", "unknown"], "written differently were taken as one"),
 ]
 
@@ -96,6 +98,12 @@ def test_the_same_values_in_other_notations_are_one(meet: Any, one: Any, other: 
         ("01.02.2020|unknown", [Day(2020, 2, 1)], (["2020-02-01", "unknown"], ["2020-02-01"])),
         ("1/2/2020|?", "1/2/2020|13/2/2020", (["1/2/2020", "?"], ["1/2/2020", "13/2/2020"])),
         ("2020-01-01 10:00|?", "2020-01-01 10:00", (["2020-01-01 10:00", "?"], ["2020-01-01 10:00"])),
+        ("2020-01-01 10:00|?", [MORNING], (["2020-01-01 10:00:00", "?"], ["2020-01-01 10:00:00"])),
+        (
+            ["2020-01-01T10:00:00", "2020-01-01 25:00"],
+            [MORNING],
+            (["2020-01-01 10:00:00", "2020-01-01 25:00"], ["2020-01-01 10:00:00"]),
+        ),
         ("1.50|n", "1.50|2.50", (["1.5", "n"], ["1.5", "2.5"])),
         ("3.007,83|n", "3.007,83|1,50", (["3.007,83", "n"], ["3.007,83", "1,50"])),
         ("1|2|refused", [1.0, 2.0], (["1", "2", "refused"], ["1", "2"])),

@@ -35,6 +35,7 @@ __all__ = ["as_days", "as_numbers", "as_truths", "compared_as_text", "in_one_not
 _SIGNED = "[0-9][-+.,/' eE\u00a0\u2009\u2019\u202f]|^[+]"
 _MOST_TRUTHS = 50
 """Two words in any letter case and with any blanks are hardly more levels than this."""
+_MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?$"
 _TYPES = (
     ("date", pa.date32()),
     ("datetime", pa.timestamp("us")),
@@ -171,7 +172,7 @@ def _as_written(found: Sequence[Distinct]) -> list[Distinct]:
 
 
 def evened(found: Distinct, others: Iterable[Distinct]) -> list[str]:
-    """The text with numbers written as levels are, and days as ISO writes them."""
+    """The text with numbers and moments written as levels are, and days as ISO writes them."""
     others = list(others)
     texts: list[str] = found.values.to_pylist()
     numbers = [exact_number(text) for text in texts]
@@ -183,7 +184,18 @@ def evened(found: Distinct, others: Iterable[Distinct]) -> list[str]:
         for i, text in zip(places, turned, strict=True):
             texts[i] = text
         break
+    places = np.flatnonzero(flags(pc.match_substring_regex(text_array(texts), _MOMENT)))
+    for i, text in zip(places, _moments([texts[i] for i in places]), strict=True):
+        texts[i] = text
     return texts
+
+
+def _moments(texts: list[str]) -> list[str]:
+    """Moments as levels are written; one with a month or an hour that there is not stays as it is."""
+    try:
+        return level_texts(text_array(texts).cast(pa.timestamp("us")))
+    except pa.ArrowInvalid:
+        return texts if len(texts) == 1 else [_moments([text])[0] for text in texts]
 
 
 def _spelled(words: Sequence[str]) -> dict[str, str]:
