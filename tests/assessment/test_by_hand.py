@@ -12,15 +12,17 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.assessment import advice_part
-from unveil.assessment.comparison import _said
+from unveil.assessment import advice_part, gate_rules, publish
+from unveil.assessment.comparison import _opened, _said
 from unveil.assessment.document import PACKAGES, _provenance
 from unveil.assessment.gate_rules import At, correlation, difference, figure, high, log_odds, low, p_value, two_digits
 from unveil.assessment.groups import group_rows
 from unveil.assessment.key_tables import _rung
 from unveil.assessment.part import Clock, Context, Skipped
+from unveil.assessment.policy import Rule
 from unveil.assessment.posterior_part import _certain_figure, _entry, _limit, _mean_figure
 from unveil.assessment.public import public_summary
+from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 from unveil.assessment.rounding import Rounding, significant
 from unveil.assessment.scenario import Scenario
 from unveil.assessment.utility_part import _figure
@@ -279,3 +281,107 @@ def test_versions_of_packages_and_sizes_of_files_are_kept() -> None:
     assert found["packages"]["numpy"] == metadata.version("numpy")
     assert set(found["packages"]) == set(PACKAGES)
     assert [one["role"] for one in found["inputs"]] == ["original", "release"]
+
+
+# Tables and files of the gate ---------------------------------------------------------------------------------------
+
+
+def test_outer_bins_of_few_persons_are_cut_off() -> None:
+    at = At(Rounding(300, 10), {}, "histogram", 0, {}, {})
+    found = gate_rules.histogram({"edges": [0, 1, 2, 3, 4], "counts": [3, 12, 44, 2]}, at)
+    assert found == {"edges": [1, 2, 3], "counts": [10, 40]}
+    inside = gate_rules.histogram({"edges": [0, 1, 2, 3], "counts": [12, 3, 44]}, at)
+    assert inside == {"edges": [0, 1, 2, 3], "counts": [10, None, 40]}
+    for nothing in ({"edges": [0, 1, 2], "counts": [3, 0]}, None, [1, 2]):
+        assert gate_rules.histogram(nothing, at) is None
+
+
+def test_names_of_files_and_variables_at_the_gate() -> None:
+    def at(place: int = 0, releases: int = 1, **row: Any) -> At:
+        return At(
+            Rounding(300, 10), row, "value", place, {"data": {"releases": [{}] * releases}}, {"s1.csv": "release 1"}
+        )
+
+    assert gate_rules.title("s1.csv", at()) == "The original and one release"
+    assert gate_rules.title("s1.csv", at(releases=3)) == "The original and 3 releases"
+    assert gate_rules.names_only({"sex": {"kind": "text"}, "age": 1}, at()) == ["sex", "age"]
+    assert gate_rules.names_only(["sex"], at()) == []
+    assert gate_rules.numbered_release("s1.csv", at(place=1)) == "release 2"
+    assert gate_rules.original_or_release("s2.csv", at(place=2, role="release")) == "release 2"
+    assert gate_rules.original_or_release("o.csv", at(role="original")) == "original"
+    of_size = gate_rules.of_release(gate_rules.count)
+    assert (of_size(123, at(role="release")), of_size(123, at(role="original")), of_size(7, at())) == (123, 120, None)
+    assert gate_rules.as_it_is(["a", {"b": 1}, ["c"], 2], at()) == ["a", 2]
+    assert (gate_rules.as_it_is({"b": 1}, at()), gate_rules.as_it_is("a", at())) == (None, "a")
+    assert gate_rules.settings({"a": 1, "b": {"c": 2}}, at()) == {"a": 1, "b": None}
+    assert gate_rules.settings([1], at()) is None
+    assert at().without_names("of s1.csv, not s1.csvs") == "of release 1, not s1.csvs"
+
+
+def test_figures_in_sentences_as_they_are_and_as_published() -> None:
+    exact, rounded = publish.Exact(), publish.Rounded(Rounding(300, 10))
+    for say, percent, share, auc, probability_, count in (
+        (exact, "12.6 %", "12.6 %", "0.638", "0.0043", "7"),
+        (rounded, "15 %", "15 %", "0.65", "0.004", "fewer than 10"),
+    ):
+        assert say.amount(12.6, "percent") == percent
+        assert say.amount(0.126, "share") == share
+        assert say.amount(0.638, "auc") == auc
+        assert say.probability(0.0043) == probability_
+        assert say.count(7) == count
+    assert (exact.ratio(1.26), rounded.ratio(1.26), rounded.ratio(math.nan)) == ("1.3", "1.3", "-")
+    assert (exact.hundred(math.nan), exact.hundred(0.5), rounded.hundred(0.5)) == ("-", "50.0", "50")
+    assert (rounded.count(0), rounded.count(18)) == ("about 0", "about 20")
+
+
+# Candidates ---------------------------------------------------------------------------------------------------------
+
+
+def test_a_map_in_words() -> None:
+    def point(label: str, risk: float, useful: float, best: bool) -> Point:
+        ends = {"DiSCO": (risk, risk - 1, risk + 1), "repU": (0.5, math.nan, math.nan)}
+        return Point(label, 2, ends, {"mean TVD": (useful, useful / 2, 2 * useful)}, best)
+
+    points = (point("b", 9.12345, 0.1, False), point("a", 3.0, 0.2, True))
+    found = RiskUtilityMap(("sex",), ("ill",), "DiSCO", "mean TVD", points, {})
+    rows = [line.split() for line in str(found).splitlines()]
+    best = ["a", "*", "2", "3.000", "2.000", "to", "4.000", "0.200", "0.100", "to", "0.400", "0.500"]
+    other = ["b", "2", "9.123", "8.123", "to", "10.123", "0.100", "0.050", "to", "0.200", "0.500"]
+    # The one of least risk stands first.
+    assert rows.index(best) + 1 == rows.index(other)
+    table = found.to_frame("arrow").to_pydict()
+    assert (table["label"], table["DiSCO low"], table["mean TVD high"]) == (["b", "a"], [8.12345, 2.0], [0.2, 0.4])
+    assert table["pareto"] == [False, True]
+
+
+def test_files_of_candidates_are_opened_once_and_the_rest_is_left(tmp_path: Any) -> None:
+    path = tmp_path / "s.csv"
+    path.write_text("sex\nf\n")
+    table, synthesizer = pa.table({"sex": ["m"]}), object()
+    found = _opened({"file": path, "name": str(path), "several": (path, table), "frame": table, "other": synthesizer})
+    assert [found[name].num_rows for name in ("file", "name")] == [1, 1]
+    assert found["several"][0].names == ("sex",)
+    assert found["several"][1] is table
+    assert (found["frame"] is table, found["other"] is synthesizer) == (True, True)
+
+
+@pytest.mark.parametrize(("now", "tried"), [(50, []), (49, [50]), (20, [50]), (19, [20, 50])])
+def test_only_larger_leaves_are_tried(monkeypatch: pytest.MonkeyPatch, now: int, tried: list[int]) -> None:
+    table = pa.table({"sex": ["f", "m"] * 60, "ill": ["y", "n", "n"] * 40})
+    pair = unveil.Pair(table, table.slice(0, 60))
+    context = Context(pair, Scenario.of(pair, "sex", "ill"), Clock(100.0), unveil.CartSynthesizer(minbucket=now))
+    monkeypatch.setattr(advice_part, "_measured", lambda *_: {("repU", None): 0.0})
+    rows = list(advice_part._other_settings(context, {("repU", None): 1.0}))
+    assert [row["action"] for row in rows] == [f"Raise minbucket to {size}." for size in tried]
+    late = Context(pair, context.scenario, Clock(0.0), context.synthesizer)
+    assert list(advice_part._other_settings(late, {})) == []
+    assert list(advice_part._other_settings(Context(pair, context.scenario, Clock(9.0), object()), {})) == []
+
+
+def test_what_a_scenario_does_not_say() -> None:
+    table = pa.table({"sex": ["f", "m"] * 60, "pay": [float(i) for i in range(120)]})
+    scenario = Scenario.of(unveil.Pair(table, table.slice(0, 60)), "sex", "pay")
+    # More than fifty amounts are cut into twenty groups.
+    assert scenario.ngroups_target == {"pay": 20}
+    rule = Rule("repU", 5)
+    assert (rule.least, rule.statistic, rule.target, rule.note) == (False, "value", None, "")
