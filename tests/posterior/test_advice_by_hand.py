@@ -11,6 +11,7 @@ import pytest
 
 import unveil
 from unveil.errors import CallError
+from unveil.posterior import advice
 from unveil.posterior.advice import Advice, AdviceRow, _Asker, _protections, advise
 from unveil.posterior.protections import merged, noised
 from unveil.posterior.setting import _known
@@ -76,6 +77,16 @@ def test_who_stays_at_risk() -> None:
     assert (row.mean_prior, row.still_at_risk, row.share_certain) == (0.625, 0.25, 0.25)
     lower = asker._figures("m", "1", {"exact": np.array([0.1, 0.8, 0.9, 0.9])}, prior)
     assert (lower.still_at_risk, lower.share_certain) == (0.5, 0)
+
+
+def test_settings_are_refused_for_what_is_not_known(monkeypatch: pytest.MonkeyPatch) -> None:
+    plans = [SimpleNamespace(variable=SimpleNamespace(name=name)) for name in ("a", "t", "u")]
+    synthesizer: Any = SimpleNamespace(plans=plans)
+    monkeypatch.setattr(advice, "refusal", lambda _, names: "it branches" if names == ["t", "u"] else None)
+    for walked, known, refused in ((True, ("a",), True), (True, ("a", "u"), False), (False, ("a",), False)):
+        asker = _Asker(SimpleNamespace(walked=walked, known=known), np.arange(1), "uniform", 0.3)  # type: ignore[arg-type]
+        assert asker._refused("cp", "0.1", synthesizer) is refused
+        assert asker.left_out == (["cp 0.1, as it branches"] if refused else [])
 
 
 def test_advice_in_words() -> None:

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy.stats import gamma
 
 import unveil
+from unveil.posterior import weigh as weighing
 from unveil.posterior.chain import build_chain
 from unveil.posterior.closed import HistogramEvidence
 from unveil.posterior.evidence import Step, fit_fixed_trees
@@ -21,7 +22,7 @@ from unveil.posterior.risk import _text
 from unveil.posterior.settings_check import WEIGHTS, _finer, _log10_tail, _log_ratio
 from unveil.posterior.simulated import _log_ratio as simulated_log_ratio
 from unveil.posterior.walkable import _matched
-from unveil.posterior.weigh import _add_by_value, _telling_part, block_size
+from unveil.posterior.weigh import Question, _add_by_value, _telling_part, block_size, weigh
 from unveil.synthesis import CartSynthesizer
 
 
@@ -134,3 +135,46 @@ def test_the_part_that_tells_most_is_where_the_truth_rises_most():
 
 def test_values_in_words():
     assert (_text(None), _text("x"), _text(3), _text(("x", None))) == ("Missing", "x", "3", "x | Missing")
+
+
+@pytest.mark.parametrize("cells", [2**20, 4, 2], ids=["all worlds at once", "two worlds", "one world"])
+def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
+    """Worlds 0 and 1 are the first value, world 2 is the second; by prior 1/2, 1/4 and 1/4."""
+    monkeypatch.setattr(weighing, "CELLS", cells)
+    likelihood = np.log(np.array([[0.4, 0.2, 0.1], [0.4, 0.2, 0.1], [0.4, 0.2, 0.1]]))
+    impossible = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 1]])
+
+    class Told:
+        def steps(self, members, start, stop, log_wrong):
+            return [Step("a", impossible[members, start:stop], likelihood[members, start:stop])]
+
+        def must_fill(self, members):
+            return members == 1
+
+    def question(log_wrong):
+        return Question(
+            n_worlds=3, n_values=2, value_of=lambda worlds: np.array([0, 0, 1])[worlds],
+            truth_world=np.array([0, 2, 0]), truth=np.array([0, 1, 0]),
+            log_prior=lambda members, start, stop: np.log(np.array([[0.5, 0.25, 0.25]] * members.size))[:, start:stop],
+            log_wrong=log_wrong,
+        )  # fmt: skip
+
+    members = np.array([0, 1])
+    found = weigh(Told(), question(-np.inf), members, keep=True)
+    # 0.2, 0.05 and 0.025 of 0.275; where world 1 is ruled out 0.2 and 0.025 of 0.225.
+    assert found.posterior == pytest.approx([10 / 11, 1 / 9])
+    assert found.prior == pytest.approx([0.75, 0.25])
+    assert found.probabilities == pytest.approx(np.array([[10 / 11, 1 / 11], [8 / 9, 1 / 9]]))
+    assert found.likeliest.tolist() == [0, 0]
+    assert found.likeliest_probability == pytest.approx([10 / 11, 8 / 9])
+    assert found.possible_worlds.tolist() == [3, 2]
+    assert found.must_fill.tolist() == [False, True]
+    # Which part tells is known where all worlds are looked at together; of the second record none speaks for the truth.
+    assert found.part.tolist() == ([0, -1] if cells == 2**20 else [-1, -1])
+    assert weigh(Told(), question(-np.inf), members, keep=False).probabilities is None
+    # Where nothing is possible nothing is learnt; who allows for errors weighs the worlds all the same.
+    alone = np.array([2])
+    nothing = weigh(Told(), question(-np.inf), alone, keep=True)
+    assert (nothing.posterior[0], nothing.possible_worlds[0]) == (pytest.approx(0.75), 0)
+    errors = weigh(Told(), question(math.log(0.01)), members, keep=True)
+    assert errors.posterior == pytest.approx([10 / 11, 0.025 / (0.2 + 0.0005 + 0.025)])
