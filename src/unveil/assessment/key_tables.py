@@ -107,7 +107,7 @@ def _left_out(context: Context) -> str | None:
 def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
     """The baselines, those of held-out records where there are any."""
     holdout = None if context.unseen is None else context.holdout
-    return risk.ladder(holdout=holdout, level=context.scenario.level, seed=context.scenario.seed)
+    return risk.ladder(holdout=holdout, halves=context.halves, level=context.scenario.level, seed=context.scenario.seed)
 
 
 def _rises(context: Context) -> tuple[str, ...]:

@@ -18,7 +18,7 @@ from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour
 from unveil.result import frame, paragraph, text_table, without_nan
 from unveil.shown import commands_shown
-from unveil.stats import OVER, called
+from unveil.stats import NAMES, called
 
 __all__ = ["Assessment"]
 
@@ -168,8 +168,9 @@ class Assessment:
             ]
             for figure in content["figures"]
         ]  # fmt: skip
-        header = ["measure", "target", "unit", "value", *(called(kind, content["scenario"]["level"]) for kind in OVER),
-                  "margin", "null", "ceiling", "excess, share"]  # fmt: skip
+        level = f"{100 * content['scenario']['level']:g} %"
+        header = ["measure", "target", "unit", "value", *(f"{level}, {over}" for over in NAMES.values()), "margin",
+                  "null", "ceiling", "excess, share"]  # fmt: skip
         lines.append(text_table(header, rows))
         lines += ["", paragraph(*_kinds(content["figures"], content["scenario"]["level"]))]
         if self._document is not content:

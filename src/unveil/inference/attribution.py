@@ -16,6 +16,7 @@ from unveil.inference.problem import Evidence, infer
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.shown import commands_shown
+from unveil.stats import called
 
 __all__ = ["Attribution", "Coefficient", "attribute_flags", "flag_regression"]
 
@@ -135,7 +136,7 @@ class Attribution:
                 f"Attribution: {self.n_at_risk} of {self.n} records at risk of inference of {self.target!r} "
                 f"({self.attacker}, {self.release})",
                 "",
-                text_table(["key", "level", "n", "log odds", f"{100 * self.level:g} % interval"], rows),
+                text_table(["key", "level", "n", "log odds", called("release", self.level)], rows),
                 "",
                 text_table(["key permuted", "loss of score", "loss of rate"], importance),
                 "",

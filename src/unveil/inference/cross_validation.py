@@ -117,8 +117,8 @@ class RapidCV:
                 text_table(["fold", "held out", "in sample"], rows),
                 "",
                 paragraph(
-                    f"Of 100 records that were NOT used, {100 * self.mean:.1f} (95 % interval",
-                    f"{100 * low:.1f} to {100 * high:.1f}) have their target inferred;",
+                    f"Of 100 records that were NOT used, {100 * self.mean:.1f} (95 % interval,",
+                    f"repeated fits: {100 * low:.1f} to {100 * high:.1f}) have their target inferred;",
                     f"of those that were used {100 * self.in_sample_mean:.1f}.",
                     f"Inclusion adds {100 * self.inclusion:.1f}",
                     f"({100 * inside[0]:.1f} to {100 * inside[1]:.1f}): folds share records, so intervals are rough.",

@@ -9,6 +9,7 @@ import numpy as np
 
 from unveil.drawing import as_written, axes_for, without_frame
 from unveil.inference.attack import Attack, Runner
+from unveil.stats import called
 
 if TYPE_CHECKING:
     from unveil.inference.attribution import Attribution
@@ -25,7 +26,7 @@ _DRAWN = 5000
 
 
 def plot_curve(curve: RapidCurve, *, ax: Any = None) -> Any:
-    """Rates with bootstrap bands; the null from mean to 95th percentile in grey, the ceiling dashed."""
+    """Rates with bands of their kind; the null from mean to 95th percentile in grey, the ceiling dashed."""
     ax = axes_for(ax)
     grid = curve.thresholds
     names = {(line.attacker, line.group) for line in curve.lines}
@@ -40,7 +41,8 @@ def plot_curve(curve: RapidCurve, *, ax: Any = None) -> Any:
     for line in curve.lines:
         shade = colour[line.attacker, line.group]
         name = as_written(" ".join(filter(None, (line.attacker, line.group))))
-        ax.fill_between(grid, line.low, line.high, color=shade, alpha=0.15, linewidth=0)
+        ax.fill_between(grid, line.low, line.high, color=shade, alpha=0.15, linewidth=0,
+                        label=once(called(curve.kind, curve.level)) if curve.undefined is None else None)  # fmt: skip
         ax.plot(grid, line.rate, color=shade, label=once(name))
         if line.null_mean is not None and line.null_95 is not None:
             ax.fill_between(grid, line.null_mean, line.null_95, color=_NULL, alpha=0.35, linewidth=0,

@@ -244,7 +244,7 @@ class Rapid:
         return rows
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per attacker and release: figures and 95 % intervals."""
+        """One row per attacker and release: figures and 95 % intervals, this release."""
         return frame(self.rows(), flavour or self.runner.problem.pair.flavour)
 
     def run(self, release: int = 0, attacker: int | str = 0) -> Attack:

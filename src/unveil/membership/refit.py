@@ -109,7 +109,7 @@ class MembershipOfSynthesizer:
 
     @commands_shown
     def __str__(self) -> str:
-        header = ["attack", "AUC", f"{100 * self.level:g} % interval", "sd of runs",
+        header = ["attack", "AUC", f"{100 * self.level:g} % interval, repeated fits", "sd of runs",
                   *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]  # fmt: skip
         rows: list[list[float | str | None]] = [
             ["by lot", number(0.5, 3), "", "", *(f"{100 * fpr:g} %" for fpr in FPRS)]

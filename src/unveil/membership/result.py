@@ -16,6 +16,7 @@ from unveil.membership.roc import FPRS, Figures
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.shown import commands_shown
+from unveil.stats import called
 
 __all__ = ["ALL", "NAMES", "Copies", "Membership"]
 
@@ -193,8 +194,13 @@ class Membership:
 
     @commands_shown
     def __str__(self) -> str:
-        shown = f"{100 * self.level:g} % interval"
-        header = ["release", "attack", "AUC", shown, *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]
+        header = [
+            "release",
+            "attack",
+            "AUC",
+            called("release", self.level),
+            *(f"TPR at {100 * fpr:g} %" for fpr in FPRS),
+        ]
         rows: list[list[float | str | None]] = [
             ["none", "by lot", number(0.5, 3), "", *(f"{100 * fpr:g} %" for fpr in FPRS)]
         ]
@@ -250,7 +256,7 @@ def _sentences(found: Membership) -> list[str]:
         else paragraph("No attack could be made."),
         paragraph(
             f"Copies: {copies.members:.1f} of 100 members are records that {what} repeats in all columns",
-            f"({100 * found.level:g} % interval {_ends(copies.members_interval)}); of 100 held-out records",
+            f"({called('release', found.level)}: {_ends(copies.members_interval)}); of 100 held-out records",
             f"{copies.held_out:.1f} ({_ends(copies.held_out_interval)}).",
         ),
     ]

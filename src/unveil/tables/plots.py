@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from unveil.drawing import as_written, axes_for, without_frame
 from unveil.errors import CallError
+from unveil.stats import called
 
 if TYPE_CHECKING:
     from unveil.tables.attribute_risk import AttributeRisk
@@ -43,7 +44,7 @@ def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
             linewidth=5,
             alpha=0.35,
             zorder=2,
-            label="95 % interval" if y == 0 else None,
+            label=called("release") if y == 0 else None,
         )
         ax.scatter(
             [original],
@@ -178,7 +179,7 @@ def plot_ladder(ladder: Ladder, *, ax: Any = None) -> Any:
         rung = ladder.mean[name]
         first = name == "DiSCO"
         ax.plot(rung.interval, [y, y], color=_RELEASE, linewidth=6, alpha=0.35, solid_capstyle="butt",
-                label=f"{100 * ladder.level:g} % interval" if first else None)  # fmt: skip
+                label=called("release", ladder.level) if first else None)  # fmt: skip
         ax.plot([rung.null_mean, rung.null_95], [y - 0.18] * 2, color=_OTHER, linewidth=5, solid_capstyle="butt",
                 label="shuffled (mean to 95 %)" if first else None)  # fmt: skip
         for value, marker, colour, label in (
