@@ -14,17 +14,19 @@ import pytest
 import unveil
 from unveil.assessment import advice_part, gate_rules, publish
 from unveil.assessment.comparison import _opened, _said
-from unveil.assessment.document import PACKAGES, _provenance
+from unveil.assessment.document import PACKAGES, _intruder, _provenance
 from unveil.assessment.gate_rules import At, correlation, difference, figure, high, log_odds, low, p_value, two_digits
 from unveil.assessment.groups import group_rows
 from unveil.assessment.key_tables import _rung
+from unveil.assessment.membership_part import membership_part
 from unveil.assessment.part import Clock, Context, Skipped
 from unveil.assessment.policy import Rule
 from unveil.assessment.posterior_part import _certain_figure, _entry, _limit, _mean_figure
 from unveil.assessment.public import public_summary
 from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 from unveil.assessment.rounding import Rounding, significant
-from unveil.assessment.scenario import Scenario
+from unveil.assessment.scenario import INTRUDERS, Scenario
+from unveil.assessment.summary import _capital, _gaps, _use
 from unveil.assessment.utility_part import _figure
 from unveil.assessment.wording import of_hundred, probability
 
@@ -385,3 +387,66 @@ def test_what_a_scenario_does_not_say() -> None:
     assert scenario.ngroups_target == {"pay": 20}
     rule = Rule("repU", 5)
     assert (rule.least, rule.statistic, rule.target, rule.note) == (False, "value", None, "")
+
+
+# What is handed on, and what is said of it --------------------------------------------------------------------------
+
+
+def test_a_synthesizer_is_attacked_with_what_was_declared_of_the_columns(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Several attacks share the chance of an error, so that each has an interval of 1 - 0.1 / their number."""
+    asked: dict[str, Any] = {}
+
+    def attacked(original: Any, synthesizer: Any, **options: Any) -> Any:
+        asked.update(options)
+        raise Skipped("seen")
+
+    monkeypatch.setattr("unveil.membership.membership_synthesizer", attacked)
+    monkeypatch.setattr("unveil.posterior.study.check_maker", lambda *_: None)
+    table = pa.table({"age": [1, 2, 3, -8] * 5, "ill": ["y", "n"] * 10})
+    declared: dict[str, Any] = {"kinds": {"age": "numeric"}, "special_codes": {"age": [-8]}}
+    for options in (declared, {}):
+        pair = unveil.Pair(table, table.slice(0, 10), **options)
+        context = Context(pair, Scenario.of(pair, "age", "ill", level=0.9, seed=5), Clock(100.0), object())
+        with pytest.raises(Skipped, match="seen"):
+            membership_part(context)
+        assert (asked["kinds"], asked["special_codes"]) == (pair.kinds or None, pair.special_codes or None)
+        assert (asked["kinds"] is None) == (not options)
+        assert asked["level"] == pytest.approx(1 - 0.1 / len(unveil.membership.ATTACKS))
+        assert asked["seed"] == 5
+    for lacking, said in (
+        (Context(pair, context.scenario, Clock(100.0)), "neither records that the synthesizer never saw"),
+        (Context(pair, context.scenario, Clock(0.0), object()), "the budget was used up before membership"),
+    ):
+        with pytest.raises(Skipped) as caught:
+            membership_part(lacking)
+        assert said in str(caught.value)
+
+
+def test_why_an_intruder_has_no_figure() -> None:
+    table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
+    pair = unveil.Pair(table, table.slice(0, 6))
+    scenario = Scenario.of(pair, "sex", "ill")
+    without, with_it = Context(pair, scenario, Clock(1.0)), Context(pair, scenario, Clock(1.0), object())
+    not_given, not_taken = "the synthesizer and its settings were not given", "no measure of this intruder was taken"
+    for name, context, said in (
+        (INTRUDERS[0], without, not_taken), (INTRUDERS[1], without, not_given), (INTRUDERS[2], without, not_given),
+        (INTRUDERS[0], with_it, not_taken), (INTRUDERS[2], with_it, not_taken),
+    ):  # fmt: skip
+        found = _intruder(name, context, [{"intruder": "somebody else"}])
+        assert (found["applies"], found["reason"].startswith(said)) == (False, True)
+    found = _intruder(INTRUDERS[1], without, [{"intruder": INTRUDERS[1]}])
+    assert (found["applies"], found["reason"]) == (True, None)
+
+
+def test_gaps_and_sentences_of_a_summary() -> None:
+    ends = {"utility": "done", "rapid: ill": "failed", "posterior: ill": "partial", "posterior: pay": "partial"}
+    parts = [{"name": name, "status": status} for name, status in ends.items()]
+    assert list(_gaps({"parts": parts})) == [
+        "These parts failed: rapid: ill; the list of parts says why.",
+        "These parts are not whole: posterior: ill and posterior: pay; the list of parts says why.",
+    ]
+    assert list(_gaps({"parts": parts[:1]})) == []
+    assert [_capital(text) for text in ("guessing", "Guessing", "a")] == ["Guessing", "Guessing", "A"]
+    (use,) = _use({"sentence": "exact", "sentence_public": "rounded"})
+    assert (use, use.public) == ("exact", "rounded")
+    assert [*_use(None), *_use({"sentence": ""})] == []
