@@ -270,3 +270,55 @@ def test_the_excess_of_the_mean_is_that_of_the_means() -> None:
     margin = result.attacks[0]["margin"]
     assert none.excess == pytest.approx((result.rate - margin) / (1 - margin))
     assert none.interval[0] < none.excess < none.interval[1]
+
+
+# --------------------------------------------------------------------------------------------- the process
+@pytest.mark.parametrize("scoring", ["marginal", "conditional", "nce", "sd"])
+def test_models_move_as_they_differ_among_the_releases(scoring: str) -> None:
+    """Every record's figure with what was drawn for it, scored among the records drawn."""
+    result = attacked(scoring, releases=3)
+    resampled = Resampled.of(result.runs, result.runner)
+    grid = GRIDS[scoring]
+    found = resampled.moved(grid, [[0, 1, 2]], n=8, seed=6)
+    weights = np.concatenate(list(resampled.draws(8, 6)))
+    noise = np.random.default_rng([6, 1]).normal(size=(8, 4, 3)) / np.sqrt(2)
+    edges = np.asarray(result.runner.rule.edges(grid))
+    for i in range(8):
+        rates = []
+        for j in range(3):
+            raw = resampled.raw[j].copy()
+            for other in range(3):
+                # of the original, the same for all releases, and of the release
+                z = noise[i, 0, other] + noise[i, 1 + j, other]
+                raw += z * (resampled.raw[other] - resampled.raw.mean(axis=0))
+            raw = np.clip(raw, 0, 1) if scoring in ("marginal", "conditional") else raw
+            limits = resampled.limits(raw[None], weights[i][None], edges)[0, resampled.classes]
+            flags = raw[:, None] > limits if result.runner.rule.above else raw[:, None] < limits
+            rates.append(weights[i] @ flags / weights[i].sum())
+        assert found[i] == pytest.approx(np.mean(rates, axis=0))
+
+
+def test_models_that_agree_do_not_move() -> None:
+    same = people(90, 2)
+    result = rapid(unveil.Pair(people(90, 1), [same, same]), KEYS, target="t", **PLAIN)
+    resampled = Resampled.of(result.runs, result.runner)
+    kept = resampled.rates([0.1, 0.3], n=20, seed=1)[0].sum(axis=2).mean(axis=1) / 90
+    assert resampled.moved([0.1, 0.3], [[0, 1]], n=20, seed=1) == pytest.approx(kept)
+
+
+def test_where_the_test_does_not_reject_the_mean_of_the_null_is_in_the_interval() -> None:
+    """Releases that have nothing to do with the keys: the mean of many like them is that of the shuffles."""
+    shuffled = []
+    for seed in (2, 3):
+        table = people(400, seed)
+        mixed = table["t"].take(pa.array(np.random.default_rng(seed).permutation(400)))
+        shuffled.append(table.set_column(2, "t", mixed))
+    result = rapid(
+        unveil.Pair(people(400, 1), shuffled), KEYS, target="t", permutations=19, ceiling=False, attacker="cart"
+    )
+    found, null = result.interval("process"), result.above_null()
+    assert null.interval[0] <= 0 <= null.interval[1]
+    assert found.low <= null.null_mean <= found.high
+    # and where there is no null it is not asked
+    none = rapid(unveil.Pair(people(400, 1), shuffled), KEYS, target="t", **PLAIN).interval("process")
+    assert found.low <= none.low <= none.high <= found.high
