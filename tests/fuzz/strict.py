@@ -13,6 +13,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from unveil.microdata.statistical import letter_code
+
 __all__ = ["difference", "plain"]
 
 Columns = Mapping[str, list[Any]]
@@ -56,7 +58,9 @@ def _same(value: Any, other: Any) -> bool:
     if other is UNTOLD or value == other or (_is_gap(value) and _is_gap(other)):
         return True
     if isinstance(other, str):
-        return _written(value, other.strip())
+        # Stata's missing values with a letter have a number here, which the letter decides.
+        letter = len(other) == 1 and other.islower() and value == letter_code(other)
+        return letter or _written(value, other.strip())
     if value is None or other is None:
         return False
     # A label; a date, by its number.
@@ -84,7 +88,7 @@ def _written(value: Any, text: str) -> bool:
         numbers = [int(part) for part in re.findall("[0-9]+", text)]
         return numbers == [*value.timetuple()[: len(numbers)]]
     if isinstance(value, datetime.date):
-        return text == value.isoformat()
+        return [int(part) for part in re.findall("[0-9]+", text)] == [value.year, value.month, value.day]
     return str(value).strip() == text
 
 

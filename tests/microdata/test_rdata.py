@@ -65,9 +65,10 @@ def test_a_level_that_a_factor_has_not_is_no_gap(tmp_path, number):
 @pytest.mark.parametrize(
     ("sound", "damaged", "said"),
     [
-        (b"\0\0\0\4town", b"\0\0\0\4to\0n", "the names of the columns, number 6: not a text of R"),
+        (b"\0\0\0\4town", b"\0\0\0\4to\0n", "holds an object that R does not write"),
         (b"\0\0\0\4Bonn", b"\0\0\0\4\0onn", "column 'town', number 4: not a text of R"),
         (b"\0\4\0\x09\0\0\0\4town", b"\0\0\0\x08\0\0\0\4town", "the names of the columns, number 6: not a text of R"),
+        (b"\0\4\0\x09\0\0\0\3hms", b"\0\4\0\x09\0\0\0\3h\xcbs", "holds an object that R does not write"),
         (b"\0\4\0\x09\0\0\0\6levels", b"\0\4\0\x09\0\0\0\6levelt", "column 'sex': a factor without levels"),
     ],
 )

@@ -100,7 +100,8 @@ def _missing(error: MissingArgumentError) -> str:
 
 
 def _too_little_memory(error: Exception) -> str:
-    return f"not enough memory ({one_line(str(error)) or 'more was needed'}); use a larger machine, or fewer columns"
+    said = (one_line(str(error)) or "more was needed").removesuffix(".")[:200]
+    return f"not enough memory ({said}); use a larger machine, or fewer columns"
 
 
 def _complain(message: str, status: int) -> NoReturn:

@@ -98,9 +98,10 @@ def no_memory(label: str) -> FileError:
 
 
 def is_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there is no memory; it may be said of the stack of a thread or of a mapped file."""
+    """Whether an error says that there is no memory; it may be said of a thread, a mapped file, or a library's load."""
     said = str(error).lower()
-    return isinstance(error, MemoryError) or "cannot allocate memory" in said or "launch worker thread" in said
+    words = ("cannot allocate memory", "launch worker thread", "can't start new thread", "failed to map segment")
+    return isinstance(error, MemoryError) or any(word in said for word in words)
 
 
 def installed_memory() -> int:

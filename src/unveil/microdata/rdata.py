@@ -16,6 +16,7 @@ from unveil.microdata.arrays import check_names, quoted_list
 from unveil.microdata.robject import (
     RReading,
     attributes_of,
+    check_objects,
     classes_of,
     column_of,
     names_of,
@@ -62,6 +63,7 @@ def read_r(path: Path, label: str, *, encoding: str | None = None) -> tuple[Sour
     parsed = _parsed(path, label)
     reading = RReading(label, encoding or _python_encoding(parsed.extra.encoding))
     try:
+        check_objects(parsed.object, reading)
         return _sources(parsed.object, path, reading)
     except (FileError, DataError):
         raise

@@ -48,6 +48,40 @@ class RReading:
     encoding: str
 
 
+def check_objects(root: Any, reading: RReading) -> None:
+    """Refuse what R does not write: objects of no kind, attributes that are no list of them, names that are no text.
+
+    Texts of a vector are looked at where they are read.
+
+    Raises
+    ------
+    FileError
+        If there is such an object.
+    """
+    waiting, seen = [(root, "data")], set()
+    while waiting:
+        one, role = waiting.pop()
+        if one is None or (id(one), role) in seen:
+            continue
+        seen.add((id(one), role))
+        kind, value = one.info.type.name, one.value
+        sound = kind in _ATTRIBUTES if role == "attributes" else kind != "NIL"
+        if kind == "CHAR" and value is not None:
+            sound = sound and b"\0" not in value and (value.isascii() or not one.info.gp & _ASCII)
+        if not sound:
+            raise FileError(f"{reading.label}: holds an object that R does not write; the file is damaged")
+        waiting += [(one.attributes, "attributes"), (one.tag, "data"), (one.referenced_object, "data")]
+        if isinstance(value, tuple):
+            waiting += [
+                (value[0], "attribute" if role == "attributes" else "data"),
+                *((part, role) for part in value[1:]),
+            ]
+        elif isinstance(value, list) and (kind != "STR" or role == "attribute"):
+            waiting += [(part, "data") for part in value]
+        elif hasattr(value, "info"):
+            waiting.append((value, "data"))
+
+
 def attributes_of(value: Any) -> dict[str, Any]:
     """Attributes of an R object by name."""
     found: dict[str, Any] = {}
@@ -91,7 +125,7 @@ def texts_of(value: Any, reading: RReading, what: str) -> list[str | None]:
         key = (one.value, one.info.gp)
         if key not in known:
             # R has no text with a zero in it, and no other object in a vector of texts.
-            if one.info.type.name != "CHAR" or b"\0" in one.value:
+            if one.info.type.name != "CHAR" or b"\0" in one.value or (one.info.gp & _ASCII and not one.value.isascii()):
                 raise FileError(f"{reading.label}: {what}, number {place}: not a text of R; the file is damaged")
             try:
                 known[key] = one.value.decode(_encoding(one.info.gp, reading))
@@ -182,6 +216,10 @@ def _scalar(value: Any) -> Any:
 
 def _ascii(text: bytes | None) -> str:
     return "" if text is None else text.decode("utf-8", "replace")
+
+
+_ASCII = 64
+_ATTRIBUTES = ("LIST", "NILVALUE")
 
 
 def _encoding(flags: int, reading: RReading) -> str:
