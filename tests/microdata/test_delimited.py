@@ -300,6 +300,22 @@ def test_marks_and_encodings(read, encoding):
     assert values(source, "région") == ["Île"]
 
 
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"encoding": 7}, "encoding must be text, not 7"), ({"encoding": b"utf-8"}, "encoding must be text"),
+        ({"encoding": "hex"}, "unknown encoding 'hex'"), ({"encoding": "\0"}, "unknown encoding"),
+        ({"encoding": "undefined"}, "unknown encoding"), ({"delimiter": 5}, "delimiter must be text, not 5"),
+        ({"delimiter": [","]}, "delimiter must be text"), ({"missing": 3}, "missing must be a text, or a list"),
+        ({"missing": None}, "missing must be"), ({"missing": {"x": "-"}}, "missing must be"),
+    ],
+)  # fmt: skip
+def test_options_of_another_type_are_refused(tmp_path, options, message):
+    (tmp_path / "a.csv").write_text("x,y\n1,2\n")
+    with pytest.raises(CallError, match=message):
+        open_source(tmp_path / "a.csv", **options)
+
+
 def test_given_encodings(read):
     assert values(read("a,b\nŁódź,1\n".encode("cp1250"), encoding="cp1250"), "a") == ["Łódź"]
     with pytest.raises(FileError, match=r"people\.csv: line 3 is not utf-8"):

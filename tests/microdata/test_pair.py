@@ -748,3 +748,10 @@ def test_no_groups() -> None:
     for wrong in (1, -1, False, 2.5):
         with pytest.raises(unveil.errors.CallError, match="at least 2"):
             unveil.attribute(pair, ["sex"], target="income", ngroups_target=wrong)
+
+
+@pytest.mark.parametrize("options", [{"special_codes": ["x"]}, {"special_codes": 3}, {"kinds": 3}, {"kinds": ["x"]}])
+def test_options_by_column_are_mappings(options):
+    table = pa.table({"x": [1, 2]})
+    with pytest.raises(CallError, match="by column, as a mapping"):
+        unveil.Pair(table, table.slice(0, 1), **options)

@@ -112,6 +112,22 @@ def test_other_files_are_refused(tmp_path: Path, text: str, message: str):
     assert "\n" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("part", "name", "value"),
+    [
+        ("reading", "encoding", 7), ("reading", "missing", 3), ("reading", "missing", [3]),
+        ("reading", "delimiter", [","]), ("reading", "schema", "s.toml"), ("settings", "special_codes", 3),
+        ("settings", "kinds", ["age"]),
+    ],
+)  # fmt: skip
+def test_options_of_another_type_are_named(tmp_path: Path, part: str, name: str, value: Any):
+    path = tmp_path / "a.json"
+    content = EXAMPLE.to_dict()
+    path.write_text(json.dumps(content | {part: content[part] | {name: value}}), encoding="utf-8")
+    with pytest.raises(FileError, match=rf"not a complete provenance file \(the content\.{part}\.{name}"):
+        read_provenance(path)
+
+
 def test_missing_and_unknown_keys_are_named(tmp_path: Path):
     path = tmp_path / "a.json"
     content = EXAMPLE.to_dict()

@@ -219,7 +219,10 @@ def undecodable(label: str, encoding: str, line: int) -> FileError:
 def _known_encoding(encoding: str) -> str:
     try:
         name = codecs.lookup(encoding).name
-    except LookupError:
+        b"a".decode(name)
+    except UnicodeDecodeError:
+        pass  # a letter has more bytes
+    except (LookupError, ValueError):  # unknown, or known for something else than text
         raise CallError(f"unknown encoding {encoding!r}; for instance 'utf-8', 'cp1252', 'latin-1', 'utf-16'") from None
     return "utf-8" if name == "utf-8-sig" else name
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -147,6 +147,11 @@ class _Options:
     ) -> None:
         if decimal not in (None, ".", ","):
             raise CallError(f"decimal must be '.' or ',', not {decimal!r}")
+        for name, value in (("encoding", encoding), ("delimiter", delimiter)):
+            if value is not None and not isinstance(value, str):
+                raise CallError(f"{name} must be text, not {value!r}")
+        if not isinstance(missing, Iterable) or isinstance(missing, Mapping | bytes):
+            raise CallError(f"missing must be a text, or a list of texts, not {missing!r}")
         self.missing = (missing,) if isinstance(missing, str) else tuple(str(token) for token in missing)
         self.encoding = encoding
         self.delimiter = delimiter

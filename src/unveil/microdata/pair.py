@@ -107,6 +107,9 @@ class Pair:
         delimiter: str | None = None,
         decimal: str | None = None,
     ):
+        for option, by_column in (("special_codes", special_codes), ("kinds", kinds)):
+            if by_column is not None and not isinstance(by_column, Mapping):
+                raise CallError(f"{option} are given by column, as a mapping, not as {by_column!r}")
         given = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
         releases = [release for data in given for release in open_releases(data, encoding=encoding)]
         if not releases:

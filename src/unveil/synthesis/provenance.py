@@ -248,9 +248,11 @@ def read_provenance(path: str | Path) -> Provenance:
     content.pop("confidential", None)
     try:
         check_shape(content, _CONTENT, "the content")
-        if "schema" in content["reading"]:
-            check_shape(content["reading"]["schema"], _SCHEMA, "the content.reading.schema")
-            _check_name(content["reading"]["schema"]["name"])
+        reading = content["reading"]
+        if not isinstance(reading.get("missing", ""), str):  # one text, or several
+            check_shape(reading["missing"], [_TEXT], "the content.reading.missing")
+        if "schema" in reading:
+            _check_name(reading["schema"]["name"])
         return Provenance(
             **content
             | {
@@ -274,11 +276,14 @@ _TEXT, _COUNT, _NUMBER = (str,), (int,), (int, float)
 _FILE = {"name": _TEXT, "sha256": _TEXT, "records": _COUNT}
 _SCHEMA = {"name": _TEXT, "sha256": _TEXT}
 _CONTENT: dict[str, Any] = {
-    "method": _TEXT, "settings": {}, "seed": _COUNT, "m": _COUNT, "k": _COUNT, "original": _FILE, "releases": [_FILE],
+    "method": _TEXT, "settings": {"special_codes?": Maybe({}), "kinds?": Maybe({})},
+    "seed": _COUNT, "m": _COUNT, "k": _COUNT, "original": _FILE, "releases": [_FILE],
     "variables": [
         {"name": _TEXT, "method": _TEXT, "leaves?": Maybe(_COUNT), "leaves_removed?": Maybe(_COUNT),
          "bits_lost?": Maybe(_NUMBER)}
     ],
-    "seconds": _NUMBER, "reading": {}, "warnings": [_TEXT], "versions": {}, "date": _TEXT,
+    "seconds": _NUMBER,
+    "reading": {"encoding?": _TEXT, "delimiter?": _TEXT, "decimal?": _TEXT, "schema?": _SCHEMA},
+    "warnings": [_TEXT], "versions": {}, "date": _TEXT,
 }  # fmt: skip
 """What a provenance file has to look like, after its format."""
