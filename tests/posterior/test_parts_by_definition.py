@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pyarrow as pa
@@ -21,7 +22,7 @@ from unveil.posterior.refit import quietly
 from unveil.posterior.risk import _text
 from unveil.posterior.settings_check import WEIGHTS, _finer, _log10_tail, _log_ratio
 from unveil.posterior.simulated import _log_ratio as simulated_log_ratio
-from unveil.posterior.walkable import _matched
+from unveil.posterior.walkable import _alike, _matched
 from unveil.posterior.weigh import Question, _add_by_value, _telling_part, block_size, weigh
 from unveil.synthesis import CartSynthesizer
 
@@ -61,6 +62,25 @@ def test_columns_that_are_recodings_of_each_other(rows):
     else:
         wanted = " but for one record" if any(one_to_one(*rest) for rest in without) else None
     assert _matched(np.array(one, dtype=np.int32), np.array(other, dtype=np.int32)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "alike"),
+    [
+        (["a", "b", "c"], ["a", "b", "c"], True),
+        (["a", "b", "c"], ["a", "b", "d"], True),
+        (["a", "b", "c"], ["a", "e", "d"], False),
+        (["a", "b", "c"], ["a", "b", "c", "d"], True),
+        (["a", "b", "c"], ["a", "b", "d", "e"], False),
+        ([1, 2], [1.0, 2.0], False),
+    ],
+    ids=str,
+)
+def test_one_record_can_keep_variables_from_having_the_same_values(one, other, alike):
+    """All values but one are shared, and they are of one type."""
+    first, second = (SimpleNamespace(values=pa.array(values)) for values in (one, other))
+    assert _alike(first, second) is alike
+    assert _alike(second, first) is alike
 
 
 def test_finer_trees_explain_better_by_their_shares():
