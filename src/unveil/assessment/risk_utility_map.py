@@ -11,6 +11,7 @@ from unveil.assessment.result import Assessment
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words, without_nan
 from unveil.shown import commands_shown
+from unveil.stats import NAMES
 
 __all__ = ["Point", "RiskUtilityMap"]
 
@@ -127,7 +128,8 @@ class RiskUtilityMap:
                  _span(useful), *others]
             )  # fmt: skip
         names = [name for name in self.points[0].risks if name != self.risk]
-        header = ["", "releases", self.risk, "interval", self.utility, "interval", *names]
+        kept, drawn = f"interval, {NAMES['release']}", "interval, releases"
+        header = ["", "releases", self.risk, kept, self.utility, drawn, *names]
         return "\n".join(
             [
                 f"Risk and utility: keys {', '.join(self.keys)}; targets {', '.join(self.targets)}",
@@ -136,8 +138,9 @@ class RiskUtilityMap:
                 "",
                 paragraph(
                     "* no other has less risk and more utility at once. Risks are means over the targets; smaller is",
-                    f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals hold",
-                    "for these records and releases; where they overlap the order is not settled.",
+                    f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals of",
+                    "risk are over other records of the same population, with the releases kept; of utility, over",
+                    "releases of this original. Where they overlap the order is not settled.",
                     "Not shown: what an intruder with other keys learns.",
                 ),
                 *warnings_in_words(self.warnings),

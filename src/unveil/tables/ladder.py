@@ -20,7 +20,7 @@ from unveil.microdata.holdout import Holdout
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words
 from unveil.shown import commands_shown
-from unveil.stats import Interval, kinds_in_words
+from unveil.stats import NAMES, Interval, kinds_in_words
 from unveil.tables.bootstrap import resample, share_interval
 from unveil.tables.intervals import (
     Halves,
@@ -127,7 +127,8 @@ class Ladder:
     @commands_shown
     def __str__(self) -> str:
         shown = f"{100 * self.level:g} %"
-        header = ["measure", "value", shown, "margin", "null", "null 95th", "p", "held out", "ceiling", "excess", shown]
+        header = ["measure", "value", f"{shown}, {NAMES['release']}", "margin", "null", "null 95th", "p", "held out",
+                  "ceiling", "excess", f"{shown}, shuffles"]  # fmt: skip
         several = len(self.releases) > 1
         blocks = [("mean of the releases", self.mean)] if several else []
         blocks += list(zip(self.labels, self.releases, strict=True))
