@@ -575,6 +575,37 @@ def test_program_says_in_a_line_that_memory_is_used_up(folder: Path):
     assert "Traceback" not in ended.stderr
 
 
+@pytest.mark.parametrize(
+    "error",
+    [
+        ImportError("a.so: failed to map segment from shared object"), MemoryError(), pa.ArrowMemoryError("malloc"),
+        OSError(12, "Cannot allocate memory"), RuntimeError("can't start new thread"),
+    ],
+)  # fmt: skip
+def test_every_way_to_say_that_memory_is_used_up_is_one_line(
+    error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+):
+    def fail(**_: Any) -> None:
+        raise error
+
+    monkeypatch.setattr("unveil.cli.run.app", fail)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 1
+    said = capsys.readouterr().err
+    assert said.startswith("unveil: not enough memory (")
+    assert said.count("\n") == 1
+
+
+def test_an_error_of_the_program_is_not_called_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch):
+    def fail(**_: Any) -> None:
+        raise ImportError("no module named x")
+
+    monkeypatch.setattr("unveil.cli.run.app", fail)
+    with pytest.raises(ImportError, match="no module named x"):
+        main()
+
+
 def test_the_command_line_loads_nothing_before_it_looks_at_the_limit():
     code = "import sys, unveil.cli; print({'numpy', 'pyarrow', 'cyclopts'} & set(sys.modules))"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -23,7 +23,8 @@ SECONDS = 20.0
 """Longest that one small file may take."""
 TO_BEGIN = 300.0
 """Longest that a worker may take until its first file: it makes the sound ones."""
-BATCH = 500
+BATCH = 200
+"""Files for a worker, where there is time for more."""
 
 
 @dataclass
