@@ -29,6 +29,7 @@ from unveil.assessment.scenario import INTRUDERS, Scenario
 from unveil.assessment.summary import _capital, _gaps, _use
 from unveil.assessment.utility_part import _figure
 from unveil.assessment.wording import of_hundred, probability
+from unveil.posterior.advice import Advice, AdviceRow
 
 
 def entry(measure: str, value: float | None, unit: str = "percent", target: str | None = None, **more: Any) -> Any:
@@ -341,15 +342,15 @@ def test_figures_in_sentences_as_they_are_and_as_published() -> None:
 
 def test_a_map_in_words() -> None:
     def point(label: str, risk: float, useful: float, best: bool) -> Point:
-        ends = {"DiSCO": (risk, risk - 1, risk + 1), "repU": (0.5, math.nan, math.nan)}
+        ends = {"DiSCO": (risk, risk - 1, 20 - risk), "repU": (0.5, math.nan, math.nan)}
         return Point(label, 2, ends, {"mean TVD": (useful, useful / 2, 2 * useful)}, best)
 
     points = (point("b", 9.12345, 0.1, False), point("a", 3.0, 0.2, True))
     found = RiskUtilityMap(("sex",), ("ill",), "DiSCO", "mean TVD", points, {})
     rows = [line.split() for line in str(found).splitlines()]
-    best = ["a", "*", "2", "3.000", "2.000", "to", "4.000", "0.200", "0.100", "to", "0.400", "0.500"]
-    other = ["b", "2", "9.123", "8.123", "to", "10.123", "0.100", "0.050", "to", "0.200", "0.500"]
-    # The one of least risk stands first.
+    best = ["a", "*", "2", "3.000", "2.000", "to", "17.000", "0.200", "0.100", "to", "0.400", "0.500"]
+    other = ["b", "2", "9.123", "8.123", "to", "10.877", "0.100", "0.050", "to", "0.200", "0.500"]
+    # The one of least risk stands first, wherever its interval ends.
     assert rows.index(best) + 1 == rows.index(other)
     table = found.to_frame("arrow").to_pydict()
     assert (table["label"], table["DiSCO low"], table["mean TVD high"]) == (["b", "a"], [8.12345, 2.0], [0.2, 0.4])
@@ -378,6 +379,36 @@ def test_only_larger_leaves_are_tried(monkeypatch: pytest.MonkeyPatch, now: int,
     late = Context(pair, context.scenario, Clock(0.0), context.synthesizer)
     assert list(advice_part._other_settings(late, {})) == []
     assert list(advice_part._other_settings(Context(pair, context.scenario, Clock(9.0), object()), {})) == []
+
+
+def test_files_are_compared_with_files_made_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer files with those at hand, other settings with files drawn anew; all files together are no advice."""
+    tried = {("as released", ""): (0.75, 0.5), ("drawn anew", ""): (0.7, 0.4), ("m", "1"): (0.5, 0.0),
+             ("m", "2"): (0.75, 0.5), ("minbucket", "20"): (0.6, 0.1)}  # fmt: skip
+    rows = tuple(AdviceRow(*one, {"fixed": mean}, 0.25, 1.0, certain) for one, (mean, certain) in tried.items())
+    advised = Advice(8, 6, 0.3, rows, ("cp 0.001, as it branches",))
+
+    def asked(pair: Any, synthesizer: Any, *, target: str, **_: Any) -> Any:
+        members = SimpleNamespace(members=np.arange(40))
+        return SimpleNamespace(walked=target == "ill", advice=lambda **_: advised, weighed=lambda: members)
+
+    monkeypatch.setattr("unveil.posterior.posterior", asked)
+    scenario = SimpleNamespace(measures=("posterior",), targets=("ill", "pay"), seed=1)
+    pair = SimpleNamespace(n_original=100, n_releases=2)
+    context: Any = SimpleNamespace(scenario=scenario, pair=pair, synthesizer=None, clock=SimpleNamespace(left=100.0))
+    cannot: list[str] = []
+    found = list(advice_part._posterior_rows(context, cannot))
+    effects = [[(one["measure"], one["before"], one["after"]) for one in row["effects"]] for row in found]
+    assert effects == [
+        [("posterior", 0.75, 0.5), ("posterior certain", 0.5, 0.0)],
+        [("posterior", 0.7, 0.6), ("posterior certain", 0.4, 0.1)],
+    ]
+    assert [row["persons"] for row in found] == [6, 6]
+    assert found[0]["because"] == "Of 40 records looked at, 8 are at risk (gain above 0.3)."
+    assert cannot == [
+        "posterior of ill, not worked out: cp 0.001, as it branches",
+        "posterior of pay: every setting would take a fit for each record and value",
+    ]
 
 
 def test_what_a_scenario_does_not_say() -> None:
