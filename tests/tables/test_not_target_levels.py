@@ -50,3 +50,10 @@ def test_a_level_that_is_declared_and_nobody_has_may_be_left_out():
     pair = unveil.Pair(pa.table(PAIR), pa.table(PAIR).slice(1), schema=schema)
     risk = unveil.attribute(pair, ["sex"], target="work", not_target_levels=["RETIRED"])
     assert risk.to_dict()["exclusions"][0]["original"]["not_target_levels"] == 0
+
+
+@pytest.mark.parametrize("gap", [None, float("nan")])
+def test_a_gap_may_be_left_out_where_nobody_has_one(gap: float | None):
+    pair = unveil.Pair(pa.table(PAIR), pa.table(PAIR).slice(1))
+    risk = unveil.attribute(pair, ["sex"], target="work", not_target_levels=[gap])
+    assert risk.to_dict()["exclusions"][0]["original"]["not_target_levels"] == 0

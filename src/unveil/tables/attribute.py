@@ -180,7 +180,9 @@ def _check_levels(
 
 
 def _missing_level(pair: Pair, column: CodedColumn, level: object) -> CallError | None:
-    """What is wrong with a level that no file holds or declares."""
+    """What is wrong with a level that no file holds or declares; a gap is never mistyped."""
+    if level is None or level != level:
+        return None
     try:
         column.code_of(level)
     except CallError as error:
