@@ -117,20 +117,26 @@ def test_simulated_counts_are_poisson_against_those_of_the_other_worlds():
 
 
 @pytest.mark.parametrize(
-    ("count", "released", "scale"), [(60.0, 100, 5.0), (30.0, 30, 0.5), (2.0, 50, 10.0), (0.1, 0, 2.0), (30.0, 0, 1.0)]
+    ("count", "released", "scale"),
+    [
+        *((60.0, 100, 5.0), (30.0, 30, 0.5), (2.0, 50, 10.0), (0.1, 0, 2.0), (30.0, 0, 1.0)),
+        # so far from the count that the bulk lies where the noise hardly reaches
+        *((5.0, 400, 1.0), (300.0, 20, 2.0), (400.0, 60, 1.0), (200.0, 0, 1.0), (200.0, 0, 4.0), (100.0, 1, 1.0)),
+        *((2.0, 900, 0.5), (500.0, 700, 2.0), (300.0, 100, 5.0)),
+    ],
 )
 def test_noised_counts_are_integrated_over_the_laplace_density(count, released, scale):
     """``E[h^S exp(-s h)]`` of ``h = max(0, count + e)``, summed over a fine grid; all below 0 stands at 0."""
     evidence = HistogramEvidence.__new__(HistogramEvidence)
     evidence.s, evidence.scale = np.array([0.6, 1.0, 1.7]), scale
     step = 0.002
-    h = np.arange(step / 2, 900, step)
-    density = np.exp(-np.abs(h - count) / scale) / (2 * scale)
+    h = np.arange(step / 2, 2000, step)
     for s, found in zip(evidence.s, evidence._integrate(count, released), strict=True):
+        log = released * np.log(h) - s * h - np.abs(h - count) / scale - math.log(2 * scale) + math.log(step)
         with np.errstate(under="ignore"):
-            log = released * np.log(h / 50) - s * h
-            total = (density * np.exp(log)).sum() * step + (math.exp(-count / scale) / 2 if released == 0 else 0)
-        assert found - released * math.log(50) == pytest.approx(math.log(total), abs=1e-4)
+            total = log.max() + math.log(np.exp(log - log.max()).sum())
+        at_zero = -count / scale - math.log(2) if released == 0 else -math.inf
+        assert found == pytest.approx(np.logaddexp(total, at_zero), abs=1e-4)
 
 
 def test_the_part_that_tells_most_is_where_the_truth_rises_most():

@@ -227,15 +227,8 @@ class HistogramEvidence:
     def _integrate(self, count: float, released: int) -> Floats:
         b = self.scale
         nodes, weights = INNER_RULE
-        # Short pieces where the noise's density is steep, long ones where released counts pull away from it.
-        reach = np.array([0.0, 3.0 * b, 12.0 * b, 40.0 * b, 40.0 * b + WIDTH * math.sqrt(released + 1)])
-        above = list(pairwise((count + reach).tolist()))
-        below = [(high, low) for low, high in pairwise(np.maximum(count - reach, 0.0).tolist())]
-        pieces = below + above
         terms = []
-        for low, high in pieces:
-            if high <= low:
-                continue
+        for low, high in pairwise(self._edges(count, released).tolist()):
             h = low + (high - low) * (nodes + 1) / 2
             log = np.log(weights * (high - low) / 2) - np.abs(h - count) / b - math.log(2 * b)
             if released:
@@ -247,3 +240,34 @@ class HistogramEvidence:
         top = every.max(axis=1)
         result: Floats = top + np.log(np.exp(every - top[:, None]).sum(axis=1))
         return result
+
+    def _edges(self, count: float, released: int) -> Floats:
+        """Ends of the pieces of h: short where the noise's density is steep, growing with h away from there.
+
+        ``S log h - s h - |h - count| / b`` has its top at ``S / (s + 1 / b)`` where that is above the count, at
+        ``S / (s - 1 / b)`` where that is below it, with a deviation of the top over the root of S.
+        """
+        b, deviations = self.scale, math.sqrt(released + 1)
+        steepest, flattest = float(self.s.max()), float(self.s.min())
+        near = count + b * np.array([-40.0, -12.0, -3.0, 0.0, 3.0, 12.0, 40.0])
+        near = near[near > 0]
+        low, high = float(near[0]), float(near[-1])
+        parts = [near]
+        far = (released + WIDTH * deviations) / (flattest + 1 / b)
+        if far > high:
+            parts.append(_growing(high, far, deviations))
+        top = min(count, released / (steepest - 1 / b)) if steepest > 1 / b else count
+        first = top * max(1 - WIDTH / deviations, 0.0)
+        if first == 0:
+            parts.append(np.zeros(1))
+            first = 0.25 / (steepest + 1 / b)
+        if first < low:
+            parts.append(_growing(first, low, deviations))
+        return np.unique(np.concatenate(parts))
+
+
+def _growing(low: float, high: float, deviations: float) -> Floats:
+    """Ends of pieces from low to high, each about three deviations wide where the top is at the place of the piece."""
+    pieces = math.ceil(math.log(high / low) / math.log1p(3 / deviations))
+    ends: Floats = np.geomspace(low, high, pieces + 1)
+    return ends
