@@ -311,6 +311,25 @@ def test_one_label_of_two_codes():
     assert found == [["other", "other", "none"], ["other", "none"]]
 
 
+@pytest.mark.parametrize("held", [["other", "none"], ["other"], ["none", "other", "other"]])
+def test_one_label_of_two_codes_beside_labels_that_were_told_apart(held: list[str]):
+    """Readers add the code to a label that several codes have; whoever writes the label alone means either."""
+    apart = {1: "other (1)", 2: "other (2)", 3: "none"}
+    original = labelled(["other (1)", "other (2)", "none"], apart, "o")
+    level = {"other": "other (1)", "none": "none"}
+    for files in ((original, column(held, label="s")), (column(held, label="s"), original)):
+        found, said = told(*files)
+        assert "the codes 1, 2 share labels that a file holds in their place: taken as one" in said
+        expected = [["other (1)", "other (1)", "none"], [level[text] for text in held]]
+        assert found == (expected if files[0] is original else expected[::-1])
+
+
+def test_one_label_of_two_codes_of_which_one_occurs():
+    apart = {1: "other (1)", 2: "other (2)", 3: "none"}
+    found, _ = told(labelled(["other (2)", "none"], apart, "o"), column(["other", "none"], label="s"))
+    assert found[0] == found[1]
+
+
 def test_one_label_of_two_codes_stays_two_levels_where_both_files_hold_codes():
     twice = {1: "other", 2: "other", 3: "none"}
     assert shown(column([1, 2, 3], twice), column([3, 2])) == [["1", "2", "3"], ["3", "2"]]

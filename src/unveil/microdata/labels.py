@@ -219,6 +219,11 @@ class _File:
         return "same" if any(code is not None for code in self.codes) else "neither"
 
     @property
+    def shares_labels(self) -> bool:
+        """Whether it holds a label of several codes, which another file may tell apart."""
+        return any(is_label and len(meant) > 1 for is_label, meant in zip(self.are_labels, self.meant, strict=True))
+
+    @property
     def is_plain(self) -> bool:
         """Whether the codes are written as they are compared: "1.0" is not, nor is ".a" of Stata."""
         return self.found.family != "text" or all(
@@ -346,7 +351,7 @@ class _Meeting:
         wants_codes = self.kind in ("numeric", "logical") and readings & {"labels", "both"}
         if readings <= {"codes", "same"} and not moved and all(file.is_plain for file in self.files):
             return found, self._naming(self._code_texts()), self.notes
-        if readings == {"labels"} and not renamed and not wants_codes:
+        if readings == {"labels"} and not renamed and not wants_codes and not any(f.shares_labels for f in self.files):
             return found, self._naming(dict(self.shared.by_code)), self.notes
         keys = self._by_label(moved) if moved else [file.keys for file in self.files]
         if renamed:

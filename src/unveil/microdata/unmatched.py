@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 from unveil.microdata.column import CodedColumn, is_amount
 from unveil.notes import Note
 
-__all__ = ["NOTED", "Share", "Unmatched", "apart_of", "expected_share", "notes_of", "shares_of"]
+__all__ = ["NOTED", "Share", "Unmatched", "apart_of", "expected_share", "notes_of", "shares_of", "stands_for_others"]
 
 Counts = NDArray[np.intp]
 
 NOTED = 0.05
 """A share is noted where it is larger than usual by more than this share of the records."""
 _DEVIATIONS = 4
+_BY_CHANCE = math.log(1 / 2000)
 
 
 @dataclass(frozen=True)
@@ -99,6 +100,26 @@ class Unmatched:
         d, s = self._counts
         n, m = int(d.sum()), int(s.sum())
         return Share(_part(s[self.levels[1]], m), *expected_share(d, n // 2), m, n)
+
+    @cached_property
+    def masks(self) -> tuple[float, float]:
+        """Of the original's records and of the release's, those with one value that stands for others; else 0.
+
+        It is the commonest of the values that the other file lacks, where chance does not explain it
+        (:func:`stands_for_others`): however many values occur once, one of many records is hardly ever all in one file.
+        """
+        (alone, new), (d, s) = self.levels, self._counts
+        n, m = int(d.sum()), int(s.sum())
+        of_original, of_release = int(d[alone].max(initial=0)), int(s[new].max(initial=0))
+        return (
+            of_original / n if stands_for_others(of_original, n, m) else 0.0,
+            of_release / m if stands_for_others(of_release, m, n) else 0.0,
+        )
+
+    @property
+    def noted(self) -> bool:
+        """Whether any of the shares deserves a note."""
+        return self.original.noted or self.release.noted or any(self.masks)
 
     @property
     def nothing_in_common(self) -> bool:
@@ -183,7 +204,7 @@ def notes_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = Fa
             found += _beyond(one, original, label)
         elif one.nothing_in_common:
             found.append(_nothing(one, original, label))
-        elif one.release.noted or one.original.noted:
+        elif one.noted:
             found.append(_noted(one, original, label))
     return found
 
@@ -202,9 +223,14 @@ def _nothing(one: Unmatched, original: str, label: str) -> Note:
 def _noted(one: Unmatched, original: str, label: str) -> Note:
     name = one.column.name
     parts: list[str] = []
-    for share, own, other in ((one.release, label, original), (one.original, original, label)):
+    of_original, of_release = one.masks
+    sides = (one.release, of_release, label, original), (one.original, of_original, original, label)
+    for share, mask, own, other in sides:
         if share.noted:
             parts.append(f"{_percent(share.found)} of the records of {own} hold values that no record of {other} has")
+        elif mask:
+            held = f"{_percent(mask)} of the records of {own} hold one and the same value, or a gap,"
+            parts.append(f"{held} that no record of {other} has")
     public = f"column {name!r}: many records hold values that are in one of {original} and {label} only"
     hint = _hint(one, original, label)
     return Note(f"column {name!r}: {', and '.join(parts)}{hint}", public)
@@ -277,6 +303,25 @@ def _percent(share: float) -> str:
     """A share in percent that reads 100 only where it is all."""
     shown = round(100 * share)
     return "more than 99 %" if shown == 100 and share < 1 else f"{shown} %"
+
+
+def stands_for_others(count: int, n: int, n_other: int) -> bool:
+    """Whether it takes more than chance that so many of n records share a value that none of the others has.
+
+    If all records came from one population, a value that ``count`` of the ``N = n + n_other`` records have would lie in
+    the n with all of them by the chance ``C(n, count) / C(N, count)``, and there are at most ``N / count`` such values.
+    True where the product is below 1 in 2000 and the count more than a twentieth of the n.
+
+    Examples
+    --------
+    >>> stands_for_others(20, 40, 40), stands_for_others(5, 40, 40)
+    (True, False)
+    """
+    if count <= NOTED * n or not n_other:
+        return False
+    total = n + n_other
+    log = math.lgamma(n + 1) - math.lgamma(n - count + 1) - math.lgamma(total + 1) + math.lgamma(total - count + 1)
+    return log + math.log(total / count) < _BY_CHANCE
 
 
 def expected_share(counts: Counts, m: int) -> tuple[float, float]:
