@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import re
@@ -625,10 +626,41 @@ def test_it_prints(whole):
     assert isinstance(whole, Assessment)
 
 
+def test_small_shares_are_printed_with_digits_that_tell_them_apart(whole):
+    content = copy.deepcopy(dict(whole.content))
+    (rapid,) = (f for f in content["figures"] if f["measure"] == "RAPID" and f["target"] == "depress")
+    rapid |= {"value": 0.04512, "low": 0.04486, "high": 0.04539, "null_mean": 0.00438, "excess": 0.00119}
+    content["policy"] = {"label": "p.toml", "rows": [
+        {"measure": "RAPID", "target": "depress", "statistic": "value", "direction": "at most", "limit": 0.0045,
+         "value": 0.00462, "verdict": "above"},
+        {"measure": "posterior", "target": "depress", "statistic": "value", "direction": "at most", "limit": 0.5,
+         "value": None, "verdict": "not measured"},
+    ]}  # fmt: skip
+    lines = str(Assessment(content)).splitlines()
+    (shown,) = (line for line in lines if line.split()[:3] == ["RAPID", "depress", "share"])
+    assert {"0.0451", "0.0449 to 0.0454", "0.0044", "0.0012"} <= set(re.split(r"  +", shown))
+    (unique,) = (line for line in lines if line.startswith("repU "))
+    assert f"{whole.figure('repU').value:.2f}" in re.split(r"  +", unique)
+    assert any(line.split()[-2:] == ["0.00462", "above"] for line in lines)
+    assert any(re.split(r"  +", line)[-2:] == ["-", "not measured"] for line in lines)
+
+
+def test_an_interval_over_something_else_is_not_passed_off_as_this_release(whole):
+    other = next(f for f in whole.to_dict()["figures"] if f["measure"] == "membership AUC")
+    assert other["over"] == "repeated fits"
+    said = "In its column that of membership AUC is over repeated fits instead."
+    assert said in " ".join(str(whole).split())
+    content = copy.deepcopy(dict(whole.content))
+    content["figures"] = [f for f in content["figures"] if f["over"] == "this release"]
+    assert "In its column" not in str(Assessment(content))
+
+
 def test_the_plot_shows_every_figure(whole):
     pytest.importorskip("matplotlib").use("Agg")
     ax = whole.plot()
     assert len(ax.get_yticklabels()) == len(whole.to_dict()["figures"])
+    named = {text.get_text() for text in ax.get_legend().get_texts()}
+    assert {"interval, this release", "interval, repeated fits"} <= named
 
 
 def test_the_map_shows_what_is_left_of_the_pairs():

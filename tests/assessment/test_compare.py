@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import unveil
+from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 
 KEYS = ["sex", "age", "region"]
 pytestmark = pytest.mark.filterwarnings("ignore:the collapse of trees:unveil.errors.UnveilWarning")
@@ -76,7 +78,19 @@ def test_frame_text_and_plot(comparison):
     assert "minbucket 60" in str(comparison)
     assert comparison.to_dict()["schema"] == "unveil.comparison"
     pytest.importorskip("matplotlib").use("Agg")
-    assert comparison.plot().get_ylabel().startswith("DiSCO")
+    ax = comparison.plot()
+    assert ax.get_ylabel() == "DiSCO, percent of records (0: nothing found)"
+    assert any("of risk, this release" in text.get_text() for text in ax.get_legend().get_texts())
+
+
+def test_shares_on_a_map_are_printed_with_digits_that_tell_them_apart():
+    point = Point("a", 1, {"DiSCO": (3.308, 3.081, 3.551)}, {"mean TVD": (0.03771, 0.03748, 0.03794)}, True)
+    made = RiskUtilityMap(
+        risk="DiSCO", utility="mean TVD", keys=("k",), targets=("t",), points=(point,), assessments={}, flavour="arrow",
+        warnings=(),
+    )  # fmt: skip
+    (row,) = (line for line in str(made).splitlines() if line.startswith("a *"))
+    assert re.split(r"  +", row) == ["a *", "1", "3.31", "3.08 to 3.55", "0.0377", "0.0375 to 0.0379"]
 
 
 def test_columns_that_a_candidate_lacks_count_for_none(people, independent):

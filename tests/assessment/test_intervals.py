@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import inspect
 import math
+import re
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -54,6 +58,16 @@ def test_one_release_alone_has_none_of_the_process_and_says_why(people: Any, syn
     assert set(OF_PROCESS) == set(of(found))
     for text in documents(found):
         assert "this release" in text
+    reason = found.figure("repU").process_undefined
+    (option,) = re.findall(r"unveil assess (--\w+)", reason)
+    assert (
+        option
+        in subprocess.run(
+            [sys.executable, "-m", "unveil.cli", "assess", "--help"], capture_output=True, text=True, check=True
+        ).stdout
+    )
+    (argument,) = re.findall(r"unveil\.assess\(\.\.\., (\w+)=", reason)
+    assert argument in inspect.signature(unveil.assess).parameters
     shown, _, page = documents(found)
     assert "Not defined for repU, DiSCO, DCAP, RAPID: one release does not show how releases differ" in shown
     assert "95 % interval, the process: not defined, one release does not show how releases differ" in page

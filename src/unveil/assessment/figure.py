@@ -10,11 +10,14 @@ from typing import Any
 from unveil.notes import Note
 from unveil.stats import NAMES, Interval
 
-__all__ = ["NO_PROCESS", "OF_PROCESS", "RISKS", "UTILITIES", "Figure", "mean_of", "process_of"]
+__all__ = ["NO_PROCESS", "OF_PROCESS", "PERCENT", "RISKS", "UTILITIES", "Figure", "digits_of", "mean_of", "process_of"]
 
 RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 """Names of all figures, by which policies, maps and comparisons refer to them."""
+
+PERCENT = ("repU", "DiSCO", "DCAP")
+"""Measures in percent of records; the others are shares, areas, or distances."""
 
 OF_PROCESS = ("repU", "DiSCO", "DCAP", "RAPID")
 """Measures with a process interval."""
@@ -122,6 +125,17 @@ class Figure:
 _LADDER = (
     "margin", "null_mean", "null_95", "p_value", "ceiling", "held_out", "excess", "excess_low", "excess_high",
 )  # fmt: skip
+
+
+def digits_of(measure: str) -> int:
+    """Digits behind the point where a figure is printed as it is: a share has four where a percentage has two.
+
+    Examples
+    --------
+    >>> digits_of("repU"), digits_of("RAPID")
+    (2, 4)
+    """
+    return 2 if measure in PERCENT else 4
 
 
 def process_of(found: Interval, factor: float = 1.0, reason: str | None = None) -> dict[str, Any]:

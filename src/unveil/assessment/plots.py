@@ -6,8 +6,10 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from unveil.assessment.figure import PERCENT
 from unveil.drawing import as_written, axes_for, without_frame
 from unveil.errors import CallError
+from unveil.stats import NAMES
 
 if TYPE_CHECKING:
     from unveil.assessment.risk_utility_map import RiskUtilityMap
@@ -28,7 +30,10 @@ def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
     for place, figure in enumerate(reversed(shown)):
         scale = 100 if figure["unit"] == "percent" else 1
         if figure["low"] is not None and figure["high"] is not None:
-            ax.plot([figure["low"] / scale, figure["high"] / scale], [place, place], color="tab:blue", linewidth=2)
+            ax.plot(
+                [figure["low"] / scale, figure["high"] / scale], [place, place], color="tab:blue",
+                linestyle=_line(figure["over"]), linewidth=2,
+            )  # fmt: skip
         ax.plot(figure["value"] / scale, place, "o", color="tab:blue", label="value" if place == 0 else None)
         for name, _, mark in _MARKS:
             if figure[name] is not None:
@@ -37,11 +42,18 @@ def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
     ax.set_yticks(range(len(shown)), names)
     for _, label, mark in _MARKS:
         ax.plot([], [], mark, color="0.35", label=label)
+    for over in dict.fromkeys(figure["over"] for figure in shown if figure["low"] is not None):
+        ax.plot([], [], color="tab:blue", linestyle=_line(over), linewidth=2, label=f"interval, {over}")
     ax.set_xlim(-0.02, 1.02)
     ax.set_xlabel("share of records (AUC: 0.5 is chance)")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=4, frameon=False)
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
     ax.grid(axis="x", alpha=0.3)
     return without_frame(ax)
+
+
+def _line(over: str) -> str:
+    """Dots for an interval that is not over other records, with the release kept."""
+    return "-" if over == NAMES["release"] else ":"
 
 
 def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
@@ -72,10 +84,12 @@ def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
         )  # fmt: skip
     best = sorted((x[0], y[0]) for point, x, y in points if point.pareto)
     ax.plot(*zip(*best, strict=True), color="tab:blue", linewidth=0.8, linestyle="--", label="none is better in both")
+    ax.plot([], [], color="0.35", linewidth=1, label="intervals: of risk, this release; of utility, other releases")
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
     ax.set_xlabel(f"{found.utility} (0: as useful as the original)")
-    ax.set_ylabel(f"{found.risk} (0: nothing found)")
+    unit = ", percent of records" if found.risk in PERCENT else ""
+    ax.set_ylabel(f"{found.risk}{unit} (0: nothing found)")
     ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     ax.grid(alpha=0.3)
     return without_frame(ax)

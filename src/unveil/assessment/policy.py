@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from unveil.assessment.figure import RISKS, UTILITIES
+from unveil.assessment.figure import PERCENT, RISKS, UTILITIES
 from unveil.errors import CallError, FileError
 from unveil.limits import reaches, within
 from unveil.microdata.documents import read_toml
@@ -26,7 +26,6 @@ _WITHOUT = {
     "posterior certain": ("p_value",),
 } | {name: tuple(one for one in STATISTICS if one not in _PLAIN) for name in UTILITIES}
 """Statistics that a measure never has."""
-_PERCENT = ("repU", "DiSCO", "DCAP")
 _OF_TARGETS = ("DiSCO", "DCAP", "RAPID", "posterior", "posterior certain")
 _UNBOUNDED = ("S_pMSE",)
 
@@ -87,7 +86,7 @@ class Rule:
             raise CallError(f"limit is a number from 0, not {limit!r}")
         if self.statistic not in _PLAIN:
             what = f"the {self.statistic} of {self.measure}"
-        elif self.measure in _PERCENT:
+        elif self.measure in PERCENT:
             if limit > 100:
                 raise CallError(f"limit: {what} is in percent, so {limit:g} is above all that it can be")
             return

@@ -37,10 +37,10 @@ def told_of_hundred(document: str) -> str:
 
     Examples
     --------
-    >>> told_of_hundred("public summary")
-    'at most 2 of 100 records'
+    >>> told_of_hundred("public summary"), told_of_hundred("full report")
+    ('at most 2 of 100 records', 'all records')
     """
-    return f"at most {100 * TOLD[document]:g} of 100 records"
+    return "all records" if TOLD[document] == 1 else f"at most {100 * TOLD[document]:g} of 100 records"
 
 
 Draw = Callable[[], float]
@@ -55,14 +55,14 @@ _RISKS = (
     ),
     (
         "DiSCO", "null_mean",
-        "Of 100 original records, those whose part that the intruder knows goes with one answer only in the release, "
-        "and it is their own",
+        "Of 100 original records, those for which all released records that agree in what the intruder knows give one "
+        "and the same answer, and it is the true one",
         _NO_RELATION,
     ),
     (
         "DCAP", "null_mean",
-        "Of 100 guesses, one per record, by the released records with the same as what the intruder knows, those that "
-        "are right",
+        "Of 100 guesses, one for each original record, drawn from the released records that agree in what the intruder "
+        "knows, those that are right",
         _NO_RELATION,
     ),
 )  # fmt: skip

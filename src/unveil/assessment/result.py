@@ -10,13 +10,13 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from unveil.assessment.figure import OF_PROCESS
+from unveil.assessment.figure import OF_PROCESS, digits_of
 from unveil.assessment.gate import release_safe as publishable
 from unveil.errors import CallError
 from unveil.microdata.atomic import replacing
 from unveil.microdata.nearest import near_matches
 from unveil.microdata.source import Flavour
-from unveil.result import frame, paragraph, text_table, without_nan
+from unveil.result import frame, number, paragraph, text_table, without_nan
 from unveil.shown import commands_shown
 from unveil.stats import NAMES, called
 
@@ -162,9 +162,9 @@ class Assessment:
         lines = [content["title"], "", *(paragraph(sentence) for sentence in content["summary"]), ""]
         rows: list[list[float | str | None]] = [
             [
-                figure["measure"], figure["target"] or "", figure["unit"], figure["value"],
-                _span(figure["low"], figure["high"]), _span(figure["process_low"], figure["process_high"]),
-                *(figure[name] for name in _SHOWN), figure["excess"],
+                figure["measure"], figure["target"] or "", figure["unit"], _shown(figure, "value"),
+                _span(figure, "low", "high"), _span(figure, "process_low", "process_high"),
+                *(_shown(figure, name) for name in _SHOWN), number(figure["excess"], 4),
             ]
             for figure in content["figures"]
         ]  # fmt: skip
@@ -187,7 +187,9 @@ class Assessment:
 
 
 def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
-    """Over what the intervals are, and why some figures have none of the process."""
+    """Over what the intervals are, whose is over something else, and why some figures have none of the process."""
+    kept = NAMES["release"]
+    other = {f["over"]: f["measure"] for f in figures if f["over"] != kept and f["low"] is not None}
     why: dict[str, list[str]] = {}
     for figure in figures:
         if figure["process_undefined"] is not None and figure["measure"] in OF_PROCESS:
@@ -195,6 +197,7 @@ def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
             names += [] if figure["measure"] in names else [figure["measure"]]
     return [
         f"{called('release', level)}: over other records of the same population, with the release kept.",
+        *(f"In its column that of {measure} is over {over} instead." for over, measure in other.items()),
         f"{called('process', level)}: over other records and a release made from each.",
         *(f"Not defined for {', '.join(names)}: {reason}." for reason, names in why.items()),
     ]
@@ -212,8 +215,12 @@ _STAYS = (
 )
 
 
-def _span(low: float | None, high: float | None) -> str:
-    return "-" if low is None or high is None else f"{low:.2f} to {high:.2f}"
+def _shown(figure: Mapping[str, Any], name: str) -> str:
+    return number(figure[name], digits_of(figure["measure"]))
+
+
+def _span(figure: Mapping[str, Any], low: str, high: str) -> str:
+    return "-" if figure[low] is None or figure[high] is None else f"{_shown(figure, low)} to {_shown(figure, high)}"
 
 
 def _policy_table(rows: list[dict[str, Any]]) -> str:
@@ -226,7 +233,7 @@ def _policy_table(rows: list[dict[str, Any]]) -> str:
                 r["target"] or "",
                 r["statistic"],
                 f"{r['direction']} {r['limit']:g}",
-                r["value"],
+                "-" if r["value"] is None else f"{r['value']:.6g}",
                 r["verdict"],
             ]
             for r in rows

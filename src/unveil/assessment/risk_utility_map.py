@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unveil.assessment.figure import digits_of
 from unveil.assessment.result import Assessment
 from unveil.microdata.source import Flavour
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words, without_nan
@@ -122,10 +123,10 @@ class RiskUtilityMap:
                 found.get(name, (math.nan,) * 3)
                 for found, name in ((point.risks, self.risk), (point.utilities, self.utility))
             )
-            others = [point.risks[name][0] for name in point.risks if name != self.risk]
+            others = [number(point.risks[name][0], digits_of(name)) for name in point.risks if name != self.risk]
             rows.append(
-                [f"{point.label}{' *' if point.pareto else ''}", point.releases, risk[0], _span(risk), useful[0],
-                 _span(useful), *others]
+                [f"{point.label}{' *' if point.pareto else ''}", point.releases,
+                 *_shown(risk, digits_of(self.risk)), *_shown(useful, digits_of(self.utility)), *others]
             )  # fmt: skip
         names = [name for name in self.points[0].risks if name != self.risk]
         kept, drawn = f"interval, {NAMES['release']}", "interval, releases"
@@ -134,11 +135,12 @@ class RiskUtilityMap:
             [
                 f"Risk and utility: keys {', '.join(self.keys)}; targets {', '.join(self.targets)}",
                 "",
-                text_table(header, rows, digits=3),
+                text_table(header, rows),
                 "",
                 paragraph(
-                    "* no other has less risk and more utility at once. Risks are means over the targets; smaller is",
-                    f"safer. {self.utility} is a distance from the original; smaller is more useful. Intervals of",
+                    "* no other has less risk and more utility at once. Risks are means over the targets, repU, DiSCO",
+                    "and DCAP in percent of original records, the others as shares; smaller is safer.",
+                    f"{self.utility} is a distance from the original; smaller is more useful. Intervals of",
                     "risk are over other records of the same population, with the releases kept; of utility, over",
                     "releases of this original. Where they overlap the order is not settled.",
                     "Not shown: what an intruder with other keys learns.",
@@ -150,5 +152,7 @@ class RiskUtilityMap:
     __repr__ = __str__
 
 
-def _span(ends: Sequence[float]) -> str:
-    return "-" if math.isnan(ends[1]) else f"{number(ends[1], 3)} to {number(ends[2], 3)}"
+def _shown(found: Sequence[float], digits: int) -> list[str]:
+    """A figure and its interval."""
+    value, low, high = (number(one, digits) for one in found)
+    return [value, "-" if math.isnan(found[1]) else f"{low} to {high}"]

@@ -28,14 +28,15 @@ def one_target(result: Rapid) -> str:
         low, high = interval["bootstrap"]
         rows.append([
             attack["release"], attack["attacker"], f"{attack['n_at_risk']}/{attack['n']}",
-            f"{attack['rate']:.3f}", f"{low:.3f} to {high:.3f}", *(number(attack[m], 3) for m in shown),
+            number(attack["rate"], 4), f"{low:.4f} to {high:.4f}", *(number(attack[m], 4) for m in shown[:5]),
+            *(number(attack[m], 3) for m in shown[5:]),
         ])  # fmt: skip
     rest = [""] * len(shown)
     if len(rows) > 1:
-        rows.append(["mean", "", "", f"{result.rate:.3f}", "", *rest])
-        rows.append(["largest", "", "", f"{result.envelope:.3f}", "", *rest])
+        rows.append(["mean", "", "", number(result.rate, 4), "", *rest])
+        rows.append(["largest", "", "", number(result.envelope, 4), "", *rest])
     if len(result.labels) > 1:
-        rows.append(["sd over releases", "", "", f"{result.sd['rate']:.3f}", "", *rest])
+        rows.append(["sd over releases", "", "", number(result.sd["rate"], 4), "", *rest])
     header = ["release", "attacker", "at risk", "rate", called("release"), "margin", "null", "null 95 %", "ceiling",
               "excess", "p", quality]  # fmt: skip
     process = result.interval("process")
@@ -47,7 +48,7 @@ def one_target(result: Rapid) -> str:
             text_table(header, rows),
             "",
             paragraph(*_in_words(result)),
-            paragraph(*kinds_in_words(process.in_words("rate", 3), process.undefined)),
+            paragraph(*kinds_in_words(process.in_words("rate", 4), process.undefined)),
             *(paragraph(f"Note: {note}.") for note in result.notes if note not in result.warnings),
             *warnings_in_words(result.warnings),
         ]
@@ -96,7 +97,7 @@ def several_targets(results: Rapids) -> str:
         means = [float(np.mean([a[n] for a in result.attacks])) for n in ("margin", "null_mean", "ceiling", "excess")]
         rows.append([
             result.target, result.kind, f"{result.symbol} {result.threshold:g}", str(result.n_counted),
-            number(result.rate, 3), number(result.envelope, 3), *(number(v, 3) for v in means),
+            number(result.rate, 4), number(result.envelope, 4), *(number(v, 4) for v in means),
         ])  # fmt: skip
     header = ["target", "kind", "threshold", "records", "rate", "largest", "margin", "null", "ceiling", "excess"]
     attackers = list(dict.fromkeys(name for result in results for name in result.attackers))

@@ -96,15 +96,17 @@ def _sentences(a: dict[str, Any]) -> dict[str, str]:
     m, least = len(a["data"]["releases"]), found["minimum_count"]
     files = "one synthetic file" if m == 1 else f"{m} synthetic files"
     steps = " or ".join(f"{step:.10g}" for step in sorted({one["step"] for one in found["figures"]}))
-    several = " Of several answers the one counts that is found out most often." if len(scenario["targets"]) > 1 else ""
+    several = (
+        " A figure about answers is of the variable for which it is highest." if len(scenario["targets"]) > 1 else ""
+    )
     return {
         "scenario": (
             f"Real records were compared with {files} made from them. The intruder is taken to know "
             f"{_listed(scenario['keys'])} of a person and to want to know {_listed(scenario['targets'])}.{several}"
         ),
         "read": (
-            "A figure holds for this intruder only, and means something only beside the other: what chance gives, or "
-            "the original. None is a verdict."
+            "A figure holds for this intruder only, and means something only beside the second one: what chance gives, "
+            "or the original. None is a verdict."
         ),
         "rounded": (
             f"Every figure was rounded up or down at random, to a multiple of {steps}: at least the share that {least} "
@@ -120,12 +122,16 @@ def _sentences(a: dict[str, Any]) -> dict[str, str]:
 
 
 def _protects(told: Mapping[str, Any]) -> str:
-    summary, report = (f"{100 * told[name]:.3g} of 100" for name in ("public summary", "release-safe report"))
+    summary, report = (
+        "all" if told[name] == 1 else f"at most {100 * told[name]:.3g} of 100"
+        for name in ("public summary", "release-safe report")
+    )
     return (
-        "This page is made for readers with all real records but one as well. In a test with simulated surveys of "
-        f"{told['persons']} records, each with one synthetic file, such a reader, who knew all of the last record but "
-        f"one answer, was told that answer of at most {summary} records by this page, and of {report} by the report "
-        "for readers without records. Publish one summary of a release: the mean of several tells more."
+        "This page is made to protect even against a reader who has all real records but one. In a test with simulated "
+        f"surveys of {told['persons']} records, each with one synthetic file, such a reader, who also knew all but one "
+        f"answer of the last record, could work out that answer for {summary} records from this page, and for {report} "
+        "from the report, which is made for readers without records. Publish one summary of a release: the mean of "
+        "several tells more."
     )
 
 

@@ -25,7 +25,8 @@ OVER: dict[Kind, str] = {
 """What each kind of interval is over."""
 
 ONE_RELEASE = (
-    "one release does not show how releases differ; give several releases of the same original, or the synthesizer"
+    "one release does not show how releases differ; give several releases of the same original, or have the "
+    "synthesizer fitted again (unveil assess --provenance; in Python unveil.assess(..., synthesizer=...))"
 )
 """Why there is no process interval."""
 
