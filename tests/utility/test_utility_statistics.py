@@ -63,7 +63,7 @@ def test_ratios_are_near_one_for_a_correct_model(n: int) -> None:
 
 def test_the_spread_of_the_ratio_is_as_stated() -> None:
     pair = unveil.Pair(ORIGINAL, [drawn(500, seed) for seed in range(200)])
-    found = unveil.utility(pair, measures="propensity", propensity="logistic")
+    found = unveil.utility(pair, measures="propensity", propensity=["logistic"])
     stated = found.propensity[0].mean["S_sd"]
     # a sample variance of 200 chi-squares with 5 degrees of freedom is known to about 15 %
     assert found.propensity[0].sd["S_pMSE"] == pytest.approx(stated, rel=0.3)
@@ -161,3 +161,49 @@ def test_the_spread_of_a_tree_s_ratio_is_as_stated() -> None:
     # a spread of 90 draws is known to 8 %, the mean of 30 triples to about 10 %
     assert np.mean(triples) == pytest.approx(actual, rel=0.3)
     assert ratios.mean["S_sd"] == pytest.approx(actual, rel=0.25)
+
+
+def normal_amounts(n: int, columns: int, seed: int) -> tuple[pa.Table, pa.Table]:
+    """An original of independent normal amounts, and a release of the normal distribution fitted to it."""
+    rng = np.random.default_rng(seed)
+    original = rng.normal(size=(n, columns))
+    release = rng.normal(size=(n, columns)) * original.std(axis=0) + original.mean(axis=0)
+    first, second = (pa.table({f"x{i}": values[:, i] for i in range(columns)}) for values in (original, release))
+    return first, second
+
+
+def test_a_logistic_model_with_few_records_per_parameter_has_no_ratio() -> None:
+    # 121 parameters, 400 records: a release of the true model would have a ratio of 1.2; with more it is told apart
+    pair = unveil.Pair(*normal_amounts(200, 120, 1))
+    found = unveil.utility(pair, measures=["propensity"], permutations=2)
+    logistic = found.propensity[0]
+    assert logistic.subject["model"] == "logistic"
+    assert all(math.isnan(logistic.mean[name]) for name in ("S_pMSE", "S_sd", "expected"))
+    assert logistic.mean["pMSE"] > 0
+    assert "fewer than 5 records per parameter" in logistic.undefined["S_pMSE"]
+    text = " ".join(str(found).split())
+    assert "S_pMSE (logistic) is not defined: fewer than 5 records per parameter" in text
+    assert "(logistic) and" not in text
+    assert "(logistic) times" not in text
+
+
+def test_a_logistic_model_with_five_records_per_parameter_has_one() -> None:
+    ratios = []
+    for seed in range(12):
+        found = unveil.utility(
+            unveil.Pair(*normal_amounts(100, 39, seed)), measures=["propensity"], propensity=["logistic"]
+        )
+        ratios.append(found.propensity[0].mean["S_pMSE"])
+    error = np.std(ratios, ddof=1) / math.sqrt(len(ratios))
+    assert abs(np.mean(ratios) - 1) < 4 * error + 0.1
+
+
+def test_a_tree_of_too_few_records_has_not_found_the_files_alike() -> None:
+    original = pa.table({"sex": list("mfmfmfmf"), "age": [1, 2, 3, 4, 5, 6, 7, 8]})
+    release = pa.table({"sex": list("mmmm"), "age": [21, 22, 29, 24]})
+    found = unveil.utility(unveil.Pair(original, release), measures=["propensity"])
+    tree = found.propensity[1]
+    assert tree.subject["model"] == "cart"
+    assert all(math.isnan(tree.mean[name]) for name in ("pMSE", "S_pMSE", "SPECKS", "PO50"))
+    assert "too few records" in tree.undefined["SPECKS"]
+    assert "S_pMSE (cart) is not defined" in " ".join(str(found).split())

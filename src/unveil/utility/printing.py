@@ -63,7 +63,8 @@ def _releases(utility: Utility) -> str:
         rows.append(["mean", "", *(number(utility.mean[name], digits) for name, digits in shown.values())])
         rows.append(["sd", "", *(number(utility.sd[name], digits) for name, digits in shown.values())])
     if utility.propensity:
-        spread = {f"S_pMSE_{c.subject['model']}": c.mean["S_sd"] for c in utility.propensity}
+        defined = [c for c in utility.propensity if not math.isnan(c.mean["S_pMSE"])]
+        spread = {f"S_pMSE_{c.subject['model']}": c.mean["S_sd"] for c in defined}
         rows.append(["correct model", "", *(_expected(spread, name) for name, _ in shown.values())])
     return text_table(["release", "records", *shown], rows)
 
@@ -149,13 +150,18 @@ def _prediction(utility: Utility) -> str:
 def _sentences(utility: Utility) -> list[str]:
     found = []
     ratios = {c.subject["model"]: c.mean["S_pMSE"] for c in utility.propensity}
-    if ratios:
-        told = " and ".join(f"{number(value, 1)} ({name})" for name, value in ratios.items())
+    told = [f"{number(value, 1)} ({name})" for name, value in ratios.items() if not math.isnan(value)]
+    if told:
         found += [
-            f"The mean squared difference that a model finds between the files is {told} times",
+            f"The mean squared difference that a model finds between the files is {' and '.join(told)} times",
             "what it would be for a release of a correct model (S_pMSE near 1: nothing more to be found by that model;",
             "the logistic one looks at each variable by itself).",
         ]
+    found += [
+        f"S_pMSE ({c.subject['model']}) is not defined: {c.undefined['S_pMSE']}."
+        for c in utility.propensity
+        if "S_pMSE" in c.undefined and math.isnan(c.mean["S_pMSE"])
+    ]
     if utility.variables:
         worst = utility.worst("variables", by="TVD", n=1)[0]
         found += [
