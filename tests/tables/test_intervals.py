@@ -115,6 +115,19 @@ def test_several_releases_have_both_kinds_and_the_text_names_them() -> None:
     assert all(math.isnan(rung["DiSCO"].process_interval[0]) for rung in ladder.releases)
 
 
+def test_the_mean_of_one_release_has_the_interval_of_that_release() -> None:
+    """One figure has one interval, wherever it is shown."""
+    pair = unveil.Pair(people(60, 1), people(50, 2))
+    risk = unveil.attribute(pair, KEYS, target="t")
+    rungs = risk.ladder(permutations=2).mean
+    for name, interval in risk.interval("release").items():
+        assert risk.intervals()[0][name] == (interval.low, interval.high)
+        assert rungs[name].interval == (interval.low, interval.high)
+    identity = unveil.identity(pair, KEYS)
+    interval = identity.interval("release")
+    assert identity.intervals()[0]["repU"] == (interval.low, interval.high)
+
+
 def test_the_release_interval_of_a_mean_is_shorter_than_of_its_releases() -> None:
     pair = unveil.Pair(people(200, 1), [people(200, seed) for seed in range(2, 8)])
     risk = unveil.attribute(pair, KEYS, target="t")

@@ -195,14 +195,12 @@ class AttributeRisk:
                 draws["TCAP"] = 100 * draws["DiSCO"] / draws["DiS"]
             # TCAP is a share of the persons for whom the release is certain
             certain = round(self.n_original * figures["DiS"] / 100)
-            result.append(
-                {
-                    name: share_interval(
-                        figures[name], draws[name], level, certain if name == "TCAP" else self.n_original
-                    )
-                    for name in _INTERVALS
-                }
-            )
+            intervals = {
+                name: share_interval(figures[name], draws[name], level, certain if name == "TCAP" else self.n_original)
+                for name in _INTERVALS
+            }
+            # the same draws as for the mean of releases, here of one
+            result.append(intervals | attribute_release(self._source, [release], n=n, seed=seed, level=level))
         return result
 
     def interval(
