@@ -178,3 +178,29 @@ def test_hands_and_sexes_are_no_recodings():
     hand, sex = [0] * 40 + [0] * 7 + [1] * 33, [0] * 40 + [1] * 7 + [1] * 33
     assert _matched(np.array(hand), np.array(sex)) is None
     assert _matched(np.array([0] * 40 + [0] + [1] * 33), np.array([0] * 40 + [1] + [1] * 33)) == " but for one record"
+
+
+def test_a_target_that_is_cut_is_guessed_by_group() -> None:
+    """Nobody guesses an amount here: 20 groups of them are what the tables know."""
+    rng = np.random.default_rng(3)
+
+    def amounts() -> pa.Table:
+        k = rng.integers(0, 5, 200)
+        return pa.table({"k": k, "y": k + rng.normal(size=200)})
+
+    pair = unveil.Pair(amounts(), amounts())
+    found = unveil.assess(pair, keys=["k"], targets=["y"], measures=["identity", "attribute"])
+    assert found.content["targets"][0]["grouped_into"] == 20
+    for text in (words(found), words(found.to_markdown())):
+        assert "go with one group of y (of 20) only" in text
+        assert "guesses the group of y (of 20) in proportion" in text
+        assert "one value of y" not in text
+
+
+def test_a_target_of_special_codes_alone_is_cut_into_no_groups() -> None:
+    codes = [-1 - i % 60 for i in range(240)]
+    original = pa.table({"k": [i % 4 for i in range(240)], "y": pa.array(codes, pa.float64())})
+    pair = unveil.Pair(original, original, special_codes={"y": sorted(set(codes))})
+    found = unveil.assess(pair, keys=["k"], targets=["y"], measures=["identity", "attribute"], ngroups_target={"y": 5})
+    assert found.content["targets"][0]["grouped_into"] is None
+    assert "one value of y" in words(found)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -70,9 +71,8 @@ def attribute_part(context: Context) -> Section:
     for target, risk in context.attribute.items():
         ladder = _ladder(context, risk)
         figures += [_disco(context, risk, ladder), _dcap(context, risk, ladder)]
-        cut = risk.grouping.get(target)
         targets[target] = {
-            "grouped_into": None if cut is None else len(cut["breaks"]) - 1,  # type: ignore[arg-type]
+            "grouped_into": _groups(risk),
             "groups": _attribute_groups(context, risk),
             "checks": _checks(context, risk),
             "notes": list(risk.notes),
@@ -123,15 +123,24 @@ def _rises(context: Context) -> tuple[str, ...]:
     return (Note(f"{begin}: {exact}. {end}", f"{begin}: {listed(list(rising))}. {end}"),)
 
 
+def _groups(risk: AttributeRisk) -> int | None:
+    """Number of groups that the amounts of the target are cut into, if they are."""
+    cut: Mapping[str, Any] | None = risk.grouping.get(risk.target)
+    # without amounts, as where all are special codes, there is nothing to cut
+    return len(cut["breaks"]) - 1 if cut is not None and cut["breaks"] else None
+
+
 def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
     value, original, target = ladder.mean["DiSCO"].value, risk.mean["Dorig"], risk.target
+    n = _groups(risk)
+    one = f"one value of {target}" if n is None else f"one group of {target} (of {n})"
     return Figure(
         measure="DiSCO",
         target=target,
         sentence=told(
             lambda say: (
-                f"Of 100 original records, {say.percent(value)} have keys that in the release go with one value of "
-                f"{target} only, and it is their own; in the original itself the keys of {say.percent(original)} do."
+                f"Of 100 original records, {say.percent(value)} have keys that in the release go with {one} only, and "
+                f"it is their own; in the original itself the keys of {say.percent(original)} do."
             ),
             context.rounding,
         ),
@@ -143,12 +152,14 @@ def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
 
 def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
     value, guess, target = ladder.mean["DCAPd"].value, risk.mean["baseCAPd"], risk.target
+    n = _groups(risk)
+    guessed = target if n is None else f"the group of {target} (of {n})"
     return Figure(
         measure="DCAP",
         target=target,
         sentence=told(
             lambda say: (
-                f"An intruder who guesses {target} in proportion to the release's records with the same keys is right "
+                f"An intruder who guesses {guessed} in proportion to the release's records with the same keys is right "
                 f"for {say.percent(value)} of 100 original records; without the release, guessing is right for "
                 f"{say.percent(guess)}."
             ),
