@@ -348,8 +348,8 @@ def test_a_map_in_words() -> None:
     points = (point("b", 9.12345, 0.1, False), point("a", 3.0, 0.2, True))
     found = RiskUtilityMap(("sex",), ("ill",), "DiSCO", "mean TVD", points, {})
     rows = [line.split() for line in str(found).splitlines()]
-    best = ["a", "*", "2", "3.000", "2.000", "to", "17.000", "0.200", "0.100", "to", "0.400", "0.500"]
-    other = ["b", "2", "9.123", "8.123", "to", "10.877", "0.100", "0.050", "to", "0.200", "0.500"]
+    best = ["a", "*", "2", "3.00", "2.00", "to", "17.00", "0.2000", "0.1000", "to", "0.4000", "0.50"]
+    other = ["b", "2", "9.12", "8.12", "to", "10.88", "0.1000", "0.0500", "to", "0.2000", "0.50"]
     # The one of least risk stands first, wherever its interval ends.
     assert rows.index(best) + 1 == rows.index(other)
     table = found.to_frame("arrow").to_pydict()
