@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import resource
 import signal
@@ -260,6 +261,19 @@ def test_a_handler_of_the_program_stays():
 
 
 # ------------------------------------------------------------------------------------------------------ a full disk
+def test_a_file_system_that_can_only_be_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """Even what is not there cannot be removed from it; the file that was asked for is named all the same."""
+
+    def refused(*_: object, **__: object) -> int:
+        raise OSError(errno.EROFS, "Read-only file system")
+
+    monkeypatch.setattr(os, "open", refused)
+    monkeypatch.setattr(Path, "unlink", refused)
+    complaint = r"^out\.json: cannot be written \(Read-only file system\); check the folder$"
+    with pytest.raises(FileError, match=complaint), replacing(tmp_path / "out.json"):
+        pass
+
+
 FULL = """
 import resource, sys
 import pyarrow as pa

@@ -348,9 +348,54 @@ class NotANumber(Base):
         return float("nan")
 
 
+class OneTooMany(Base):
+    def log_prob(self, frame: Any) -> Any:
+        return np.full(len(unveil.read(frame).column("ill")) + 1, -1.0)
+
+
+class ByCandidate(Base):
+    def __init__(self, made: Any) -> None:
+        super().__init__()
+        self.made = made
+
+    def delta_log_prob(self, record: int, candidates: Any) -> Any:
+        return self.made(len(candidates))
+
+
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda k: 1.0,
+        lambda k: np.zeros(k),
+        lambda k: (0, np.zeros(k + 1)),
+        lambda k: (0, -1.0),
+        lambda k: (np.zeros(1 + k), np.zeros(k)),
+        lambda k: (0, np.full(k, np.nan)),
+        lambda k: (0, np.full(k, np.inf)),
+        lambda k: (-1, np.zeros(k)),
+        lambda k: (0.5, np.zeros(k)),
+        lambda k: (0, ["a"] * k),
+    ],
+)
+def test_likelihoods_that_are_not_one_for_every_candidate(made: Any) -> None:
+    pair = unveil.Pair(people(), people(seed=2))
+    with pytest.raises(unveil.DataError, match=r"'ByCandidate': delta_log_prob gave back .* one number for every cand"):
+        unveil.posterior(pair, ByCandidate(made), target="ill", records=[1])
+
+
+def test_a_log_likelihood_of_minus_infinity_rules_a_candidate_out() -> None:
+    pair = unveil.Pair(people(), people(seed=2))
+    found = unveil.posterior(
+        pair, ByCandidate(lambda k: (0, np.append(np.full(k - 1, -np.inf), 0.0))), target="ill", records="all"
+    )
+    assert found.n_values == 2
+    assert set(unveil.read(found.records()).column("possible_worlds").to_pylist()) == {1}
+
+
 @pytest.mark.parametrize(
     ("synthesizer", "complaint"),
     [
+        (OneTooMany(), "synthesizer 'OneTooMany': log_prob gave back ndarray"),
         (FailsToFit(), "synthesizer 'FailsToFit': fit failed with KeyError: 'age.*nof person'"),
         (BadLikelihood(), "synthesizer 'BadLikelihood': log_prob gave back dict"),
         (NotANumber(), "synthesizer 'NotANumber': log_prob gave back float"),

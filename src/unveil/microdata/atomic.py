@@ -53,7 +53,8 @@ def replacing(path: str | Path, *, overwrite: bool = False, confidential: bool =
         except OSError as error:
             raise FileError(f"{target.name}: cannot be written ({error.strerror or error})") from None
         finally:
-            temporary.unlink(missing_ok=True)
+            with suppress(OSError):  # what went wrong before is what is told (a folder that only can be read)
+                temporary.unlink(missing_ok=True)
 
 
 def _make(temporary: Path, label: str) -> None:

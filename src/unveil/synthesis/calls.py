@@ -187,7 +187,7 @@ class Foreign:
         """
         found = self._call("log_prob", self.inner.log_prob, as_frame(release, flavour_of(self._fitted())))
         try:
-            return _figures(found)
+            return _figures(found, release.num_rows)
         except (TypeError, ValueError):
             raise DataError(
                 f"{self._said()}: log_prob gave back {_shown(found)}; it has to be a number, one number per record, or "
@@ -195,7 +195,21 @@ class Foreign:
             ) from None
 
     def _delta_log_prob(self, record: int, candidates: Any) -> Any:
-        return self._call("delta_log_prob", self.inner.delta_log_prob, record, candidates)
+        """By candidate, the number of impossible values and the log-likelihood of the others.
+
+        Raises
+        ------
+        DataError
+            If it fails or does not give back one of each for every candidate.
+        """
+        found = self._call("delta_log_prob", self.inner.delta_log_prob, record, candidates)
+        try:
+            return _figures_by_candidate(found, len(candidates))
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{self._said()}: delta_log_prob gave back {_shown(found)}; it has to be a pair, impossible values and "
+                f"log-likelihood, each with one number for every candidate ({len(candidates)} here)"
+            ) from None
 
     def _fitted(self) -> Source:
         if self.original is None:
@@ -350,7 +364,20 @@ def _family(kind: pa.DataType) -> str:
     return "dates" if pa.types.is_temporal(kind) else "text"
 
 
-def _figures(found: Any) -> tuple[int, float]:
+def _figures_by_candidate(found: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Impossible values and log-likelihood of the others for each of ``n`` candidates; the first may be one for all."""
+    impossible, log = (np.array(one, dtype=np.float64) for one in found)
+    impossible = np.full(n, impossible) if impossible.ndim == 0 else impossible
+    are_counts = np.isfinite(impossible) & (impossible >= 0) & (impossible % 1 == 0)
+    if impossible.shape != (n,) or log.shape != (n,) or not are_counts.all():
+        raise ValueError("not one for every candidate")
+    if np.isnan(log).any() or np.isposinf(log).any():
+        raise ValueError("not a probability")
+    ruled_out = np.isneginf(log)
+    return impossible.astype(np.int64) + ruled_out, np.where(ruled_out, 0.0, log)
+
+
+def _figures(found: Any, n_records: int) -> tuple[int, float]:
     """Impossible values and log-likelihood, however a synthesizer gives them."""
     if hasattr(found, "n_impossible"):
         return int(found.n_impossible), float(found.finite)
@@ -359,6 +386,8 @@ def _figures(found: Any) -> tuple[int, float]:
     if hasattr(found, "total"):
         found = found.total
     records = np.asarray(found, dtype=np.float64)
+    if records.ndim and records.shape[0] != n_records:
+        raise ValueError("not one number per record")
     if np.isnan(records).any() or np.isposinf(records).any():
         raise ValueError("not a probability")
     impossible = np.isneginf(records)

@@ -41,6 +41,8 @@ MOST_PARTS = 1 << 20
 STEPS = 1000
 """Places within a part of amounts that are not whole, at which a release has its values."""
 EXACT_DOUBLE = 2**53
+LARGEST = 1e150
+"""Bounds beyond it leave no room for products of amounts."""
 A_DAY = 86_400
 MIDNIGHT = " 00:00:00"
 MEASURED = ("numeric", "date", "datetime")
@@ -95,6 +97,13 @@ class Parts:
     def sizes(self) -> NDArray[np.int64]:
         """(k,) values that a release can have in each part."""
         return np.diff(self.ends).astype(np.int64) if self.is_whole else np.full(self.n, STEPS)
+
+    @property
+    def has_steps(self) -> bool:
+        """Whether the values that a release can have in a part are different numbers, with room for rounding them."""
+        if self.is_whole:
+            return True
+        return bool(np.diff(self.ends).min() / STEPS >= 100 * np.spacing(np.abs(self.ends).max()))
 
     @property
     def declared(self) -> list[float]:
@@ -396,6 +405,11 @@ def _public_column(said: Variable, labels: Mapping[Scalar, str]) -> PublicColumn
             raise CallError(f"{where}: special codes are for numbers; declare gaps = true for dates that are not known")
         bounds, bins = (None, ends) if isinstance(ends, list) else (ends, _count(said.bins))
         parts = Parts.of(bounds, bins, is_whole=is_whole)
+        if not parts.has_steps:
+            raise CallError(
+                f"{where}: bounds and bins must lie so far apart that each part has {STEPS} different amounts; give "
+                "fewer or wider parts, or declare levels"
+            )
         column = PublicColumn(said.name, kind, tuple(said.special_codes), parts, bool(said.gaps), labels)
     else:
         levels = said.levels or (False, True)
@@ -436,6 +450,10 @@ def _measured(said: Variable, where: str) -> tuple[Kind, Any, bool]:
     is_whole = kind != "numeric" or all(isinstance(end, int) for end in given)
     if is_whole and max(map(abs, ends)) > EXACT_DOUBLE:
         raise CallError(f"{where}: whole numbers beyond 2^53 cannot be cut into parts; declare levels")
+    if max(map(abs, ends)) > LARGEST:
+        raise CallError(
+            f"{where}: bounds and bins must lie between -{LARGEST:g} and {LARGEST:g}, not {quoted_list(given)}"
+        )
     return kind, ends if isinstance(said.bins, tuple) else (ends[0], ends[1]), is_whole
 
 
