@@ -407,6 +407,11 @@ def test_it_says_how_it_was_rounded_and_against_whom_it_protects(result, safe):
     found = safe["publication"]
     assert (found["counts"], found["percent"]) == (10, 5.0)
     assert "multiples of 5 %" in found["rounded"]
+    (step,) = map(float, re.findall(r"Log odds are multiples of ([\d.]+),", found["rounded"]))
+    rows = [row for target in safe["targets"] for row in target["attribution"]]
+    odds = [row[name] for row in rows for name in ("log_odds", "low", "high") if row[name] is not None]
+    assert any(odds)
+    assert all(one % step == 0 for one in odds)
     for text in (result.to_html(), result.to_markdown()):
         assert "no records of the original" in text
         assert "all records but one" in text

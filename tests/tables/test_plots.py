@@ -98,6 +98,16 @@ def test_targets_have_a_dot_for_each_file_and_an_interval(pair: unveil.Pair):
     assert any("DiSCO" in text for text in legend(ax))
 
 
+@pytest.mark.parametrize("length", [1, 22])
+def test_the_legend_stays_in_the_figure_however_long_the_names_of_targets_are(length: int):
+    name = "W" * length
+    files = [pa.table({"sex": r["sex"], "age": r["age"], name: r["ill"]}) for r in (ORIGINAL, *RELEASES)]
+    ax = unveil.attribute(unveil.Pair(files[0], files[1:]), KEYS).plot()
+    ax.figure.canvas.draw()
+    drawn = ax.get_legend().get_window_extent()
+    assert 0 <= drawn.x0 < drawn.x1 <= ax.figure.bbox.width
+
+
 def test_a_target_alone_is_drawn_like_one_of_several(alone: unveil.Pair):
     ax = unveil.attribute(alone, KEYS, target="ill").plot()
     assert (ticks(ax), len(ax.collections), len(ax.lines)) == (["ill"], 2, 2)

@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from unveil.assessment import gate_rules as by
-from unveil.assessment.gate_rules import At, Rule
+from unveil.assessment.gate_rules import LOG_ODDS_STEP, At, Rule
 from unveil.assessment.public import TOLD, told_of_hundred
 from unveil.assessment.publish import SUFFIX, plain
 from unveil.assessment.rounding import Rounding
@@ -349,8 +349,10 @@ def publication(rounding: Rounding) -> dict[str, Any]:
         "counts": least,
         "percent": step,
         "rounded": (
-            f"Numbers of real records are multiples of {least}; below {least} none is given. {percentages} Other "
-            "figures have two digits. Comparisons and verdicts are of the figures before rounding."
+            f"Numbers of real records are multiples of {least}; below {least} none is given. {percentages} Log odds "
+            f"are multiples of {LOG_ODDS_STEP:g}, and so are the ends of their intervals: where both are one number the "
+            "interval is no wider than that. Other figures have two digits. Comparisons and verdicts are of the figures "
+            "before rounding."
         ),
         "protects": (
             f"Against readers who hold no records of the original: nothing here tells of fewer than {least} records, "

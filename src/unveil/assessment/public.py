@@ -55,8 +55,8 @@ _RISKS = (
     ),
     (
         "DiSCO", "null_mean",
-        "Of 100 original records, those for which all released records that agree in what the intruder knows give one "
-        "and the same answer, and it is the true one",
+        "Of 100 original records, those that meet released records with what the intruder knows, all of which give the "
+        "true answer",
         _NO_RELATION,
     ),
     (

@@ -198,8 +198,19 @@ def plot_ladder(ladder: Ladder, *, ax: Any = None) -> Any:
 
 
 def _legend_above(ax: Any) -> None:
-    """A legend in the strip above the uppermost row, where it covers nothing."""
-    ax.legend(loc="upper center", ncols=3, frameon=False, fontsize="small", columnspacing=1.2, borderpad=0)
+    """A legend in the strip above the uppermost row, where it covers nothing.
+
+    Long names of rows leave little room for the axes: where they are alone in the figure, the legend has its width.
+    """
+    from matplotlib.transforms import blended_transform_factory
+
+    across = ax.figure.transFigure if ax.figure.axes == [ax] else ax.transAxes
+    legend = ax.legend(
+        loc="upper center", ncols=3, fontsize="small", columnspacing=1.2, borderpad=0, bbox_to_anchor=(0.5, 1.0),
+        bbox_transform=blended_transform_factory(across, ax.transAxes), facecolor=ax.get_facecolor(), edgecolor="none",
+        framealpha=1,
+    )  # fmt: skip
+    legend.set_in_layout(False)
 
 
 def _keys(keys: Sequence[str]) -> str:
