@@ -350,9 +350,9 @@ def publication(rounding: Rounding) -> dict[str, Any]:
         "percent": step,
         "rounded": (
             f"Numbers of real records are multiples of {least}; below {least} none is given. {percentages} Log odds "
-            f"are multiples of {LOG_ODDS_STEP:g}, and so are the ends of their intervals: where both are one number the "
-            "interval is no wider than that. Other figures have two digits. Comparisons and verdicts are of the figures "
-            "before rounding."
+            f"are multiples of {LOG_ODDS_STEP:g}, and so are the ends of their intervals: where both are one number "
+            "the interval is no wider than that. Other figures have two digits. Comparisons and verdicts are of the "
+            "figures before rounding."
         ),
         "protects": (
             f"Against readers who hold no records of the original: nothing here tells of fewer than {least} records, "
