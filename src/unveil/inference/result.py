@@ -346,7 +346,7 @@ class Rapid:
         Parameters
         ----------
         kind
-            ``"release"``: over samples of as many persons, with these releases kept. ``"process"``: over samples and
+            ``"release"``: over samples of as many records, with these releases kept. ``"process"``: over samples and
             releases made from them; it needs several releases, or resamples.
         resamples
             What :func:`unveil.synthesis.resamples` makes with the synthesizer; the attackers are trained on each.
