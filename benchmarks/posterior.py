@@ -19,11 +19,11 @@ import pyarrow as pa
 import pyarrow.csv
 
 import unveil
+from unveil._posterior import posterior
+from unveil._posterior.likelihood import CartLikelihood, fit_fixed_trees, links_concerned
+from unveil._posterior.possible_values import make_worlds
+from unveil._posterior.tree_sequence import build_chain
 from unveil.errors import UnveilWarning
-from unveil.posterior import posterior
-from unveil.posterior.chain import build_chain
-from unveil.posterior.evidence import CartEvidence, fit_fixed_trees, links_concerned
-from unveil.posterior.worlds import make_worlds
 from unveil.simulate import demo_population, latner_population
 from unveil.synthesis import CartSynthesizer
 
@@ -67,7 +67,7 @@ def sixteen_worlds(original: pa.Table) -> None:
 
     def work() -> Any:
         trees = fit_fixed_trees(chain, links_concerned(chain, VARIABLES), [0])
-        return CartEvidence(chain, worlds, trees, [0], exact=True).steps(last, 0, 16)
+        return CartLikelihood(chain, worlds, trees, [0], exact=True).steps(last, 0, 16)
 
     def ask(structure: Any) -> Any:
         return posterior(pair, synthesizer, target=VARIABLES, records=last, structure=structure)

@@ -18,7 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 import unveil
-from unveil.inference import rapid
+from unveil._rapid import rapid
 
 SHARED = Path(os.environ.get("UNVEIL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
 ADULT_KEYS = ["age", "education", "marital.status", "occupation", "race", "sex"]

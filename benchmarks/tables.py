@@ -50,7 +50,7 @@ def survey(n: int, seed: int, unique: bool) -> pa.Table:
 def cold_start() -> None:
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(Path(folder, f"{i}.csv")) for i in range(2)]
-        from unveil.microdata.write import write_table
+        from unveil.files.write import write_table
 
         for i, path in enumerate(paths):
             write_table(demo_population(5000, seed=i), path)

@@ -154,7 +154,7 @@ def test_nothing_is_computed_or_written_where_one_of_the_outputs_cannot_be(
         raise AssertionError("the files were opened before the outputs were looked at")
 
     monkeypatch.setattr(Reading, "pair", opened)
-    monkeypatch.setattr("unveil.microdata.files.open_source", opened)
+    monkeypatch.setattr("unveil.files.opening.open_source", opened)
     before = sorted(os.listdir())
     status, said = run(words)
     assert status in (1, 2)

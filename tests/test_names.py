@@ -33,8 +33,8 @@ for path in sys.argv[1:]:
     os.waitpid(child, 0)
 """
 ROOMS = (
-    "assessment", "conformance", "errors", "inference", "membership", "microdata", "posterior", "report", "sdc",
-    "simulate", "synthesis", "tables", "trees", "utility",
+    "assessment", "columns", "conformance", "errors", "files", "inference", "membership", "models", "posterior",
+    "report", "sdc", "show", "simulate", "synthesis", "tables", "trees", "utility",
 )  # fmt: skip
 WRITTEN = re.compile(r"(?<![\w.`/-])unveil((?:\.[a-zA-Z_]\w*)+)")
 
@@ -76,3 +76,33 @@ def test_table_measures_load_no_compiler():
 
 def test_what_does_not_exist_is_said_to_be_missing():
     assert not hasattr(unveil, "does_not_exist")
+
+
+@pytest.mark.parametrize("name", ["posterior", "utility", "membership", "conformance"])
+def test_functions_are_not_hidden_by_rooms(name):
+    code = f"""
+import inspect, pydoc, unveil
+from unveil.{name} import {name} as function
+import unveil.{name}
+assert unveil.{name} is function and inspect.isfunction(function), unveil.{name}
+print(pydoc.render_doc(unveil.{name}, renderer=pydoc.plaintext))
+"""
+    described = fresh(code)
+    assert f"{name}(" in described
+    assert "->" in described.splitlines()[2] or "->" in described
+    assert "Parameters" in described
+
+
+def test_public_paths_that_stand_for_a_room_hold_its_names():
+    code = """
+import importlib, unveil
+for name, room in unveil._PATHS.items():
+    path = importlib.import_module(f"unveil.{name}")
+    for member in importlib.import_module(f"unveil.{room}").__all__:
+        getattr(path, member)
+    try:
+        path.no_such_name
+    except AttributeError as error:
+        print(error)
+"""
+    assert fresh(code).count("no_such_name") == 7

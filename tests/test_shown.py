@@ -16,8 +16,8 @@ import pytest
 import unveil
 from unveil.cli import main
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilWarning
-from unveil.microdata.schema import schema_text
-from unveil.shown import one_line, printable
+from unveil.files.schema import schema_text
+from unveil.printable import one_line, printable
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")
 

@@ -18,8 +18,8 @@ import pyarrow as pa
 import pyarrow.csv
 
 import unveil
+from unveil._posterior import PosteriorRisk, posterior
 from unveil.errors import UnveilWarning
-from unveil.posterior import PosteriorRisk, posterior
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer

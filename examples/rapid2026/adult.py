@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 import unveil
-from unveil.inference import rapid
+from unveil._rapid import rapid
 from unveil.synthesis import CartSynthesizer
 
 FOLDER = Path(__file__).parent

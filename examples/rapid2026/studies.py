@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 import unveil
-from unveil.inference import rapid, rapid_synthesizer_cv
+from unveil._rapid import rapid, rapid_synthesizer_cv
 from unveil.synthesis import CartSynthesizer
 
 FOLDER = Path(__file__).parent

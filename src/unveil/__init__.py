@@ -12,21 +12,24 @@ Examples
 from __future__ import annotations
 
 import importlib
+import sys
+from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilError, UnveilWarning
 
 if TYPE_CHECKING:
     from unveil import simulate
+    from unveil._conformance import Conformance, conformance
+    from unveil._membership import Membership, membership, membership_synthesizer
+    from unveil._posterior import PosteriorRisk, posterior
+    from unveil._rapid import Rapid, rapid, rapid_synthesizer_cv
+    from unveil._tables import attribute, identity, key_sets, structure
+    from unveil._utility import Utility, utility
     from unveil.assessment import Assessment, RiskUtilityMap, assess, compare
-    from unveil.conformance import Conformance, conformance
-    from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
-    from unveil.membership import Membership, membership, membership_synthesizer
-    from unveil.microdata import Pair, Schema, Variable, read, read_schema
-    from unveil.posterior import PosteriorRisk, posterior
+    from unveil.columns import Pair
+    from unveil.files import Schema, Variable, read, read_schema
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
-    from unveil.tables import attribute, identity, key_sets, structure
-    from unveil.utility import Utility, utility
 
 __version__ = "0.1.0"
 
@@ -72,32 +75,56 @@ __all__ = [
 # command line can say in one line that there is no memory to load them.
 _LATE = {
     **dict.fromkeys(("Assessment", "RiskUtilityMap", "assess", "compare"), "unveil.assessment"),
-    **dict.fromkeys(("Conformance", "conformance"), "unveil.conformance"),
-    **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil.inference"),
-    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil.membership"),
-    **dict.fromkeys(("Pair", "Schema", "Variable", "read", "read_schema"), "unveil.microdata"),
-    **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil.posterior"),
+    **dict.fromkeys(("Conformance", "conformance"), "unveil._conformance"),
+    **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil._rapid"),
+    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil._membership"),
+    "Pair": "unveil.columns",
+    **dict.fromkeys(("Schema", "Variable", "read", "read_schema"), "unveil.files"),
+    **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil._posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "unveil.synthesis"),
-    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "unveil.tables"),
-    **dict.fromkeys(("Utility", "utility"), "unveil.utility"),
+    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "unveil._tables"),
+    **dict.fromkeys(("Utility", "utility"), "unveil._utility"),
 }
 # Modules that nothing above has loaded by itself.
 _ROOMS = {
     name: f"unveil.{name}"
-    for name in ("assessment", "inference", "microdata", "report", "simulate", "synthesis", "tables", "trees")
+    for name in ("assessment", "columns", "files", "models", "show", "simulate", "synthesis", "trees")
 }
 _ROOMS["sdc"] = "unveil.synthesis.sdc"
+# Public paths of rooms that stand elsewhere, because a room and a function cannot both be ``unveil.posterior``.
+_PATHS = {
+    "conformance": "_conformance",
+    "inference": "_rapid",
+    "membership": "_membership",
+    "posterior": "_posterior",
+    "report": "show.report",
+    "tables": "_tables",
+    "utility": "_utility",
+}
+
+
+class _Path(ModuleType):
+    """A public path: ``from unveil.posterior import Prior`` loads the room and takes the name from it."""
+
+    def __getattr__(self, name: str) -> Any:
+        room = importlib.import_module(f"unveil.{_PATHS[self.__name__.rpartition('.')[2]]}")
+        return getattr(room, name)
+
+
+for _name in _PATHS:
+    # Found by the import system before it looks for a file, it never takes the place of the function.
+    sys.modules[f"unveil.{_name}"] = _Path(f"unveil.{_name}")
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS})
+    return sorted({*globals(), *__all__, *_ROOMS, *_PATHS})
 
 
 def __getattr__(name: str) -> Any:
+    if name in _LATE:
+        return getattr(importlib.import_module(_LATE[name]), name)
     if name in _ROOMS:
         return importlib.import_module(_ROOMS[name])
-    if name not in _LATE:
-        raise AttributeError(f"module 'unveil' has no attribute {name!r}")
-    room = importlib.import_module(_LATE[name])
-    # A room that is named like its function stands for it, from the first use on as later.
-    return room if room.__name__ == f"unveil.{name}" else getattr(room, name)
+    if name in _PATHS:
+        return sys.modules[f"unveil.{name}"]
+    raise AttributeError(f"module 'unveil' has no attribute {name!r}")

@@ -13,14 +13,15 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from unveil._tables import attribute, identity, structure
+from unveil.columns import Pair
 from unveil.errors import FileError, UnveilWarning
-from unveil.microdata import Pair, Variable, read
-from unveil.microdata.schema import write_schema
-from unveil.microdata.write import write_table
-from unveil.shown import one_line
+from unveil.files import Variable, read
+from unveil.files.schema import write_schema
+from unveil.files.write import write_table
+from unveil.printable import one_line
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
 from unveil.simulate._draw import generator
-from unveil.tables import attribute, identity, structure
 
 __all__ = ["bootstrapped", "resampled", "show"]
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from unveil.shown import one_line
+from unveil.printable import one_line
 
 __all__ = [
     "CallError",

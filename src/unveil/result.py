@@ -11,8 +11,8 @@ from typing import Any
 import pyarrow as pa
 
 from unveil.errors import CallError, MissingPackageError
-from unveil.microdata.source import Flavour
-from unveil.shown import one_line, printable
+from unveil.files.source import Flavour
+from unveil.printable import one_line, printable
 
 __all__ = ["frame", "number", "paragraph", "text_table", "warnings_in_words", "without_nan"]
 

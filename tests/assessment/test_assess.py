@@ -14,11 +14,13 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.assessment import Assessment, advice_part, call, inference_part, key_tables, posterior_part
+from unveil._rapid.attribution import Coefficient
+from unveil.assessment import Assessment, advice_part, key_tables, posterior_part
+from unveil.assessment import assess as call
+from unveil.assessment import rapid_part as inference_part
 from unveil.assessment.groups import OTHERS
 from unveil.assessment.part import Skipped
 from unveil.errors import UnveilWarning
-from unveil.inference.attribution import Coefficient
 
 # What most tests here share takes long: one worker computes it.
 pytestmark = pytest.mark.xdist_group("assessment")

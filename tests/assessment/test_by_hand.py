@@ -12,24 +12,35 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.assessment import advice_part, gate_rules, publish
+from unveil._posterior.advice import Advice, AdviceRow
+from unveil.assessment import advice_part, gate_rules
+from unveil.assessment import published_text as publish
 from unveil.assessment.comparison import _opened, _said
 from unveil.assessment.document import PACKAGES, _intruder, _provenance
-from unveil.assessment.gate_rules import At, correlation, difference, figure, high, log_odds, low, p_value, two_digits
+from unveil.assessment.gate_rules import (
+    GatePosition,
+    correlation,
+    difference,
+    figure,
+    high,
+    log_odds,
+    low,
+    p_value,
+    two_digits,
+)
 from unveil.assessment.groups import group_rows
 from unveil.assessment.key_tables import _rung
 from unveil.assessment.membership_part import membership_part
 from unveil.assessment.part import Clock, Context, Skipped
-from unveil.assessment.policy import Rule
+from unveil.assessment.policy import Threshold
 from unveil.assessment.posterior_part import _certain_figure, _entry, _limit, _mean_figure
-from unveil.assessment.public import public_summary
+from unveil.assessment.public_summary import public_summary
 from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 from unveil.assessment.rounding import Rounding, significant
 from unveil.assessment.scenario import INTRUDERS, Scenario
 from unveil.assessment.summary import _capital, _gaps, _use
 from unveil.assessment.utility_part import _figure
 from unveil.assessment.wording import of_hundred, probability
-from unveil.posterior.advice import Advice, AdviceRow
 
 
 def entry(measure: str, value: float | None, unit: str = "percent", target: str | None = None, **more: Any) -> Any:
@@ -114,8 +125,8 @@ def test_rounding_by_hand() -> None:
 
 
 def test_rules_of_the_gate_by_hand() -> None:
-    def at(**row: Any) -> At:
-        return At(Rounding(300, 10), row, "value", 0, {}, {})
+    def at(**row: Any) -> GatePosition:
+        return GatePosition(Rounding(300, 10), row, "value", 0, {}, {})
 
     percent = at(measure="DiSCO", unit="percent")
     assert [rule(12.6, percent) for rule in (low, figure, high)] == [10, 15, 15]
@@ -130,7 +141,7 @@ def test_rules_of_the_gate_by_hand() -> None:
     assert (two_digits(3.456, percent), two_digits([1.26, "x", True, None], percent)) == (3.5, [1.3, None, None, None])
     assert [log_odds(v, percent) for v in (0.2, 0.3, -1.3, 2.0)] == [0, 0.5, -1.5, 2]
     assert [p_value(v, percent) for v in (0.001, 0.051, 1.0)] == [0.05, 0.1, 1]
-    many = At(Rounding(10**6, 10), {}, "value", 0, {}, {})
+    many = GatePosition(Rounding(10**6, 10), {}, "value", 0, {}, {})
     assert p_value(0.001, many) == 0.01
 
 
@@ -290,7 +301,7 @@ def test_versions_of_packages_and_sizes_of_files_are_kept() -> None:
 
 
 def test_outer_bins_of_few_persons_are_cut_off() -> None:
-    at = At(Rounding(300, 10), {}, "histogram", 0, {}, {})
+    at = GatePosition(Rounding(300, 10), {}, "histogram", 0, {}, {})
     found = gate_rules.histogram({"edges": [0, 1, 2, 3, 4], "counts": [3, 12, 44, 2]}, at)
     assert found == {"edges": [1, 2, 3], "counts": [10, 40]}
     inside = gate_rules.histogram({"edges": [0, 1, 2, 3], "counts": [12, 3, 44]}, at)
@@ -300,8 +311,8 @@ def test_outer_bins_of_few_persons_are_cut_off() -> None:
 
 
 def test_names_of_files_and_variables_at_the_gate() -> None:
-    def at(place: int = 0, releases: int = 1, **row: Any) -> At:
-        return At(
+    def at(place: int = 0, releases: int = 1, **row: Any) -> GatePosition:
+        return GatePosition(
             Rounding(300, 10), row, "value", place, {"data": {"releases": [{}] * releases}}, {"s1.csv": "release 1"}
         )
 
@@ -416,7 +427,7 @@ def test_what_a_scenario_does_not_say() -> None:
     scenario = Scenario.of(unveil.Pair(table, table.slice(0, 60)), "sex", "pay")
     # More than fifty amounts are cut into twenty groups.
     assert scenario.ngroups_target == {"pay": 20}
-    rule = Rule("repU", 5)
+    rule = Threshold("repU", 5)
     assert (rule.least, rule.statistic, rule.target, rule.note) == (False, "value", None, "")
 
 
@@ -432,7 +443,7 @@ def test_a_synthesizer_is_attacked_with_what_was_declared_of_the_columns(monkeyp
         raise Skipped("seen")
 
     monkeypatch.setattr("unveil.membership.membership_synthesizer", attacked)
-    monkeypatch.setattr("unveil.posterior.study.check_maker", lambda *_: None)
+    monkeypatch.setattr("unveil._posterior.problem.check_maker", lambda *_: None)
     table = pa.table({"age": [1, 2, 3, -8] * 5, "ill": ["y", "n"] * 10})
     declared: dict[str, Any] = {"kinds": {"age": "numeric"}, "special_codes": {"age": [-8]}}
     for options in (declared, {}):

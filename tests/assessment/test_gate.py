@@ -18,11 +18,11 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil.assessment.gate import release_safe
-from unveil.assessment.publish import HELD_BACK, told, with_public
+from unveil.assessment.published_text import HELD_BACK, told, with_public
 from unveil.assessment.rounding import Rounding, readable_step
-from unveil.microdata.write import write_table
+from unveil.files.write import write_table
 from unveil.notes import Note
-from unveil.report import html, markdown
+from unveil.show.report import html, markdown
 
 pytestmark = pytest.mark.xdist_group("gate")
 

@@ -19,9 +19,9 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.assessment.public import MOST_FIGURES, TOLD, public_summary
+from unveil.assessment.public_summary import MOST_FIGURES, TOLD, public_summary
 from unveil.assessment.rounding import Rounding
-from unveil.microdata.write import write_table
+from unveil.files.write import write_table
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("intruder")]
 

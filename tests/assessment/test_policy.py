@@ -8,7 +8,7 @@ import pytest
 
 import unveil
 from unveil.assessment import read_policy
-from unveil.assessment.policy import Rule
+from unveil.assessment.policy import Threshold
 from unveil.errors import CallError, FileError
 
 
@@ -147,7 +147,7 @@ def test_a_limit_is_met_by_what_equals_it_on_paper(tmp_path):
     ],
 )  # fmt: skip
 def test_limits_that_a_figure_can_meet_or_miss(measure, statistic, limit):
-    assert Rule(measure, limit, statistic=statistic).limit == limit
+    assert Threshold(measure, limit, statistic=statistic).limit == limit
 
 
 @pytest.mark.parametrize(
@@ -155,7 +155,7 @@ def test_limits_that_a_figure_can_meet_or_miss(measure, statistic, limit):
 )
 def test_rules_made_in_python_are_checked_too(options):
     with pytest.raises(CallError):
-        Rule(**({"measure": "RAPID", "limit": 0.5} | options))
+        Threshold(**({"measure": "RAPID", "limit": 0.5} | options))
 
 
 def test_rules_are_of_targets_that_are_assessed(tmp_path):

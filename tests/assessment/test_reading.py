@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import unveil
 from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
-from unveil.assessment.part import Clock, Context, Part, Section, Skipped, run
+from unveil.assessment.part import AssessmentPart, Clock, Context, Section, Skipped, run
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
 from unveil.assessment.summary import _risks
@@ -189,7 +189,7 @@ def test_how_a_part_ends(context):
         raise Skipped("not asked for")
 
     ends = [
-        run(Part("p", "m", compute), context)
+        run(AssessmentPart("p", "m", compute), context)
         for compute in (with_warning, failing, broken, skipped, lambda _: Section(partial="half"))
     ]
     assert [end["status"] for end in ends] == ["done", "failed", "failed", "skipped", "partial"]
@@ -204,4 +204,4 @@ def test_an_interrupt_is_no_failure(context):
         raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        run(Part("p", "m", interrupted), context)
+        run(AssessmentPart("p", "m", interrupted), context)

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unveil
+from unveil._posterior.tree_methods import _matched
 from unveil.assessment.advice_part import _helps
-from unveil.posterior.walkable import _matched
 
 pytestmark = pytest.mark.filterwarnings("ignore::unveil.errors.UnveilWarning")
 

@@ -16,7 +16,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.conformance import BUILT_IN, DESIDERATA, TRIALS, Conformance, Measure, Trial, World, conformance, measures
+from unveil._conformance import BUILT_IN, DESIDERATA, TRIALS, Conformance, Measure, Trial, World, conformance, measures
 from unveil.errors import CallError
 
 FAST = ["growing noise", "independence", "same pattern, different process"]
@@ -122,7 +122,7 @@ def test_rapid_readings_are_the_public_figures() -> None:
 
 
 def test_membership_readings_are_the_public_figures(monkeypatch: pytest.MonkeyPatch) -> None:
-    room = pytest.importorskip("unveil.membership")
+    room = pytest.importorskip("unveil._membership")
     monkeypatch.setattr(measures, "ATTACKS", ("dcr",))
     for world in TRIALS[2].make(np.random.default_rng(0)):
         found = room.membership(world.pair, world.holdout, holdout_unseen=True, attacks="dcr")

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from unveil.conformance import REQUIREMENTS
-from unveil.conformance.judge import Finding, find, margin_of
+from unveil._conformance import REQUIREMENTS
+from unveil._conformance.judge import Finding, find, margin_of
 
 T_999_9 = 4.297
 """Student's t with 9 degrees of freedom, .999 quantile, from printed tables."""

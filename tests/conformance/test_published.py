@@ -11,7 +11,7 @@ import pytest
 
 import unveil
 from reference import read_columns
-from unveil.conformance import BUILT_IN, PUBLISHED, TRIALS, Conformance, Trial, World, conformance
+from unveil._conformance import BUILT_IN, PUBLISHED, TRIALS, Conformance, Trial, World, conformance
 from unveil.synthesis import CartSynthesizer
 
 # What all tests here share takes minutes: one worker computes it.

@@ -13,9 +13,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from unveil.conformance import REQUIREMENTS, TRIALS, Trial, World
-from unveil.conformance.process import Blind, CellMixture, Space, learnt
-from unveil.conformance.trials import BITS, SPACE, all_ones
+from unveil._conformance import REQUIREMENTS, TRIALS, Trial, World
+from unveil._conformance.simple_synthesizers import Blind, CellMixture, LevelCombinations, learnt
+from unveil._conformance.trials import BITS, SPACE, all_ones
 from unveil.synthesis import CartSynthesizer
 
 BY_NAME = {trial.name: trial for trial in TRIALS}
@@ -220,7 +220,7 @@ def test_false_reassurance_is_tried_where_much_is_learnt(name: str) -> None:
 
 # ------------------------------------------------------------------------------------------- processes
 def test_cell_mixture_by_hand() -> None:
-    space = Space({"a": ["x", "y"], "b": ["0", "1"]})
+    space = LevelCombinations({"a": ["x", "y"], "b": ["0", "1"]})
     original = space.table(np.array([0, 0, 1, 3]))
     assert original.to_pylist()[2:] == [{"a": "x", "b": "1"}, {"a": "y", "b": "1"}]
     assert space.cells(original).tolist() == [0, 0, 1, 3]
@@ -249,7 +249,7 @@ def test_learnt_by_hand() -> None:
 
 def test_a_space_counts_each_release_as_it_is() -> None:
     """Counts are kept by the object itself: another table of the same length is not taken for it."""
-    space = Space({"a": ["x", "y"]})
+    space = LevelCombinations({"a": ["x", "y"]})
     tables = [space.table(np.full(3, code)) for code in (0, 1, 0)]
     for _ in range(2):
         assert [space.counts(table).tolist() for table in tables] == [[3, 0], [0, 3], [3, 0]]

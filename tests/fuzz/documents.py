@@ -67,7 +67,7 @@ RULES = ({"work": [["age < 18 and `b c` == 'x\\'y'", "no"], [{"age": [15, 17]}, 
 
 def prepare(folder: Path) -> None:
     """The files that the documents speak of."""
-    from unveil.microdata.write import write_table
+    from unveil.files.write import write_table
 
     write_table(pa.table(ORIGINAL), folder / "o.parquet")
     (folder / "schema.toml").write_bytes(as_toml(SCHEMA))
@@ -89,7 +89,7 @@ def _release(content: Any) -> Callable[[Path], Any]:
     """A document that is used with a release beside it."""
 
     def made(folder: Path) -> Any:
-        from unveil.microdata.write import write_table
+        from unveil.files.write import write_table
 
         write_table(pa.table(ORIGINAL).slice(3), folder / "s.parquet")
         return content
@@ -113,12 +113,12 @@ MEMBERS = np.arange(12)
 
 def _checkpoint(folder: Path) -> Any:
     """Of two tasks: the line that describes the arrays, and their bytes as text."""
-    from unveil.posterior.checkpoint import Checkpoint
-    from unveil.posterior.weigh import Weighed
+    from unveil._posterior.checkpoint import Checkpoint
+    from unveil._posterior.posterior_of_records import Posteriors
 
     made = Checkpoint(folder / "whole", "this run", MEMBERS, 2)
     numbers, shares, flags = np.arange(4), np.linspace(0, 1, 4), np.zeros(4, dtype=bool)
-    block = Weighed(
+    block = Posteriors(
         numbers, numbers % 2, shares, shares, numbers % 2, shares, numbers % 2, flags, numbers, ("ill", "x"),
         np.full((4, 2), 0.5),
     )  # fmt: skip
@@ -148,7 +148,7 @@ def _kept_stored(content: Any) -> bytes:
 
 def use_schema(path: Path) -> None:
     """Read two files with it, write it out again."""
-    from unveil.microdata.schema import schema_text
+    from unveil.files.schema import schema_text
 
     pair = unveil.Pair(pa.table(ORIGINAL), path.parent / "s.parquet", schema=path)
     for name in pair.names:
@@ -185,7 +185,7 @@ def use_provenance(path: Path) -> None:
 
 def use_assessment(path: Path) -> None:
     """Draw it."""
-    from unveil.report import html, markdown, public_summary, read_assessment
+    from unveil.show.report import html, markdown, public_summary, read_assessment
 
     found = read_assessment(path)
     html(found)
@@ -196,7 +196,7 @@ def use_assessment(path: Path) -> None:
 
 def use_checkpoint(path: Path) -> None:
     """Go on with it."""
-    from unveil.posterior.checkpoint import Checkpoint
+    from unveil._posterior.checkpoint import Checkpoint
 
     found = Checkpoint(path, "this run", MEMBERS, 2)
     for task in list(found.blocks):
@@ -206,9 +206,9 @@ def use_checkpoint(path: Path) -> None:
 
 def use_kept(path: Path) -> None:
     """Go on with it."""
-    from unveil.assessment.keeping import Kept
+    from unveil.assessment.checkpoint import Checkpoint
 
-    kept = Kept(path.parent / "kept", "this assessment")
+    kept = Checkpoint(path.parent / "kept", "this assessment")
     kept.store({"name": "part"})
     (stored,) = kept.folder.iterdir()
     stored.write_bytes(path.read_bytes())
@@ -221,8 +221,8 @@ RULED = pa.table({"age": [15, 40, 17, None], "b c": ["x", "y", "x", "y"], "b.d":
 
 def use_rules(path: Path) -> None:
     """Read them, and ask of each which records it holds for."""
-    from unveil.microdata import read
-    from unveil.synthesis.encode import Levels, encode
+    from unveil.files import read
+    from unveil.synthesis.encoding import Levels, encode
     from unveil.synthesis.rules import parse_rules
 
     try:

@@ -14,8 +14,8 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from unveil.microdata.source import Variable
-from unveil.microdata.write import write_table
+from unveil.files.source import Variable
+from unveil.files.write import write_table
 
 __all__ = ["ENDINGS", "FORMATS", "seeds_of"]
 
@@ -189,7 +189,7 @@ FORMATS: dict[str, list[Maker]] = {
         _arrow(lambda: people(5), stream=True, codec="lz4"),
     ],
 }
-R_FILES = Path(__file__).parent.parent / "microdata" / "r_files"
+R_FILES = Path(__file__).parent.parent / "files" / "r_files"
 
 
 def _of_r(name: str) -> Maker:

@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from unveil.microdata.statistical import letter_code
+from unveil.files.statistical import letter_code
 
 __all__ = ["difference", "plain"]
 

@@ -154,8 +154,8 @@ def used(use: Callable[[Path], None], path: Path) -> dict[str, Any]:
 def read(path: Path) -> dict[str, list[Any]]:
     """All that a verb does with a file before it measures."""
     import unveil
-    from unveil.microdata.files import open_releases
-    from unveil.microdata.schema import schema_text
+    from unveil.files.opening import open_releases
+    from unveil.files.schema import schema_text
 
     source = open_releases(path)[0] if path.suffix in (".rds", ".rda") else unveil.read(path)
     found = {}

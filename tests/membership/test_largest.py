@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.membership.largest import contributions, largest_of
-from unveil.membership.roc import delong
+from unveil._membership.largest import contributions, largest_of
+from unveil.stats.roc import delong
 
 NAMES = ("a", "b", "c")
 

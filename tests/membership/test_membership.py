@@ -17,8 +17,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
-from unveil.membership import ATTACKS
-from unveil.membership.distance import UNIT, Space, nearest
+from unveil._membership import ATTACKS
+from unveil._membership.distance import UNIT, GowerAxes, nearest
 
 
 def found_in(original: Any, release: Any, holdout: Any, **options: Any) -> Any:
@@ -76,7 +76,7 @@ def test_closest_of_several_releases_counts() -> None:
 def test_gaps_and_special_codes_are_levels() -> None:
     original = pa.table({"income": [0.0, 100.0, -8.0, None], "when": pa.array([0, 10, 20, 40], pa.date32())})
     pair = unveil.Pair(original, original, special_codes={"income": [-8]})
-    space = Space.of([pair.column("income"), pair.column("when")], "range")
+    space = GowerAxes.of([pair.column("income"), pair.column("when")], "range")
     codes = np.column_stack([pair.column(name).original for name in ("income", "when")])
     between = [[nearest(space, codes[[i]], codes[[j]]).distances[0, 0] / UNIT for j in range(4)] for i in range(4)]
     assert np.array(between) == pytest.approx(
@@ -224,7 +224,7 @@ def test_twins_do_not_make_a_holdout_suspicious() -> None:
 
 def test_fresh_records_are_not_refused_where_twins_come_in_groups() -> None:
     """Draws from few values of unequal frequency; the refusal's error probability is 0.0001 each."""
-    from unveil.microdata.holdout import Holdout
+    from unveil.columns.holdout import Holdout
 
     rng = np.random.default_rng(5)
     share = 1 / np.arange(1, 201)

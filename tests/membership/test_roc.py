@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.integrate import trapezoid
 
-from unveil.membership.roc import FPRS, auc_interval, delong, figures_of, hits_at, roc
+from unveil.stats.roc import FPRS, auc_interval, delong, figures_of, hits_at, roc
 
 SEED = np.random.SeedSequence(1)
 scores = st.lists(st.integers(-3, 3).map(float), min_size=2, max_size=12).map(np.array)

@@ -10,21 +10,21 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import advice
+from unveil._posterior.advice import Advice, AdviceRow, _Asker, _protections, advise
+from unveil._posterior.checked_options import _known
+from unveil._posterior.possible_values import make_worlds
+from unveil._posterior.posterior_of_records import Posteriors
+from unveil._posterior.protections import merged, noised
+from unveil._posterior.simulated import SimulatedLikelihood, _log_ratio
+from unveil._posterior.summary import measures, summary
 from unveil.errors import CallError
-from unveil.posterior import advice
-from unveil.posterior.advice import Advice, AdviceRow, _Asker, _protections, advise
-from unveil.posterior.protections import merged, noised
-from unveil.posterior.setting import _known
-from unveil.posterior.simulated import SimulatedEvidence, _log_ratio
-from unveil.posterior.summary import measures, summary
-from unveil.posterior.weigh import Weighed
-from unveil.posterior.worlds import make_worlds
 from unveil.synthesis import CartSynthesizer
 
 
-def weighed(posterior: list[float], prior: list[float]) -> Weighed:
+def weighed(posterior: list[float], prior: list[float]) -> Posteriors:
     n, zeros = len(posterior), np.zeros(len(posterior), dtype=np.int64)
-    return Weighed(
+    return Posteriors(
         members=np.arange(n), truth=zeros, prior=np.array(prior), posterior=np.array(posterior), likeliest=zeros,
         likeliest_probability=np.array(posterior), possible_worlds=zeros, must_fill=np.arange(n) == 0, part=zeros,
         parts=("all",), probabilities=None,
@@ -168,7 +168,7 @@ def test_worlds_are_numbered_and_the_truth_is_one_of_them_or_none() -> None:
 def test_simulated_files_count_by_their_size() -> None:
     """Two releases of 100 and 50 records are three files of the simulated size of 50."""
     counts = np.array([[[2.0, 1.0], [4.0, 1.0]], [[1.0, 5.0], [1.0, 5.0]]])
-    evidence = SimulatedEvidence.__new__(SimulatedEvidence)
+    evidence = SimulatedLikelihood.__new__(SimulatedLikelihood)
     evidence.__dict__.update(
         n_worlds=2, seed=1, replicates=2, size=50, releases=(0, 1), errors={}, names=(),
         altered=SimpleNamespace(pair=SimpleNamespace(n_synthetic=(100, 50))),

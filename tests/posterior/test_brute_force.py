@@ -15,8 +15,8 @@ import pytest
 import unveil
 from posterior.brute_force import fitted, posterior_of
 from posterior.random_worlds import random_world
+from unveil._posterior import posterior
 from unveil.errors import DataError, UnveilError, UnveilWarning
-from unveil.posterior import posterior
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.whole_file import BayesNetworkSynthesizer
 

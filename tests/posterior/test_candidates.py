@@ -13,8 +13,8 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import Prior, posterior
 from unveil.errors import CallError, UnveilWarning
-from unveil.posterior import Prior, posterior
 from unveil.synthesis import CartSynthesizer
 
 COUNTS = {0: 27, 1: 14, -1: 14, -2: 3, 2: 2}

@@ -14,11 +14,11 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import Prior, posterior
+from unveil._posterior.checkpoint import MAGIC, Checkpoint
+from unveil._posterior.posterior_of_records import Posteriors
+from unveil._posterior.refit import quietly
 from unveil.errors import DataError, FileError, UnveilError
-from unveil.posterior import Prior, posterior
-from unveil.posterior.checkpoint import MAGIC, Checkpoint
-from unveil.posterior.refit import quietly
-from unveil.posterior.weigh import Weighed
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
 
@@ -43,14 +43,14 @@ def pair(synthesizer):
 
 @pytest.fixture
 def small_blocks(monkeypatch):
-    monkeypatch.setattr(import_module("unveil.posterior.weigh"), "FEW_RECORDS", 10)
-    monkeypatch.setattr(import_module("unveil.posterior.checkpoint"), "SECONDS", 0.0)
+    monkeypatch.setattr(import_module("unveil._posterior.posterior_of_records"), "FEW_RECORDS", 10)
+    monkeypatch.setattr(import_module("unveil._posterior.checkpoint"), "SECONDS", 0.0)
 
 
 @pytest.fixture
 def clock(monkeypatch):
     """A clock that moves a second each time that it is asked."""
-    run, now = import_module("unveil.posterior.run"), [0.0]
+    run, now = import_module("unveil._posterior.run"), [0.0]
 
     class Time:
         @staticmethod
@@ -78,7 +78,7 @@ def block(members, n_values=2, seed=0):
     r = len(members)
     ints = [rng.integers(0, 2, r) for _ in range(4)]
     floats = [rng.random(r) for _ in range(3)]
-    return Weighed(
+    return Posteriors(
         np.array(members), ints[0], floats[0], floats[1], ints[1], floats[2], ints[2], rng.random(r) < 0.5, ints[3],
         ("ill", "x"), rng.random((r, n_values)),
     )  # fmt: skip
@@ -112,7 +112,7 @@ def refused(path, match="damaged|no checkpoint"):
 def test_what_is_kept_comes_back(kept):
     found = opened(kept)
     one = found.done((0, "exact"))
-    wanted = Weighed.joined([block(range(10)), block(range(10, 25), seed=1)])
+    wanted = Posteriors.joined([block(range(10)), block(range(10, 25), seed=1)])
     for name in ("members", "posterior", "must_fill", "probabilities", "parts"):
         assert np.array_equal(getattr(one, name), getattr(wanted, name)), name
     assert found.done((1, "fixed")).members.tolist() == [3, 39]
@@ -243,7 +243,7 @@ def test_a_run_without_a_limit_goes_on_with_one(pair, synthesizer, tmp_path, sma
     with_it = posterior(pair, synthesizer, target="ill", structure="exact", time_limit=10.0, checkpoint=path)
     n = with_it.weighed().members.size
     assert 1 < n < 90
-    order = import_module("unveil.posterior.setting")._by_value(np.arange(90), pair)
+    order = import_module("unveil._posterior.checked_options")._by_value(np.arange(90), pair)
     drawn = np.random.default_rng([0, 17]).permutation(order)[:n]
     assert sorted(drawn) == with_it.weighed().members.tolist()
     assert with_it.weighed().posterior == pytest.approx(whole.weighed().posterior[np.sort(drawn)], abs=0)
@@ -254,7 +254,7 @@ def test_a_run_without_a_limit_goes_on_with_one(pair, synthesizer, tmp_path, sma
 
 def test_finished_records_are_not_worked_out_again(pair, synthesizer, tmp_path, small_blocks, monkeypatch):
     path = interrupted(pair, synthesizer, tmp_path / "run", structure="exact")
-    run, asked = import_module("unveil.posterior.run"), []
+    run, asked = import_module("unveil._posterior.run"), []
     weigh = run._weigh_apart
 
     def counted(evidence, question, members, n_members):

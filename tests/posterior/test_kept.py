@@ -12,8 +12,8 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import posterior
 from unveil.errors import DataError, UnveilWarning
-from unveil.posterior import posterior
 from unveil.synthesis import CartSynthesizer
 
 
@@ -38,7 +38,7 @@ def pair(synthesizer):
 @pytest.fixture
 def looked(monkeypatch):
     """Counts how often files are brought into codes."""
-    plausible, seen = import_module("unveil.posterior.plausible"), []
+    plausible, seen = import_module("unveil._posterior.plausible"), []
     build = plausible.build_chain
 
     def counted(*arguments):

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 from scipy.stats import gamma
 
 import unveil
-from unveil.posterior import weigh as weighing
-from unveil.posterior.chain import build_chain
-from unveil.posterior.closed import HistogramEvidence
-from unveil.posterior.evidence import Step, fit_fixed_trees
-from unveil.posterior.refit import quietly
-from unveil.posterior.risk import _text
-from unveil.posterior.settings_check import WEIGHTS, _finer, _log10_tail, _log_ratio
-from unveil.posterior.simulated import _log_ratio as simulated_log_ratio
-from unveil.posterior.walkable import _alike, _matched
-from unveil.posterior.weigh import Question, _add_by_value, _telling_part, block_size, weigh
+from unveil._posterior import posterior_of_records as weighing
+from unveil._posterior.closed_form import HistogramLikelihood
+from unveil._posterior.likelihood import LikelihoodTerm, fit_fixed_trees
+from unveil._posterior.posterior_of_records import RecordQuestion, _add_by_value, _telling_part, block_size, weigh
+from unveil._posterior.refit import quietly
+from unveil._posterior.result import _text
+from unveil._posterior.settings_check import WEIGHTS, _finer, _log10_tail, _log_ratio
+from unveil._posterior.simulated import _log_ratio as simulated_log_ratio
+from unveil._posterior.tree_methods import _alike, _matched
+from unveil._posterior.tree_sequence import build_chain
 from unveil.synthesis import CartSynthesizer
 
 
@@ -127,7 +127,7 @@ def test_simulated_counts_are_poisson_against_those_of_the_other_worlds():
 )
 def test_noised_counts_are_integrated_over_the_laplace_density(count, released, scale):
     """``E[h^S exp(-s h)]`` of ``h = max(0, count + e)``, summed over a fine grid; all below 0 stands at 0."""
-    evidence = HistogramEvidence.__new__(HistogramEvidence)
+    evidence = HistogramLikelihood.__new__(HistogramLikelihood)
     evidence.s, evidence.scale = np.array([0.6, 1.0, 1.7]), scale
     step = 0.002
     h = np.arange(step / 2, 2000, step)
@@ -148,12 +148,12 @@ def test_the_part_that_tells_most_is_where_the_truth_rises_most():
     # First record: the second part tells most; second: the first, as the second speaks against; third: none does.
     first = np.vstack([rises[0], much[1], falls[2]])
     second = np.vstack([much[0], falls[1], np.zeros(2)])
-    steps = [Step("a", nothing, first), Step("b", nothing, second)]
+    steps = [LikelihoodTerm("a", nothing, first), LikelihoodTerm("b", nothing, second)]
     assert _telling_part(steps, log_prior, truth, -np.inf).tolist() == [1, 0, -1]
     # A value that the release rules out, once, counts for nothing or for what an intruder allows for errors.
     out = nothing.copy()
     out[:, 1] = 1
-    ruled = [Step("a", nothing, np.zeros((3, 2))), Step("b", out, np.zeros((3, 2)))]
+    ruled = [LikelihoodTerm("a", nothing, np.zeros((3, 2))), LikelihoodTerm("b", out, np.zeros((3, 2)))]
     assert _telling_part(ruled, log_prior, truth, -np.inf).tolist() == [1, 1, 1]
     assert _telling_part(ruled, log_prior, np.array([1, 1, 1]), -np.inf).tolist() == [-1, -1, -1]
     assert _telling_part(ruled, log_prior, truth, 0.0).tolist() == [-1, -1, -1]
@@ -172,13 +172,13 @@ def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
 
     class Told:
         def steps(self, members, start, stop, log_wrong):
-            return [Step("a", impossible[members, start:stop], likelihood[members, start:stop])]
+            return [LikelihoodTerm("a", impossible[members, start:stop], likelihood[members, start:stop])]
 
         def must_fill(self, members):
             return members == 1
 
     def question(log_wrong):
-        return Question(
+        return RecordQuestion(
             n_worlds=3, n_values=2, value_of=lambda worlds: np.array([0, 0, 1])[worlds],
             truth_world=np.array([0, 2, 0]), truth=np.array([0, 1, 0]),
             log_prior=lambda members, start, stop: np.log(np.array([[0.5, 0.25, 0.25]] * members.size))[:, start:stop],

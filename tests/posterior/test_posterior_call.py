@@ -10,9 +10,9 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import Prior, posterior
+from unveil._posterior.refit import quietly
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.posterior import Prior, posterior
-from unveil.posterior.refit import quietly
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
@@ -193,7 +193,7 @@ def test_refused_calls(made, options, message):
 
 def test_too_many_worlds(made, monkeypatch):
     pair, synthesizer = made
-    monkeypatch.setattr(import_module("unveil.posterior.study"), "MOST_EXACT", 100)
+    monkeypatch.setattr(import_module("unveil._posterior.problem"), "MOST_EXACT", 100)
     with pytest.raises(CallError, match="2 worlds for 120 records are too many for structure 'exact'"):
         posterior(pair, synthesizer, target="ill")
 
@@ -219,8 +219,8 @@ def test_wrong_records_of_the_intruder(made, structure):
 def test_checkpoint(made, tmp_path, monkeypatch):
     pair, synthesizer = made
     whole = posterior(pair, synthesizer, target="ill")
-    weigh = import_module("unveil.posterior.weigh")
-    keeper = import_module("unveil.posterior.checkpoint")
+    weigh = import_module("unveil._posterior.posterior_of_records")
+    keeper = import_module("unveil._posterior.checkpoint")
     monkeypatch.setattr(weigh, "FEW_RECORDS", 50)
     monkeypatch.setattr(keeper, "SECONDS", 0.0)
     path = tmp_path / "run.npz"

@@ -10,12 +10,12 @@ import pytest
 
 import unveil
 from posterior.plain_risk import chain_likelihood
+from unveil._posterior import posterior
+from unveil._posterior.likelihood import CartLikelihood, fit_fixed_trees, links_concerned
+from unveil._posterior.possible_values import make_worlds
+from unveil._posterior.refit import quietly
+from unveil._posterior.tree_sequence import build_chain
 from unveil.errors import UnveilWarning
-from unveil.posterior import posterior
-from unveil.posterior.chain import build_chain
-from unveil.posterior.evidence import CartEvidence, fit_fixed_trees, links_concerned
-from unveil.posterior.refit import quietly
-from unveil.posterior.worlds import make_worlds
 from unveil.synthesis import CartSynthesizer
 
 
@@ -65,7 +65,7 @@ def test_likelihoods_equal_slow_counts(settings, target):
     worlds = make_worlds(chain, [target], {})
     members = np.random.default_rng(1).permutation(chain.n)[:3]
     trees = fit_fixed_trees(chain, links_concerned(chain, [target]), [0])
-    evidence = CartEvidence(chain, worlds, trees, [0], exact=True)
+    evidence = CartLikelihood(chain, worlds, trees, [0], exact=True)
     steps = evidence.steps(members, 0, worlds.size)
     impossible = sum(step.impossible for step in steps)
     log = sum(step.log for step in steps)
@@ -123,7 +123,7 @@ def test_fixed_likelihoods_equal_slow_counts(settings, target):
     worlds = make_worlds(chain, [target], {})
     members = np.random.default_rng(1).permutation(chain.n)[:4]
     trees = fit_fixed_trees(chain, links_concerned(chain, [target]), [0])
-    impossible, log = steps_total(CartEvidence(chain, worlds, trees, [0], exact=False), members, worlds.size)
+    impossible, log = steps_total(CartLikelihood(chain, worlds, trees, [0], exact=False), members, worlds.size)
     for a, record in enumerate(members):
         true = fixed_count(chain, record, {})
         for w, level in enumerate(worlds.levels()[target]):

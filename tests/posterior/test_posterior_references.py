@@ -9,9 +9,9 @@ import pyarrow.csv
 import pytest
 
 import unveil
+from unveil._posterior import posterior
+from unveil._posterior.refit import quietly
 from unveil.errors import DataError, UnveilWarning
-from unveil.posterior import posterior
-from unveil.posterior.refit import quietly
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer

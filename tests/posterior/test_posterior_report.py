@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import posterior
+from unveil._posterior.refit import quietly
 from unveil.errors import CallError, UnveilWarning
-from unveil.posterior import posterior
-from unveil.posterior.refit import quietly
 from unveil.synthesis import CartSynthesizer
 
 
@@ -49,7 +49,7 @@ def clock(monkeypatch):
             cls.now += 1.0
             return cls.now
 
-    monkeypatch.setattr(import_module("unveil.posterior.run"), "time", Clock)
+    monkeypatch.setattr(import_module("unveil._posterior.run"), "time", Clock)
 
 
 def test_all_that_a_report_needs(made):
@@ -156,7 +156,7 @@ def test_more_time_works_out_more_of_the_same(made, clock):
 @pytest.mark.parametrize("structure", ["fixed", "exact"])
 def test_time_limit_is_kept_whatever_a_record_takes(made, monkeypatch, structure, seconds_per_record):
     pair, synthesizer = made
-    run = import_module("unveil.posterior.run")
+    run = import_module("unveil._posterior.run")
     now, sizes = [0.0], []
     work = run._weigh_apart
 
@@ -187,7 +187,7 @@ def test_a_first_record_that_takes_all_the_time_is_the_only_one(monkeypatch):
     original = survey(40)
     synthesizer = quietly(CartSynthesizer(minbucket=3, surrogates=1), original)
     pair = unveil.Pair(original, synthesizer.sample(seed=1))
-    run = import_module("unveil.posterior.run")
+    run = import_module("unveil._posterior.run")
     now = [0.0]
     work = run._weigh_apart
 

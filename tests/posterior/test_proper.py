@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import unveil
+from unveil._posterior import posterior
 from unveil.errors import UnveilWarning
-from unveil.posterior import posterior
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer
 

@@ -7,10 +7,10 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import posterior
+from unveil._posterior.protections import merged, noised, posterior_of_truth, top_coded
+from unveil._posterior.refit import as_figures, quietly
 from unveil.errors import CallError
-from unveil.posterior import posterior
-from unveil.posterior.protections import merged, noised, posterior_of_truth, top_coded
-from unveil.posterior.refit import as_figures, quietly
 from unveil.synthesis import CartSynthesizer
 
 RECORD = 7

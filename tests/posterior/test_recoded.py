@@ -9,9 +9,11 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._posterior import posterior
+from unveil._posterior import problem as study
+from unveil._posterior import tree_methods as walkable
+from unveil._posterior.refit import quietly
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.posterior import posterior, study, walkable
-from unveil.posterior.refit import quietly
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
 from unveil.trees import Column

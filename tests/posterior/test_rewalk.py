@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from unveil._posterior.walk import walk_many
+from unveil._posterior.walk_grow import new_workspace
+from unveil._posterior.walk_tree import known_tree
 from unveil.trees import Column, Settings, grow
-from unveil.trees.rewalk import walk_many
-from unveil.trees.rewalk_grow import new_workspace
-from unveil.trees.rewalk_store import known_tree
 
 KINDS = ("numeric", "ordered", "categorical")
 

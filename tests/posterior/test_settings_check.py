@@ -10,12 +10,12 @@ import pyarrow.csv
 import pytest
 
 import unveil
+from unveil._posterior import posterior
+from unveil._posterior.likelihood import fit_fixed_trees
+from unveil._posterior.refit import quietly
+from unveil._posterior.settings_check import _moments, check_settings
+from unveil._posterior.tree_sequence import build_chain
 from unveil.errors import DataError, UnveilWarning
-from unveil.posterior import posterior
-from unveil.posterior.chain import build_chain
-from unveil.posterior.evidence import fit_fixed_trees
-from unveil.posterior.refit import quietly
-from unveil.posterior.settings_check import _moments, check_settings
 from unveil.simulate import demo_population, latner_population
 from unveil.synthesis import CartSynthesizer
 

@@ -37,7 +37,7 @@ def test_tables_and_rapid_have_the_interval_of_the_one_rule(pair: unveil.Pair, m
         caught.append((share, np.array(null), sampling, level))
         return over_null(share, null, sampling, level)
 
-    monkeypatch.setattr("unveil.tables.rung.over_null", kept)
+    monkeypatch.setattr("unveil._tables.compared_measure.over_null", kept)
     ladder = unveil.attribute(pair, ["k", "l"], target="t").ladder(permutations=39, level=0.9)
     for name in ("DiSCO", "DCAPd"):
         rung = ladder.mean[name]

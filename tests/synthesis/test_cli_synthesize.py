@@ -21,9 +21,10 @@ import pytest
 import unveil
 from unveil import cli
 from unveil.errors import FileError
-from unveil.microdata import write
-from unveil.microdata.write import write_table
-from unveil.synthesis import files, targets
+from unveil.files import write
+from unveil.files.write import write_table
+from unveil.synthesis import files
+from unveil.synthesis import output_paths as targets
 from unveil.synthesis.provenance import read_provenance
 
 N = 150

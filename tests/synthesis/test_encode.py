@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 from unveil import CallError, read
-from unveil.synthesis.encode import Levels, encode
+from unveil.synthesis.encoding import Levels, encode
 from unveil.trees import Column
 
 

@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.microdata.write import write_table
+from unveil.files.write import write_table
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.encode import encode
+from unveil.synthesis.encoding import encode
 from unveil.synthesis.methods.whole_file import CatallSynthesizer
 
 NANS = np.array([0x7FF8000000000001, 0xFFF8000000000002], dtype=np.uint64).view(np.float64)

@@ -139,7 +139,7 @@ def test_polars_categories_are_kept():
 
 
 def test_a_file_and_its_table_give_the_same_copy(tmp_path):
-    from unveil.microdata.write import write_table
+    from unveil.files.write import write_table
     from unveil.simulate import demo_population
 
     table = demo_population(200, seed=1)

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from scipy import optimize, stats
 
 from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.models.scale import Scale
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods import METHODS, Ctree, Logreg, Norm, Normrank, Pmm, Polyreg, RandomForest, Sample
 from unveil.synthesis.methods.ctree import FittedCtree
-from unveil.synthesis.methods.donors import Scale
 from unveil.trees import Column
 
 NUMERIC = ("norm", "normrank", "pmm")

@@ -12,7 +12,7 @@ import pytest
 
 import unveil
 from unveil.errors import DataError, UnveilWarning
-from unveil.microdata.write import write_table
+from unveil.files.write import write_table
 from unveil.synthesis import sdc
 from unveil.synthesis.files import synthesize_files
 

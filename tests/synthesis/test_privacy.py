@@ -17,7 +17,7 @@ import pytest
 from scipy import stats
 
 import unveil
-from unveil.microdata.write import write_table
+from unveil.files.write import write_table
 from unveil.synthesis.files import synthesize_files
 from unveil.synthesis.methods import bayes_network, catall
 from unveil.synthesis.methods.laplace import Bits, _discrete_laplace, exponential_choice, noisy_counts
@@ -79,7 +79,7 @@ def test_levels_that_a_frame_lists_are_no_declaration(flavour: str) -> None:
 
 
 def test_levels_that_a_schema_took_from_the_records_are_no_declaration(tmp_path: Path) -> None:
-    from unveil.microdata.schema import schema_text
+    from unveil.files.schema import schema_text
 
     table = people().select(["sex", "ill"])
     written = schema_text(unveil.read(table, label="people"))

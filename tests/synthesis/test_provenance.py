@@ -14,15 +14,9 @@ import pytest
 
 import unveil
 from unveil.errors import CallError, DataError, FileError
-from unveil.microdata.write import write_table
+from unveil.files.write import write_table
 from unveil.synthesis.files import synthesize_files
-from unveil.synthesis.provenance import (
-    FileFacts,
-    Provenance,
-    VariableFacts,
-    read_provenance,
-    write_provenance,
-)
+from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, read_provenance, write_provenance
 from unveil.synthesis.sequence import CartSynthesizer
 
 ORIGINAL = FileFacts("original.csv", "ab" * 32, 5000)

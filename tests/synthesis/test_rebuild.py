@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata.digest import sha256
+from unveil.files.digest import sha256
 from unveil.synthesis.provenance import FileFacts, Provenance, write_provenance
 from unveil.synthesis.rebuild import reading_of, rebuilt, synthesizer_of
 from unveil.synthesis.settings import settings_of

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pytest
 
 from unveil.errors import CallError
-from unveil.microdata import read
-from unveil.synthesis.encode import Levels, encode
+from unveil.files import read
+from unveil.synthesis.encoding import Levels, encode
 from unveil.synthesis.rules import parse_rules, rule_from_text
 
 TABLE = pa.table(

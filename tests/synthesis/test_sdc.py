@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import unveil
 from reference import data_file, load_json, parameters
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata.write import write_table
+from unveil.files.write import write_table
 from unveil.synthesis import sdc
 from unveil.synthesis.bandwidth import rule_of_thumb
 from unveil.synthesis.sdc.smoothing import decimals_of

@@ -46,7 +46,7 @@ def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> 
 
 
 def written(tmp_path: Path, ending: str = "csv") -> Path:
-    from unveil.microdata.write import write_table
+    from unveil.files.write import write_table
 
     write_table(PEOPLE.slice(800), tmp_path / f"people.{ending}")
     return tmp_path / f"people.{ending}"

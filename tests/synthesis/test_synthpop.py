@@ -11,10 +11,10 @@ import pytest
 
 import unveil
 from unveil.errors import UnveilWarning
-from unveil.microdata.files import open_releases, open_source
+from unveil.files.opening import open_releases, open_source
 from unveil.synthesis.synthpop import made_otherwise
 
-FILES = Path(__file__).parents[1] / "microdata" / "r_files"
+FILES = Path(__file__).parents[1] / "files" / "r_files"
 
 
 def test_what_a_synds_object_says_is_held_against_the_settings():

@@ -8,7 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from unveil.tables.cells import Cells, count_cells, join_cells, merge_cells
+from unveil._tables.cells import Cells, count_cells, join_cells, merge_cells
 
 
 def counted(cells: Cells) -> dict[tuple[int, int], tuple[int, int]]:

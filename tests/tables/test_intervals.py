@@ -11,9 +11,9 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._tables.process import sampling_variance
 from unveil.stats import clopper_pearson
 from unveil.synthesis import halves, resamples
-from unveil.tables.process import sampling_variance
 
 KEYS = ["a", "b"]
 
@@ -219,7 +219,7 @@ def test_a_half_has_the_figures_of_a_pair_of_its_own() -> None:
     pair = unveil.Pair(table, maker().fit(table).sample(seed=1))
     ((one, other),) = halves(pair, maker(), repeats=2, seed=2)[:1]
     risk = unveil.attribute(pair, KEYS, target="t", not_target_levels=["z"], ngroups_keys={"a": 3})
-    from unveil.tables.intervals import _of_part
+    from unveil._tables.intervals import _of_part
 
     for part in (one, other):
         frames = [

@@ -13,7 +13,7 @@ import pytest
 
 import oracle
 import unveil
-from unveil.tables.rung import above_null
+from unveil._tables.compared_measure import above_null
 
 ORIGINAL = {"k": ["a", "a", "a", "b", "b", "c", "d"], "t": [1, 1, 2, 1, 1, 2, 3]}
 RELEASE = {"k": ["a", "a", "b", "c", "e"], "t": [1, 2, 1, 1, 3]}

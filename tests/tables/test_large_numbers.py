@@ -7,8 +7,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from unveil.tables.combinations import fold
-from unveil.tables.sums import Shares
+from unveil._tables.sums import Shares
+from unveil.columns.combinations import fold
 
 
 @pytest.mark.parametrize("denominators", [[3, 3, 5, 3], [3, 3, 10**6, 3]], ids=["dense", "sparse"])

@@ -28,7 +28,7 @@ from reference import (
     read_columns,
     shown,
 )
-from unveil.tables import AttributeRisk
+from unveil._tables import AttributeRisk
 
 pytestmark = pytest.mark.filterwarnings("ignore::unveil.errors.UnveilWarning")
 

@@ -19,9 +19,9 @@ import oracle
 import unveil
 from reference import assert_same, columns_of
 from unveil import result
+from unveil._tables.bootstrap import replicated_interval, resample, share_interval
 from unveil.errors import CallError, DataError, MissingPackageError
-from unveil.tables.bootstrap import replicated_interval, resample, share_interval
-from unveil.tables.wording import grouping_in_words
+from unveil.show.words.tables import grouping_in_words
 
 KEYS = ("sex", "age")
 TYPES = {"sex": pa.string(), "age": pa.int64(), "job": pa.string(), "ill": pa.string()}

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from unveil.trees import Column
 from unveil.trees.ratio import add_wide, exceeds, multiply_wide, subtract_wide, times_wide
-from unveil.trees.target import integer_target
+from unveil.trees.response import integer_target
 
 words = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 1]))
 

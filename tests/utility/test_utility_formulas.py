@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import unveil
 from reference import assert_same
-from unveil.utility import amount_figures, cell_figures, cramers_v, interval_overlap, score_figures
-from unveil.utility.cells import joint_cells
-from unveil.utility.logit import fit_logistic
+from unveil._utility import amount_figures, cell_figures, cramers_v, interval_overlap, score_figures
+from unveil._utility.cells import joint_cells
+from unveil.models.logit import fit_logistic
 from utility import plain_utility as plain
 
 LEVELS = st.lists(st.sampled_from("abcde"), min_size=1, max_size=40)

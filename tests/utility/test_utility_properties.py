@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import unveil
 from reference import assert_same
-from unveil.utility import cell_figures
+from unveil._utility import cell_figures
 
 COUNTS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 30)), min_size=1, max_size=12)
 

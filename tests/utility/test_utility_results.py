@@ -40,7 +40,7 @@ def result(tables: tuple[pa.Table, list[pa.Table]]) -> unveil.Utility:
 
 
 def test_the_module_is_the_function() -> None:
-    from unveil.utility.study import utility
+    from unveil._utility.run import utility
 
     assert callable(unveil.utility)
     assert unveil.utility.utility is utility

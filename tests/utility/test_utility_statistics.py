@@ -9,7 +9,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.utility.null import relative_sd
+from unveil._utility.null import relative_sd
 
 DRAWS = 40
 

@@ -8,16 +8,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from unveil._tables import attribute, identity
 from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
+from unveil.columns import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.limits import reaches, within
-from unveil.microdata import Pair
 from unveil.notes import Note
-from unveil.tables import attribute, identity
 
 if TYPE_CHECKING:
-    from unveil.posterior.advice import AdviceRow
+    from unveil._posterior.advice import AdviceRow
 
 __all__ = ["key_advice_part", "settings_advice_part"]
 
@@ -155,7 +155,7 @@ def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], flo
 def _other_settings(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
     """Larger leaves: fitted anew, as many releases drawn, and measured."""
     from unveil.synthesis import CartSynthesizer
-    from unveil.synthesis.calls import rows_of, value_order
+    from unveil.synthesis.any_synthesizer import rows_of, value_order
 
     synthesizer, pair = context.synthesizer, context.pair
     if not isinstance(synthesizer, CartSynthesizer):
@@ -191,7 +191,7 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
     """
     if "posterior" not in context.scenario.measures:
         return
-    from unveil.posterior import posterior
+    from unveil._posterior import posterior
 
     for target in context.scenario.targets:
         if context.clock.left == 0:

@@ -11,15 +11,16 @@ from inspect import signature
 from os import PathLike
 from typing import Any
 
-from unveil.assessment.call import assess
 from unveil.assessment.figure import RISKS, UTILITIES
 from unveil.assessment.pareto import pareto
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
+from unveil.assessment.run import assess
+from unveil.columns import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata import Pair, read
-from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Source
+from unveil.files import read
+from unveil.files.nearest import near_matches
+from unveil.files.source import Source
 from unveil.notes import overheard
 
 __all__ = ["compare"]
@@ -165,7 +166,7 @@ def _opened(candidates: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_synthesizer(candidate: Any) -> bool:
-    from unveil.synthesis.calls import is_synthesizer
+    from unveil.synthesis.any_synthesizer import is_synthesizer
 
     return is_synthesizer(candidate)
 
@@ -236,7 +237,7 @@ def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]
     """The candidate's releases, and its synthesizer if it is one."""
     if not _is_synthesizer(candidate):
         return candidate, None
-    from unveil.synthesis.calls import Foreign, as_synthesizer, fitted_anew
+    from unveil.synthesis.any_synthesizer import Foreign, as_synthesizer, fitted_anew
 
     maker = fitted_anew(as_synthesizer(candidate), source, seed=seed)
     releases = [maker.sample(source.num_rows, seed=seed + 1 + copy) for copy in range(m)]

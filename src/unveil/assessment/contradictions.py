@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from unveil.assessment.publish import Say, told_of
+from unveil.assessment.published_text import Say, told_of
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds, falls_below, within

@@ -14,12 +14,12 @@ from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
-from unveil.assessment.public import public_summary, told_of_hundred
-from unveil.assessment.publish import HELD_BACK, SUFFIX, with_public
+from unveil.assessment.public_summary import public_summary, told_of_hundred
+from unveil.assessment.published_text import HELD_BACK, SUFFIX, with_public
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
-from unveil.microdata import Pair
-from unveil.microdata.digest import sha256
+from unveil.columns import Pair
+from unveil.files.digest import sha256
 from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
 

@@ -12,7 +12,7 @@ says under which name their number is. ``tests/assessment/test_gate.py`` lists t
 
 The reader against whom this protects has no records of the original. One who has all but one can try out every value
 of the last one against any figure that is as good as exact, however few digits it has; for that reader there is the
-public summary, :mod:`unveil.assessment.public`.
+public summary, :mod:`unveil.assessment.public_summary`.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from unveil.assessment import gate_rules as by
-from unveil.assessment.gate_rules import LOG_ODDS_STEP, At, Rule
-from unveil.assessment.public import TOLD, told_of_hundred
-from unveil.assessment.publish import SUFFIX, plain
+from unveil.assessment.gate_rules import LOG_ODDS_STEP, GatePosition, Rule
+from unveil.assessment.public_summary import TOLD, told_of_hundred
+from unveil.assessment.published_text import SUFFIX, plain
 from unveil.assessment.rounding import Rounding
 from unveil.result import without_nan
 
@@ -48,21 +48,21 @@ class Row:
 
     entries: Mapping[str, Any]
     persons: str | None = None
-    may_leave: Callable[[At], bool] = lambda at: True
+    may_leave: Callable[[GatePosition], bool] = lambda at: True
 
 
-def _of_enough_persons(at: At) -> bool:
+def _of_enough_persons(at: GatePosition) -> bool:
     """Whether a group has so many persons that a figure of it tells of no few, and a name that may be told."""
     return isinstance(at.row.get("persons"), int) and at.rounding.step is not None and f"level{SUFFIX}" in at.row
 
 
-def _of_a_large_level(at: At) -> bool:
+def _of_a_large_level(at: GatePosition) -> bool:
     """Whether a coefficient belongs to a level that enough persons have."""
     n = at.row.get("n")
     return isinstance(n, int) and n >= at.rounding.minimum_count and f"term{SUFFIX}" in at.row
 
 
-def _of_a_large_term(at: At) -> bool:
+def _of_a_large_term(at: GatePosition) -> bool:
     """Whether enough records have what the coefficient of a user's model stands for."""
     persons = at.row.get("persons")
     return isinstance(persons, int) and persons >= at.rounding.minimum_count
@@ -311,7 +311,7 @@ def release_safe(assessment: Mapping[str, Any]) -> dict[str, Any]:
     if whole["release_safe"]:
         return whole
     rounding = Rounding(whole["data"]["original"]["records"], whole["scenario"]["minimum_count"])
-    passed: dict[str, Any] = _passed(whole, LEAVES, At(rounding, {}, "", 0, whole, by.called_instead(whole)))
+    passed: dict[str, Any] = _passed(whole, LEAVES, GatePosition(rounding, {}, "", 0, whole, by.called_instead(whole)))
     passed["warnings"] = [one for n, one in enumerate(passed["warnings"]) if one not in passed["warnings"][:n]]
     return passed | {
         "release_safe": True,
@@ -369,7 +369,7 @@ def publication(rounding: Rounding) -> dict[str, Any]:
     }
 
 
-def _passed(value: Any, rule: Any, at: At) -> Any:
+def _passed(value: Any, rule: Any, at: GatePosition) -> Any:
     """What of a value the rule lets out."""
     if isinstance(rule, Row):
         if not isinstance(value, Mapping):
@@ -387,14 +387,14 @@ def _passed(value: Any, rule: Any, at: At) -> Any:
     return rule(value, at)
 
 
-def _inside(row: Mapping[str, Any], rule: Row, at: At) -> At:
+def _inside(row: Mapping[str, Any], rule: Row, at: GatePosition) -> GatePosition:
     """The place inside a row."""
     persons = None if rule.persons is None else row.get(rule.persons)
     rounding = replace(at.rounding, persons=persons) if isinstance(persons, int) else at.rounding
     return replace(at, row=row, rounding=rounding)
 
 
-def _may_leave(value: Any, rule: Any, at: At) -> bool:
+def _may_leave(value: Any, rule: Any, at: GatePosition) -> bool:
     if not isinstance(rule, Row):
         return True
     return isinstance(value, Mapping) and rule.may_leave(_inside(value, rule, at))

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unveil.assessment.publish import HELD_BACK, SUFFIX, TOO_FEW, rounding_of
+from unveil.assessment.published_text import HELD_BACK, SUFFIX, TOO_FEW, rounding_of
 from unveil.assessment.rounding import Rounding, significant
 
 LOG_ODDS_STEP = 0.5
@@ -20,7 +20,7 @@ PROBABILITIES = ("posterior",)
 
 
 @dataclass(frozen=True)
-class At:
+class GatePosition:
     """Where the gate stands.
 
     Parameters
@@ -55,25 +55,25 @@ class At:
         return re.sub(rf"(?<!\w)(?:{anyone})(?!\w)", lambda found: self.files[found[0]], text)
 
 
-Rule = Callable[[Any, At], Any]
+Rule = Callable[[Any, GatePosition], Any]
 
 
 # Words --------------------------------------------------------------------------------------------------------------
 
 
-def as_it_is(value: Any, at: At) -> Any:
+def as_it_is(value: Any, at: GatePosition) -> Any:
     """Words of the program, names of variables, and settings: plain values and lists of them."""
     if isinstance(value, list):
         return [one for one in value if not isinstance(one, Mapping | list)]
     return None if isinstance(value, Mapping) else value
 
 
-def settings(value: Any, at: At) -> Any:
+def settings(value: Any, at: GatePosition) -> Any:
     """Plain values by name."""
     return {str(name): as_it_is(one, at) for name, one in value.items()} if isinstance(value, Mapping) else None
 
 
-def said(value: Any, at: At) -> str | None:
+def said(value: Any, at: GatePosition) -> str | None:
     """The public text, or a remark in its place."""
     if value is None:
         return None
@@ -81,7 +81,7 @@ def said(value: Any, at: At) -> str | None:
     return at.without_names(public) if isinstance(public, str) else HELD_BACK
 
 
-def sentences(value: Any, at: At) -> list[str]:
+def sentences(value: Any, at: GatePosition) -> list[str]:
     """The public texts of a list, each once."""
     public = at.row.get(at.name + SUFFIX)
     if not isinstance(value, list) or not value:
@@ -91,7 +91,7 @@ def sentences(value: Any, at: At) -> list[str]:
     return list(dict.fromkeys(at.without_names(text) if isinstance(text, str) else HELD_BACK for text in public))
 
 
-def nothing(value: Any, at: At) -> None:
+def nothing(value: Any, at: GatePosition) -> None:
     """None in its place, where the name itself has to be there."""
 
 
@@ -100,7 +100,7 @@ def instead(text: str) -> Rule:
     return lambda value, at: text
 
 
-def why_undefined(value: Any, at: At) -> str | None:
+def why_undefined(value: Any, at: GatePosition) -> str | None:
     """Why a figure has no value: of so few persons the gate lets none out."""
     exact = at.row.get("value")
     return TOO_FEW if exact is not None and figure(exact, at) is None else said(value, at)
@@ -112,7 +112,7 @@ def why_undefined(value: Any, at: At) -> str | None:
 def number(rule: Callable[[float, Rounding], Any]) -> Rule:
     """A rule for numbers, and lists of them; anything else is held back."""
 
-    def of(value: Any, at: At) -> Any:
+    def of(value: Any, at: GatePosition) -> Any:
         if isinstance(value, list):
             return [of(one, at) for one in value]
         if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
@@ -146,7 +146,7 @@ _BY_UNIT: Mapping[str, tuple[Rule, Rule, Rule]] = {
 
 
 def _in_its_unit(which: int) -> Rule:
-    def of(value: Any, at: At) -> Any:
+    def of(value: Any, at: GatePosition) -> Any:
         measure, unit = at.row.get("measure"), str(at.row.get("unit"))
         if measure in SHARES_OF_RECORDS:
             unit = "share"
@@ -161,7 +161,7 @@ low, figure, high = (_in_its_unit(which) for which in range(3))
 """The lower end, the value and the upper end of a figure whose unit stands beside it."""
 
 
-def by_metric(value: Any, at: At) -> Any:
+def by_metric(value: Any, at: GatePosition) -> Any:
     """A score of predictions: an accuracy is a share of persons."""
     return (share if at.row.get("metric") == "accuracy" else two_digits)(value, at)
 
@@ -170,7 +170,7 @@ _OF_STATISTIC = {"low": low, "high": high, "excess": share, "excess_low": share_
                  "p_value": p_value}  # fmt: skip
 
 
-def of_policy(value: Any, at: At) -> Any:
+def of_policy(value: Any, at: GatePosition) -> Any:
     """What a policy holds against its limit, rounded as the figure is."""
     every = [*at.whole["figures"], *((at.whole.get("utility") or {}).get("figures") or ())]
     for one in every:
@@ -192,13 +192,13 @@ def called_instead(assessment: Mapping[str, Any]) -> dict[str, str]:
     return found | {label: f"release {number}" for number, label in enumerate(releases, 1)}
 
 
-def original_or_release(value: Any, at: At) -> str:
+def original_or_release(value: Any, at: GatePosition) -> str:
     """What a file is, and not its name: names of files hold names of persons."""
     role = at.row.get("role")
     return f"release {at.place}" if role == "release" else str(role)
 
 
-def numbered_release(value: Any, at: At) -> str:
+def numbered_release(value: Any, at: GatePosition) -> str:
     """A release by its number."""
     return f"release {at.place + 1}"
 
@@ -208,13 +208,13 @@ def of_release(rule: Rule) -> Rule:
     return lambda value, at: value if at.row.get("role") == "release" else rule(value, at)
 
 
-def title(value: Any, at: At) -> str:
+def title(value: Any, at: GatePosition) -> str:
     """What was compared, without the names of the files."""
     m = len(at.whole["data"]["releases"])
     return "The original and one release" if m == 1 else f"The original and {m} releases"
 
 
-def names_only(value: Any, at: At) -> list[str]:
+def names_only(value: Any, at: GatePosition) -> list[str]:
     """Names of variables, without what is declared of them."""
     return [str(name) for name in value] if isinstance(value, Mapping) else []
 
@@ -222,7 +222,7 @@ def names_only(value: Any, at: At) -> list[str]:
 # Tables -------------------------------------------------------------------------------------------------------------
 
 
-def histogram(value: Any, at: At) -> Any:
+def histogram(value: Any, at: GatePosition) -> Any:
     """Counts of persons; the outer bins that are not told are cut off, as they say how far single persons lie."""
     if not isinstance(value, Mapping):
         return None
@@ -234,7 +234,7 @@ def histogram(value: Any, at: At) -> Any:
     return {"edges": value["edges"][first : last + 2], "counts": counts[first : last + 1]}
 
 
-def missed(value: Any, at: At) -> Any:
+def missed(value: Any, at: GatePosition) -> Any:
     """The share of the persons at risk that another measure does not flag, if both cells are told."""
     cells: list[Any] = [at.row.get(name) for name in ("both", "only_posterior")]
     if any(not isinstance(n, int) or at.rounding.count(n) is None for n in cells):

@@ -10,8 +10,8 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.microdata import Pair
-from unveil.microdata.grouping import grouped
+from unveil.columns import Pair
+from unveil.columns.grouping import grouped
 from unveil.notes import Note
 from unveil.stats import wilson
 

@@ -9,17 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._tables import key_sets, structure
+from unveil._tables.attribute_risk import AttributeRisk
+from unveil._tables.ladder import Ladder
 from unveil.assessment.figure import Figure, mean_of, process_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
-from unveil.assessment.publish import told
+from unveil.assessment.published_text import told
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds
 from unveil.notes import Note
 from unveil.stats import Interval
-from unveil.tables import key_sets, structure
-from unveil.tables.attribute_risk import AttributeRisk
-from unveil.tables.ladder import Ladder
 
 __all__ = ["attribute_part", "identity_part", "key_sets_part", "structure_part"]
 

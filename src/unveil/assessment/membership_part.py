@@ -6,12 +6,12 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from unveil._membership.largest import Largest
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.part import Context, Section, Skipped
-from unveil.assessment.publish import told
+from unveil.assessment.published_text import told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
-from unveil.membership.largest import Largest
 from unveil.notes import Note
 from unveil.stats import NAMES
 
@@ -26,7 +26,7 @@ LOT = 0.5
 
 def membership_part(context: Context) -> Section:
     """Attacks on a true holdout, or on halves that the synthesizer is fitted to anew."""
-    from unveil.membership import ATTACKS, membership, membership_synthesizer
+    from unveil._membership import ATTACKS, membership, membership_synthesizer
 
     scenario = context.scenario
     if INTRUDERS[1] not in scenario.intruders:
@@ -53,7 +53,7 @@ def membership_part(context: Context) -> Section:
         counts, how = (found.n_members, found.n_held_out), "holdout"
         said, best = found.warnings, found.largest
     else:
-        from unveil.posterior.study import check_maker
+        from unveil._posterior.problem import check_maker
 
         # What follows is about the synthesizer alone: of releases that it did not make it says nothing.
         check_maker(context.pair, context.synthesizer, scenario.targets[0])
@@ -84,7 +84,7 @@ def membership_part(context: Context) -> Section:
 
 
 def _row(attack: str, auc: float, interval: tuple[float, float], tpr: Sequence[float]) -> dict[str, Any]:
-    from unveil.membership import FPRS
+    from unveil._membership import FPRS
 
     hits = {f"tpr_{rate:g}": hit for rate, hit in zip(FPRS, tpr, strict=True)}
     return {"attack": attack, "auc": auc, "auc_low": interval[0], "auc_high": interval[1]} | hits

@@ -9,21 +9,21 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from unveil.assessment.again import Again, Halves
+from unveil._tables import attribute, identity
+from unveil._tables.attribute_risk import AttributeRisk
+from unveil._tables.identity import IdentityRisk
 from unveil.assessment.figure import Figure
-from unveil.assessment.publish import with_public
+from unveil.assessment.published_text import with_public
+from unveil.assessment.repetitions import Halves, Repetitions
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
+from unveil.columns import Pair
+from unveil.columns.holdout import Holdout
 from unveil.errors import DataError, UnveilError, UnveilWarning
-from unveil.microdata import Pair
-from unveil.microdata.holdout import Holdout
-from unveil.microdata.source import Source
+from unveil.files.source import Source
 from unveil.notes import Note
-from unveil.tables import attribute, identity
-from unveil.tables.attribute_risk import AttributeRisk
-from unveil.tables.identity import IdentityRisk
 
-__all__ = ["MOST_SECONDS", "Clock", "Context", "Part", "Section", "Skipped", "run"]
+__all__ = ["MOST_SECONDS", "AssessmentPart", "Clock", "Context", "Section", "Skipped", "run"]
 
 MOST_SECONDS = 300.0
 """Seconds that one target may take of what has no end of its own, however large the budget is."""
@@ -79,7 +79,7 @@ class Context:
     holdout_unseen: bool = False
     parts_left: int = 1
     said: tuple[Note, ...] = ()
-    again: Again | None = None
+    again: Repetitions | None = None
 
     @property
     def rounding(self) -> Rounding:
@@ -197,7 +197,7 @@ class Section:
 
 
 @dataclass(frozen=True)
-class Part:
+class AssessmentPart:
     """One part, by name.
 
     Parameters
@@ -215,7 +215,7 @@ class Part:
     compute: Callable[[Context], Section]
 
 
-def run(part: Part, context: Context) -> dict[str, Any]:
+def run(part: AssessmentPart, context: Context) -> dict[str, Any]:
     """Run one part: its section as plain values, and how it went.
 
     A part that fails is reported as failed; the others go on. Being interrupted is no failure.
@@ -224,7 +224,7 @@ def run(part: Part, context: Context) -> dict[str, Any]:
     -------
     dict
         ``name``, ``status``, ``seconds``, ``reason`` and ``section`` (None where there is none); beside every text
-        what may be published of it, see :func:`unveil.assessment.publish.with_public`.
+        what may be published of it, see :func:`unveil.assessment.published_text.with_public`.
     """
     start = time.perf_counter()
     section: Section | None = None

@@ -10,11 +10,11 @@ from typing import Any
 
 from unveil.assessment.figure import PERCENT, RISKS, UTILITIES
 from unveil.errors import CallError, FileError
+from unveil.files.documents import read_toml
+from unveil.files.nearest import near_matches
 from unveil.limits import reaches, within
-from unveil.microdata.documents import read_toml
-from unveil.microdata.nearest import near_matches
 
-__all__ = ["Policy", "Rule", "read_policy"]
+__all__ = ["Policy", "Threshold", "read_policy"]
 
 STATISTICS = ("value", "low", "high", "excess", "excess_low", "excess_high", "p_value", "worst_release")
 FIELDS = ("measure", "target", "statistic", "limit", "least", "note")
@@ -31,7 +31,7 @@ _UNBOUNDED = ("S_pMSE",)
 
 
 @dataclass(frozen=True)
-class Rule:
+class Threshold:
     """One threshold.
 
     Parameters
@@ -103,7 +103,7 @@ class Policy:
 
     label: str
     text: str
-    rules: tuple[Rule, ...]
+    rules: tuple[Threshold, ...]
 
     def check(self, targets: Sequence[str]) -> None:
         """Refuse rules for targets that are not assessed: their figures would be missing, and nobody would know why.
@@ -139,7 +139,7 @@ class Policy:
         return rows
 
 
-def _statistic(figure: Mapping[str, Any], rule: Rule) -> float:
+def _statistic(figure: Mapping[str, Any], rule: Threshold) -> float:
     if rule.statistic == "worst_release":
         values = [math.nan if v is None else v for v in figure["per_release"]]
         worst = min if rule.least else max
@@ -148,7 +148,7 @@ def _statistic(figure: Mapping[str, Any], rule: Rule) -> float:
     return math.nan if value is None else float(value)
 
 
-def _row(rule: Rule, target: str | None, value: float) -> dict[str, Any]:
+def _row(rule: Threshold, target: str | None, value: float) -> dict[str, Any]:
     if math.isnan(value):
         verdict = "not measured"
     elif rule.least:
@@ -205,7 +205,7 @@ def read_policy(path: str | Path) -> Policy:
     return Policy(path.name, text, tuple(_rule(rule, number, path) for number, rule in enumerate(found, 1)))
 
 
-def _rule(content: Mapping[str, Any], number: int, path: Path) -> Rule:
+def _rule(content: Mapping[str, Any], number: int, path: Path) -> Threshold:
     where = f"{path}: rule {number}"
     for name in content:
         if name not in FIELDS:
@@ -214,7 +214,7 @@ def _rule(content: Mapping[str, Any], number: int, path: Path) -> Rule:
         if name not in content:
             raise FileError(f"{where}: {name} is missing")
     try:
-        return Rule(**content)
+        return Threshold(**content)
     except CallError as error:
         raise FileError(f"{where}: {error}") from None
 

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
-from unveil.assessment.publish import told
+from unveil.assessment.published_text import told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
@@ -43,7 +43,7 @@ def posterior_part(target: str) -> Callable[[Context], Section]:
 
 
 def _compute(context: Context, target: str) -> Section:
-    from unveil.posterior import posterior
+    from unveil._posterior import posterior
 
     share = min(context.clock.left / context.parts_left, MOST_SECONDS)
     flags = _flags(context, target)
@@ -157,7 +157,7 @@ def _too_few(n: int, target: str, least: int) -> tuple[Figure, Figure]:
 
 
 def _mean_figure(weighed: Any, target: str, how: str, level: float, least: int) -> Figure:
-    from unveil.posterior.summary import exact_mean
+    from unveil._posterior.summary import exact_mean
 
     posterior, prior = weighed.posterior, weighed.prior
     value, before, n = exact_mean(posterior), exact_mean(prior), posterior.size

@@ -13,11 +13,11 @@ from typing import Any
 from unveil.assessment.figure import OF_PROCESS, digits_of
 from unveil.assessment.gate import release_safe as publishable
 from unveil.errors import CallError
-from unveil.microdata.atomic import replacing
-from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Flavour
+from unveil.files.atomic import replacing
+from unveil.files.nearest import near_matches
+from unveil.files.source import Flavour
+from unveil.printable import commands_shown
 from unveil.result import frame, number, paragraph, text_table, without_nan
-from unveil.shown import commands_shown
 from unveil.stats import NAMES, called
 
 __all__ = ["Assessment"]
@@ -84,7 +84,7 @@ class Assessment:
         FileError
             If the file exists, or cannot be written.
         """
-        from unveil.report import html
+        from unveil.show.report import html
 
         return _written(html(self.to_dict()), path, overwrite)
 
@@ -96,7 +96,7 @@ class Assessment:
         FileError
             If the file exists, or cannot be written.
         """
-        from unveil.report import markdown
+        from unveil.show.report import markdown
 
         return _written(markdown(self.to_dict()), path, overwrite)
 
@@ -121,7 +121,7 @@ class Assessment:
         FileError
             If the file exists, or cannot be written.
         """
-        from unveil.report import form_of, public_summary
+        from unveil.show.report import form_of, public_summary
 
         chosen = form or ("html" if path is None else form_of(path))
         return _written(public_summary(self._document, chosen), path, overwrite)
@@ -152,7 +152,7 @@ class Assessment:
 
     def plot(self, ax: Any = None) -> Any:
         """Every figure beside its baselines, on one scale from 0 to 1; needs matplotlib."""
-        from unveil.assessment.plots import plot_figures
+        from unveil.show.plots.assessment import plot_figures
 
         return plot_figures(self._content["figures"], ax=ax)
 

@@ -9,9 +9,9 @@ from typing import Any
 
 from unveil.assessment.figure import digits_of
 from unveil.assessment.result import Assessment
-from unveil.microdata.source import Flavour
+from unveil.files.source import Flavour
+from unveil.printable import commands_shown
 from unveil.result import frame, number, paragraph, text_table, warnings_in_words, without_nan
-from unveil.shown import commands_shown
 from unveil.stats import NAMES
 
 __all__ = ["Point", "RiskUtilityMap"]
@@ -111,7 +111,7 @@ class RiskUtilityMap:
 
     def plot(self, ax: Any = None) -> Any:
         """The map, with intervals; points that none betters are joined; needs matplotlib."""
-        from unveil.assessment.plots import plot_map
+        from unveil.show.plots.assessment import plot_map
 
         return plot_map(self, ax=ax)
 

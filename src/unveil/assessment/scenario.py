@@ -9,11 +9,11 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
+from unveil._tables.keyed_pair import as_names, only_known, ungrouped
+from unveil.columns import Pair
 from unveil.errors import CallError, FileError, UnveilWarning
-from unveil.microdata import Pair
-from unveil.microdata.documents import read_toml
-from unveil.microdata.nearest import near_matches
-from unveil.tables.study import as_names, only_known, ungrouped
+from unveil.files.documents import read_toml
+from unveil.files.nearest import near_matches
 
 __all__ = ["INTRUDERS", "MEASURES", "Scenario", "read_scenario"]
 

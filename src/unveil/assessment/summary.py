@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from unveil.assessment.publish import HELD_BACK, SUFFIX, Say, told_of
+from unveil.assessment.published_text import HELD_BACK, SUFFIX, Say, told_of
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.wording import listed

@@ -9,7 +9,7 @@ from typing import Any
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import Context, Section, Skipped
-from unveil.assessment.publish import Exact, told
+from unveil.assessment.published_text import Exact, told
 from unveil.notes import Note
 
 __all__ = ["utility_part"]
@@ -34,7 +34,7 @@ SAYS = {
 
 def utility_part(context: Context) -> Section:
     """Propensity scores, single variables, pairs, models that were named, and prediction of the targets."""
-    from unveil.utility import utility
+    from unveil._utility import utility
 
     if context.clock.left == 0:
         raise Skipped(Note("the budget was used up before utility was measured; raise it, or leave other measures out"))

@@ -198,7 +198,7 @@ class Documents:
     @property
     def public_form(self) -> str | None:
         """The form of the page for publication, by its ending."""
-        from unveil.report import form_of
+        from unveil.show.report import form_of
 
         return None if self.public_summary is None else form_of(self.public_summary)
 
@@ -229,7 +229,7 @@ def assess(
     holdout_unseen
         State that this is so: records set aside afterwards measure nothing.
     """
-    from unveil.assessment.call import assess as compute
+    from unveil.assessment.run import assess as compute
 
     given = _scenario(scenario)
     options = {name: given.pop(name) for name in _ASKED if name in given} | asked.options()
@@ -298,8 +298,8 @@ def compare(
         Write the points to this file.
     """
     from unveil.assessment.comparison import compare as compute
-    from unveil.microdata.files import open_source
-    from unveil.microdata.write import write_table
+    from unveil.files.opening import open_source
+    from unveil.files.write import write_table
 
     output.check((original, *files, *reading.files), tables=() if csv is None else (csv,))
     options = asked.options()

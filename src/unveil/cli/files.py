@@ -30,8 +30,8 @@ def schema(
     output
         The schema file to write; default: standard output.
     """
-    from unveil.microdata.files import open_source
-    from unveil.microdata.schema import schema_text
+    from unveil.files.opening import open_source
+    from unveil.files.schema import schema_text
 
     source = open_source(str(file), **(reading.options | {"schema": None}))
     text = schema_text(source)

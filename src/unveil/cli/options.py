@@ -217,7 +217,7 @@ class Reading:
         CallError
             If no release is named.
         """
-        from unveil.microdata.pair import Pair
+        from unveil.columns.pair import Pair
 
         if not synthetic:
             raise CallError("no release given: name the original, then one or more synthetic files")
@@ -262,9 +262,9 @@ class Output:
         documents, tables
             Files to be written besides; those of tables in the format that their ending says.
         """
-        from unveil.drawing import pyplot
-        from unveil.microdata.doors import check_replaceable
-        from unveil.microdata.write import check_ending
+        from unveil.files.path_checks import check_replaceable
+        from unveil.files.write import check_ending
+        from unveil.show.plots.axes import pyplot
 
         if self.json == "":
             raise CallError("--json takes the name of a file, or - for standard output; it is empty")
@@ -364,7 +364,7 @@ def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, 
 
 
 def _save_plot(result: Any, path: Path, overwrite: bool, view: dict[str, Any]) -> None:
-    from unveil.microdata.atomic import replacing
+    from unveil.files.atomic import replacing
 
     axes = result.plot(**view)
     with replacing(path, overwrite=overwrite) as temporary:
@@ -372,7 +372,7 @@ def _save_plot(result: Any, path: Path, overwrite: bool, view: dict[str, Any]) -
 
 
 def write_text(path: Path, text: str, overwrite: bool = False) -> None:
-    from unveil.microdata.atomic import replacing
+    from unveil.files.atomic import replacing
 
     with replacing(path, overwrite=overwrite) as temporary:
         temporary.write_text(text, encoding="utf-8")
@@ -396,7 +396,7 @@ def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
 
 def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> None:
     """Write figures of single persons, and say that they are."""
-    from unveil.microdata.write import write_table
+    from unveil.files.write import write_table
 
     write_table(table, str(path), overwrite=overwrite, confidential=True)
     remark(f"notice: {path} holds figures of every single person{of}: keep it in the building")
@@ -429,7 +429,7 @@ def progress_bar(first: str) -> Iterator[Callable[[int, int, str], None] | None]
     from rich.markup import escape
     from rich.progress import Progress
 
-    from unveil.shown import one_line
+    from unveil.printable import one_line
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(first, total=None)

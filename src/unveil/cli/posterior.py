@@ -89,8 +89,8 @@ def posterior(
     by
         Also show the measures for each level of this column.
     """
-    from unveil.posterior.call import posterior as compute
-    from unveil.posterior.setting import pooled_groups
+    from unveil._posterior.call import posterior as compute
+    from unveil._posterior.checked_options import pooled_groups
 
     inputs = (original, *synthetic, *reading.files, *([provenance] if provenance else []))
     kept = () if checkpoint is None else (checkpoint,)
@@ -133,7 +133,7 @@ def posterior(
 
 
 def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
-    from unveil.tables import attribute
+    from unveil._tables import attribute
 
     if len(risk.target) > 1:
         raise CallError("--keys sets a single target beside DiSCO; name one target")

@@ -85,7 +85,7 @@ class Intruder:
     n_jobs: int | None = None
 
     def options(self) -> dict[str, Any]:
-        """Options of :func:`unveil.inference.rapid`."""
+        """Options of :func:`unveil._rapid.rapid`."""
         names = [name for part in self.attacker or ["rf"] for name in part.split(",")]
         side = None if self.side_information is None else str(self.side_information)
         return {field.name: getattr(self, field.name) for field in fields(self)} | {
@@ -144,7 +144,7 @@ def measure(
     pair: Any, keys: list[str], target: str | None, targets: list[str] | None, intruder: Intruder, views: Views,
     output: Output,
 ) -> Any:  # fmt: skip
-    """Run :func:`unveil.inference.rapid` and show what was asked for.
+    """Run :func:`unveil._rapid.rapid` and show what was asked for.
 
     Parameters
     ----------

@@ -31,8 +31,8 @@ def report(
     """
     if output is None and public_summary is None:
         raise CallError("report needs --output FILE, or --public-summary FILE for the page for publication")
-    from unveil.report import form_of, html, markdown, read_assessment, write_pages
-    from unveil.report import public_summary as summary
+    from unveil.show.report import form_of, html, markdown, read_assessment, write_pages
+    from unveil.show.report import public_summary as summary
 
     for path in (output, public_summary):
         if path is not None:
@@ -50,8 +50,8 @@ def report(
 
 def _check(output: Path, assessment: Path, overwrite: bool) -> None:
     """Refuse before anything is written."""
-    from unveil.microdata.doors import check_replaceable
-    from unveil.report import form_of
+    from unveil.files.path_checks import check_replaceable
+    from unveil.show.report import form_of
 
     form_of(output)
     check_replaceable(output, str(output))

@@ -21,8 +21,8 @@ from unveil.cli.synthesize import synthesize
 from unveil.cli.tables import attribute, identity, keysets, structure
 from unveil.cli.utility import utility
 from unveil.errors import CallError, UnveilError, UnveilWarning
-from unveil.microdata.doors import is_of_memory
-from unveil.shown import one_line
+from unveil.files.path_checks import is_of_memory
+from unveil.printable import one_line
 
 __all__ = ["app", "run"]
 

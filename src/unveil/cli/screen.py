@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from unveil.shown import one_line, printable
+from unveil.printable import one_line, printable
 
 __all__ = ["remark", "say"]
 

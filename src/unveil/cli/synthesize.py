@@ -53,7 +53,7 @@ class Trees:
 
 @Parameter(name="*")
 @dataclass(frozen=True)
-class Model:
+class VariableModels:
     """How single variables are modelled, one after the other.
 
     Parameters
@@ -126,7 +126,7 @@ def synthesize(
     output: Annotated[Path, Parameter(name=["--output", "-o"], converter=named_path)],
     method: str = "cart", m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5,
     k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole | None = None,
-    trees: Trees = Trees(), model: Model = Model(), whole_file: WholeFile = WholeFile(),
+    trees: Trees = Trees(), model: VariableModels = VariableModels(), whole_file: WholeFile = WholeFile(),
     format: str | None = None, overwrite: Annotated[bool, Parameter(negative=())] = False,
     n_jobs: Whole | None = None, reading: Reading = Reading(),
 ) -> None:  # fmt: skip

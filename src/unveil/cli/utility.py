@@ -99,7 +99,7 @@ def utility(
     view_measure
         The figure that --plot draws, such as S_pMSE.
     """
-    from unveil.utility.study import utility as compute
+    from unveil._utility.run import utility as compute
 
     output.check((original, *synthetic, *reading.files))
     announce_compiling()

@@ -6,7 +6,7 @@ from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.whole_file import WHOLE_FILE, BayesNetworkSynthesizer, CatallSynthesizer
 from unveil.synthesis.protocol import FittedVariable, Synthesizer, VariableMethod
 from unveil.synthesis.release import synthesize
-from unveil.synthesis.repeats import halves, resamples
+from unveil.synthesis.repetitions import halves, resamples
 from unveil.synthesis.sequence import CartSynthesizer
 
 __all__ = [

@@ -9,8 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from unveil.microdata.arrays import from_numpy
-from unveil.microdata.source import Variable
+from unveil.files.arrays import from_numpy
+from unveil.files.source import Variable
 
 __all__ = ["declared", "of_kind", "one_each", "only_drawn", "plain", "taken"]
 

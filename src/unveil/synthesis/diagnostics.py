@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.columns.identifiers import Identifier, identifier_in, is_named_like_one
 from unveil.errors import UnveilWarning
+from unveil.files.arrays import quoted_list
 from unveil.limits import exceeds
-from unveil.microdata.arrays import quoted_list
-from unveil.microdata.identifiers import Identifier, identifier_in, is_named_like_one
 from unveil.synthesis.cart import FittedCart
-from unveil.synthesis.encode import EncodedVariable, Levels
+from unveil.synthesis.encoding import EncodedVariable, Levels
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.rules import rows_under_rules
 from unveil.trees import Tree

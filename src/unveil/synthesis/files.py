@@ -14,23 +14,23 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata import read
-from unveil.microdata.form import TextForm
-from unveil.microdata.source import Source, Variable
-from unveil.microdata.write import check_writable, write_table
+from unveil.files import read
+from unveil.files.form import TextForm
+from unveil.files.source import Source, Variable
+from unveil.files.write import check_writable, write_table
+from unveil.printable import commands_shown
 from unveil.result import paragraph, text_table
-from unveil.shown import commands_shown
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
 from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
+from unveil.synthesis.output_paths import Targets, check_free, choose_targets, leftovers, write_all
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
-from unveil.synthesis.targets import Targets, check_free, choose_targets, leftovers, write_all
 
 __all__ = ["SyntheticFiles", "synthesize_files"]
 

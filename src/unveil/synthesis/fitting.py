@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.synthesis.memory import give_back
-from unveil.synthesis.plan import Plan, Step, restricted
+from unveil.synthesis.plan import Plan, PlanStep, restricted
 from unveil.synthesis.protocol import FittedVariable
 from unveil.threads import in_threads
 
@@ -60,7 +60,7 @@ def fit_plans(
         columns = {position: restricted(column, records) for position, column in columns.items()}
     tasks = [step for plan in plans for step in plan.steps if step.method is not None]
 
-    def fit(step: Step) -> tuple[int, FittedVariable] | None:
+    def fit(step: PlanStep) -> tuple[int, FittedVariable] | None:
         rows = _positions(step.rows, records)
         if rows is not None and rows.size == 0:
             return None
@@ -74,7 +74,7 @@ def fit_plans(
         give_back(response.codes.size)
         return step.position, fitted
 
-    def done(count: int, step: Step) -> None:
+    def done(count: int, step: PlanStep) -> None:
         if progress:
             progress(count, len(tasks), step.name)
 

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, DataError
-from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Source
+from unveil.files.nearest import near_matches
+from unveil.files.source import Source
+from unveil.printable import commands_shown
 from unveil.result import number, paragraph, text_table
-from unveil.shown import commands_shown
-from unveil.synthesis.encode import Levels
+from unveil.synthesis.encoding import Levels
 from unveil.synthesis.plan import Plan, restricted
 from unveil.synthesis.rules import rows_under_rules
 from unveil.trees import Column

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import pyarrow as pa
 
 from unveil.errors import CallError
-from unveil.microdata.doors import installed_memory
+from unveil.files.path_checks import installed_memory
 
 __all__ = ["enough_memory", "give_back"]
 

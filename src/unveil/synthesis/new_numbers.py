@@ -12,7 +12,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.microdata.coding import PER_SECOND, level_text
+from unveil.files.distinct import PER_SECOND, level_text
 from unveil.synthesis.arrow_values import of_kind, plain
 
 __all__ = ["arrow_with", "pandas_with", "polars_with"]

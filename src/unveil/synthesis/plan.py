@@ -10,14 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
-from unveil.microdata.nearest import near_matches
+from unveil.files.nearest import near_matches
 from unveil.synthesis.cart import CartMethod
-from unveil.synthesis.encode import EncodedVariable, Levels
+from unveil.synthesis.encoding import EncodedVariable, Levels
 from unveil.synthesis.protocol import FittedVariable, VariableMethod
 from unveil.synthesis.rules import Rule, rows_under_rules
 from unveil.trees import Column
 
-__all__ = ["Lookup", "Plan", "Step", "draw_plan", "few_enough", "restricted"]
+__all__ = ["Lookup", "Plan", "PlanStep", "draw_plan", "few_enough", "restricted"]
 
 MOST_CELLS = 2_000_000
 """Levels of a categorical predictor times classes, up to which a tree is grown in seconds."""
@@ -43,7 +43,7 @@ class Lookup:
 
 
 @dataclass(frozen=True, eq=False)
-class Step:
+class PlanStep:
     """One part of a variable, and what it is fitted with.
 
     Parameters
@@ -72,9 +72,9 @@ class Step:
     method: VariableMethod | None
     fitted: FittedVariable | None = None
 
-    def with_fit(self, fitted: FittedVariable | None) -> Step:
+    def with_fit(self, fitted: FittedVariable | None) -> PlanStep:
         """The same, fitted."""
-        return Step(self.name, self.position, self.part, self.predictors, self.rows, self.method, fitted)
+        return PlanStep(self.name, self.position, self.part, self.predictors, self.rows, self.method, fitted)
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,7 +96,7 @@ class Plan:
     """
 
     variable: EncodedVariable
-    steps: tuple[Step, ...]
+    steps: tuple[PlanStep, ...]
     lookup: Lookup | None
     rules: tuple[Rule, ...]
     predictors: tuple[str, ...]
@@ -174,7 +174,7 @@ def draw_plan(
             if not usable and not (isinstance(method, CartMethod) and method.smoothing):
                 method = without_predictors
             fits = lookup is None and (rows is None or rows.size > 0)
-            steps.append(Step(part.name, taken + i, i, usable, rows, method if fits else None))
+            steps.append(PlanStep(part.name, taken + i, i, usable, rows, method if fits else None))
         positions[name] = tuple(range(taken, taken + len(steps))) if variable.n_levels > 1 else ()
         taken += len(steps)
         columns.extend(part.column for part in variable.parts)

@@ -48,9 +48,9 @@ from types import MappingProxyType
 from typing import Any
 
 from unveil.errors import CallError, DataError, FileError
-from unveil.microdata.atomic import replacing
-from unveil.microdata.digest import sha256
-from unveil.microdata.documents import Maybe, check_shape, read_json
+from unveil.files.atomic import replacing
+from unveil.files.digest import sha256
+from unveil.files.documents import Maybe, check_shape, read_json
 
 __all__ = ["FileFacts", "Provenance", "VariableFacts", "read_provenance", "versions", "write_provenance"]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata.digest import sha256
+from unveil.files.digest import sha256
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.provenance import Provenance, read_provenance

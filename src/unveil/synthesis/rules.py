@@ -18,10 +18,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.files.distinct import level_text
+from unveil.files.nearest import near_matches
 from unveil.limits import as_written
-from unveil.microdata.coding import level_text
-from unveil.microdata.nearest import near_matches
-from unveil.synthesis.encode import EncodedVariable, Levels
+from unveil.synthesis.encoding import EncodedVariable, Levels
 
 __all__ = ["Condition", "Rule", "parse_rules", "rows_under_rules", "rule_from_text"]
 
@@ -97,8 +97,8 @@ def parse_rules(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> from unveil.microdata import read
-    >>> from unveil.synthesis.encode import encode
+    >>> from unveil.files import read
+    >>> from unveil.synthesis.encoding import encode
     >>> table = pa.table({"age": [15, 40, 17], "work": ["no", "yes", "no"]})
     >>> file = {variable.name: variable for variable in encode(read(table))}
     >>> (rule,) = parse_rules({"work": [("age < 18", "no")]}, file)["work"]

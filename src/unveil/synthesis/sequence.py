@@ -7,22 +7,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unveil.errors import CallError, DataError
-from unveil.microdata import read
-from unveil.microdata.source import Kind, Scalar, Source
-from unveil.shown import commands_shown
+from unveil.files import read
+from unveil.files.source import Kind, Scalar, Source
+from unveil.printable import commands_shown
 from unveil.synthesis.bandwidth import Rule as BandwidthRule
 from unveil.synthesis.cart import CartMethod, FittedCart
-from unveil.synthesis.choices import Method, Smoothing, carries_recodings, check_special_codes, choose_methods
 from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
-from unveil.synthesis.drawing import draw_copy
-from unveil.synthesis.encode import EncodedVariable, encode
+from unveil.synthesis.encoding import EncodedVariable, encode
 from unveil.synthesis.fitting import Progress, fit_plans, generator
 from unveil.synthesis.likelihood import LogProbability, log_probability
 from unveil.synthesis.memory import enough_memory, give_back
+from unveil.synthesis.method_choice import Method, Smoothing, carries_recodings, check_special_codes, choose_methods
 from unveil.synthesis.methods import METHODS
-from unveil.synthesis.palette import Palette, make_palette
+from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
+from unveil.synthesis.sampling import draw_copy
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.variable import open_release
 from unveil.threads import in_threads, n_threads

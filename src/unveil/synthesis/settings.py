@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from unveil.synthesis.calls import Foreign
+from unveil.synthesis.any_synthesizer import Foreign
 
 __all__ = ["identity_of", "in_plain_words", "settings_of"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from unveil.microdata.source import Source
+from unveil.files.source import Source
 from unveil.notes import Note
 
 __all__ = ["made_otherwise"]

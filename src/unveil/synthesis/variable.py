@@ -13,26 +13,27 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from unveil.columns.harmonise import as_kind, harmonise
+from unveil.columns.labels import by_labels
 from unveil.errors import CallError
-from unveil.microdata import read
-from unveil.microdata.arrays import buffer_view
-from unveil.microdata.coding import Distinct, distinct_of, level_text, python_values
-from unveil.microdata.form import TextForm
-from unveil.microdata.harmonise import as_kind, harmonise
-from unveil.microdata.labels import Naming, by_labels
-from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Kind, Source, Variable
+from unveil.files import read
+from unveil.files.arrays import buffer_view
+from unveil.files.distinct import Distinct, distinct_of, level_text, python_values
+from unveil.files.form import TextForm
+from unveil.files.nearest import near_matches
+from unveil.files.source import Kind, Source, Variable
+from unveil.files.value_labels import Naming
 from unveil.trees import Column
 from unveil.trees._compiled import allocating
 
-__all__ = ["EncodedVariable", "Levels", "Part", "open_release"]
+__all__ = ["EncodedVariable", "Levels", "ModelledPart", "open_release"]
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ModelledPart:
     """What one tree models of a variable.
 
     Parameters
@@ -102,7 +103,7 @@ class EncodedVariable:
     values: pa.Array
     codes: Codes
     n_levels: int
-    parts: tuple[Part, ...]
+    parts: tuple[ModelledPart, ...]
     plain: bool
     distinct: Distinct
     declared: Variable
@@ -113,7 +114,7 @@ class EncodedVariable:
         return len(self.values) if self.n_levels > len(self.values) else None
 
     @property
-    def numeric(self) -> Part | None:
+    def numeric(self) -> ModelledPart | None:
         """The numeric part, if there is one."""
         return self.parts[-1] if self.parts[-1].column.kind == "numeric" else None
 

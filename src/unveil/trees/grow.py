@@ -10,12 +10,12 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, DataError
 from unveil.trees.collapse import settle
 from unveil.trees.column import Column, shared_block
+from unveil.trees.impurity import GINI, MISCLASSIFIED, SQUARES
 from unveil.trees.nodes import Grown, Limits, grow_nodes
 from unveil.trees.records import Data, sort_by_code
-from unveil.trees.risk import GINI, MISCLASSIFIED, SQUARES
+from unveil.trees.response import Response, integer_target
 from unveil.trees.route import fill_cuts
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
-from unveil.trees.target import Target, integer_target
 from unveil.trees.tree import Settings, Tree
 
 __all__ = ["WIDE", "grow"]
@@ -124,7 +124,7 @@ def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     return fitted
 
 
-def _data(predictors: Sequence[Column], target: Target, rows: NDArray[np.int32] | None) -> Data:
+def _data(predictors: Sequence[Column], target: Response, rows: NDArray[np.int32] | None) -> Data:
     """Arrange the records as the fit wants them; all of them where no ``rows`` are given."""
     m = target.y.size if rows is None else rows.size
     held = shared_block(predictors) if rows is None else None
@@ -156,7 +156,7 @@ def _tree(
     response: Column,
     predictors: Sequence[Column],
     settings: Settings,
-    target: Target,
+    target: Response,
     rows: NDArray[np.int32] | None,
     grown: Grown,
     risk: int,

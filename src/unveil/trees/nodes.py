@@ -17,15 +17,8 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating, compiled
 from unveil.trees.best import Best, new_best, reset
-from unveil.trees.histogram import (
-    Histograms,
-    count_node,
-    count_predictor,
-    give_back,
-    new_histograms,
-    pass_on,
-    take,
-)
+from unveil.trees.histogram import Histograms, count_node, count_predictor, give_back, new_histograms, pass_on, take
+from unveil.trees.impurity import add_up, judge
 from unveil.trees.ordered import (
     sort_by_level,
     thresholds_of_levels,
@@ -33,7 +26,6 @@ from unveil.trees.ordered import (
     thresholds_of_sorted_sums,
 )
 from unveil.trees.records import SHRUNK, Data, divide, gather, room_for_copies
-from unveil.trees.risk import add_up, judge
 from unveil.trees.scratch import SUMS, Node, Scratch, Search, new_scratch, new_search
 from unveil.trees.subsets import split_levels
 
@@ -57,7 +49,7 @@ class Limits(NamedTuple):
     cp : float
         A node with risk of at most ``cp`` times the root's is not split.
     risk : int
-        One of the codes of :mod:`unveil.trees.risk`.
+        One of the codes of :mod:`unveil.trees.impurity`.
     """
 
     minbucket: int

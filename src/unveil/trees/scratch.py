@@ -67,7 +67,7 @@ class Scratch(NamedTuple):
         What levels are sorted by.
     classes : (3, max(k, SUMS)) int64
         Class counts of the node, of its left and of its right child; or, in the first row, the node's sums (see
-        :func:`unveil.trees.risk.add_up`).
+        :func:`unveil.trees.impurity.add_up`).
     axis : (2, k) float64
         Direction in the space of classes.
     ordered : (2, m) int32

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError
-from unveil.shown import commands_shown
+from unveil.printable import commands_shown
 from unveil.trees.collapse import complexities
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
@@ -94,7 +94,7 @@ class Tree:
     settings : Settings
         How it was fitted.
     unit : float
-        Numeric response: size of the steps it was fitted in (see :mod:`unveil.trees.target`).
+        Numeric response: size of the steps it was fitted in (see :mod:`unveil.trees.response`).
     feature : (t,) int32
         Predictor that splits the node, -1 where growth ended.
     right : (t,) int32

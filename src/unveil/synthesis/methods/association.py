@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 from scipy import special
 
 from unveil.errors import CallError
-from unveil.synthesis.methods.donors import Scale, numbers
+from unveil.models.scale import Scale, numbers
 from unveil.trees import Column
 
 __all__ = ["Association", "Coding", "associate", "association", "coding"]

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.microdata.source import Kind
+from unveil.files.source import Kind
 from unveil.synthesis.likelihood import LogProbability
 from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_original
 from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours, summed

@@ -11,11 +11,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.microdata import read
-from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Kind, Source
-from unveil.synthesis.encode import EncodedVariable, Levels, encode
-from unveil.synthesis.palette import Palette, make_palette
+from unveil.files import read
+from unveil.files.nearest import near_matches
+from unveil.files.source import Kind, Source
+from unveil.synthesis.encoding import EncodedVariable, Levels, encode
+from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.variable import open_release
 
 __all__ = ["CodedFile", "Codes", "cells_of", "open_original"]

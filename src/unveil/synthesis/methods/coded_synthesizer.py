@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.microdata.source import Kind
+from unveil.files.source import Kind
 from unveil.synthesis.fitting import generator
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
 from unveil.synthesis.memory import enough_memory

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from scipy import optimize, sparse, special
 
 from unveil.errors import CallError, UnveilWarning
-from unveil.synthesis.methods.design import Design
+from unveil.models.design import Design
 from unveil.synthesis.methods.donors import known_codes, require_records
 from unveil.trees import Column
 

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from unveil.errors import CallError, UnveilWarning
-from unveil.synthesis.methods.donors import Scale, known_codes, numbers, require_records
-from unveil.synthesis.methods.least_squares import LeastSquares, fit_least_squares
+from unveil.models.least_squares import LeastSquares, fit_least_squares
+from unveil.models.scale import Scale, numbers
+from unveil.synthesis.methods.donors import known_codes, require_records
 from unveil.trees import Column
 
 __all__ = ["FittedNorm", "FittedNormrank", "Norm", "Normrank"]

@@ -20,15 +20,15 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil.columns.harmonise import as_kind
 from unveil.errors import CallError, DataError
-from unveil.microdata import read
-from unveil.microdata.arrays import buffer_view, quoted_list
-from unveil.microdata.coding import PER_SECOND, Distinct, distinct_values, level_text, level_texts
-from unveil.microdata.form import TextForm
-from unveil.microdata.harmonise import as_kind
-from unveil.microdata.nearest import near_matches
-from unveil.microdata.schema import Schema
-from unveil.microdata.source import KINDS, Kind, Scalar, Source, Variable
+from unveil.files import read
+from unveil.files.arrays import buffer_view, quoted_list
+from unveil.files.distinct import PER_SECOND, Distinct, distinct_values, level_text, level_texts
+from unveil.files.form import TextForm
+from unveil.files.nearest import near_matches
+from unveil.files.schema import Schema
+from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.synthesis.methods.coded_file import Codes
 
 __all__ = ["Parts", "PublicColumn", "PublicFile", "public_columns"]

@@ -13,10 +13,10 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
-from unveil.microdata.arrays import buffer_view, flags, quoted_list
-from unveil.microdata.schema import suspected_special_codes
-from unveil.microdata.source import Scalar
-from unveil.synthesis.sdc.records import Records
+from unveil.files.arrays import buffer_view, flags, quoted_list
+from unveil.files.schema import suspected_special_codes
+from unveil.files.source import Scalar
+from unveil.synthesis.sdc.records import GivenFile
 
 __all__ = ["Amounts", "SpecialCodes", "amounts_of", "codes_of"]
 
@@ -54,7 +54,7 @@ class Amounts:
         return f"{self.n_gaps} gaps and {self.n_special} special codes stay as they are."
 
 
-def amounts_of(records: Records, column: str, special_codes: SpecialCodes, action: str) -> Amounts:
+def amounts_of(records: GivenFile, column: str, special_codes: SpecialCodes, action: str) -> Amounts:
     """Fetch a numeric column.
 
     Raises
@@ -87,7 +87,7 @@ def amounts_of(records: Records, column: str, special_codes: SpecialCodes, actio
     return Amounts(values, ~gap & ~is_special, int(gap.sum()), int(is_special.sum()))
 
 
-def codes_of(special_codes: SpecialCodes, column: str, records: Records) -> tuple[Scalar, ...]:
+def codes_of(special_codes: SpecialCodes, column: str, records: GivenFile) -> tuple[Scalar, ...]:
     """The special codes given for a column.
 
     Raises

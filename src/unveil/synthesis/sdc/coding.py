@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, DataError
 from unveil.limits import as_typed, is_written_as
 from unveil.synthesis.sdc.amounts import Amounts, SpecialCodes, amounts_of
-from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
 __all__ = ["bottom_code", "top_code"]
@@ -124,7 +124,7 @@ def _coded(
     data: Any, column: str, at: float | None, quantile: float | None, special_codes: SpecialCodes,
     action: Literal["top_code", "bottom_code"],
 ) -> tuple[Any, SdcReport]:  # fmt: skip
-    records = Records.of(data)
+    records = GivenFile.of(data)
     amounts = amounts_of(records, column, special_codes, action)
     threshold = _threshold(amounts, at, quantile, f"{records.source.label}: column {column!r}", action)
     at_it = is_written_as(amounts.values, threshold)

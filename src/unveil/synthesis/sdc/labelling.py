@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from unveil.errors import CallError
-from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
 __all__ = ["label"]
@@ -42,7 +42,7 @@ def label(data: Any, text: str, *, column: str = "synthetic_label") -> tuple[Any
     >>> labelled.column("synthetic_label").to_pylist()
     ['synthetic', 'synthetic']
     """
-    records = Records.of(data)
+    records = GivenFile.of(data)
     source = records.source
     if not isinstance(text, str) or not text.strip():
         raise CallError(f"{source.label}: the label must be a text, not {text!r}")

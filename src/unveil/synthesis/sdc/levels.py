@@ -10,13 +10,13 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil.columns.harmonise import levels_of
 from unveil.errors import CallError, UnveilWarning
-from unveil.microdata.arrays import quoted_list
-from unveil.microdata.coding import Distinct, distinct_values, level_text, level_texts
-from unveil.microdata.harmonise import levels_of
-from unveil.microdata.source import Scalar
+from unveil.files.arrays import quoted_list
+from unveil.files.distinct import Distinct, distinct_values, level_text, level_texts
+from unveil.files.source import Scalar
 from unveil.synthesis.sdc.amounts import SpecialCodes, codes_of
-from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
 __all__ = ["merge_rare_levels"]
@@ -73,7 +73,7 @@ def merge_rare_levels(
     """
     if isinstance(minimum, bool) or not isinstance(minimum, int) or minimum < 1:
         raise CallError(f"column {column!r}: minimum must be a positive whole number, not {minimum!r}")
-    records = Records.of(data)
+    records = GivenFile.of(data)
     records.require(column)
     found = _levels(records, column)
     _check_into(records, column, found, into)
@@ -122,7 +122,7 @@ def merge_rare_levels(
     return frame, report
 
 
-def _levels(records: Records, column: str) -> Distinct:
+def _levels(records: GivenFile, column: str) -> Distinct:
     source = records.source
     found = distinct_values(source.column(column), label=source.label, name=column)
     if found.family not in ("text", "number", "empty"):
@@ -130,7 +130,7 @@ def _levels(records: Records, column: str) -> Distinct:
     return found
 
 
-def _check_into(records: Records, column: str, found: Distinct, into: Scalar) -> None:
+def _check_into(records: GivenFile, column: str, found: Distinct, into: Scalar) -> None:
     source = records.source
     declared = source.variable(column)
     where = f"{source.label}: column {column!r}"

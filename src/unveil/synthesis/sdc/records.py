@@ -16,23 +16,23 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.microdata.arrays import dictionary_levels
-from unveil.microdata.columnar import metadata_for, own_declarations
-from unveil.microdata.files import open_source
-from unveil.microdata.frames import is_frame
-from unveil.microdata.nearest import near_matches
-from unveil.microdata.source import Scalar, Source
+from unveil.files.arrays import dictionary_levels
+from unveil.files.columnar import metadata_for, own_declarations
+from unveil.files.frames import is_frame
+from unveil.files.nearest import near_matches
+from unveil.files.opening import open_source
+from unveil.files.source import Scalar, Source
 from unveil.synthesis.arrow_values import only_drawn, taken
-from unveil.synthesis.own_values import own_pandas, own_polars
+from unveil.synthesis.compact_columns import own_pandas, own_polars
 
-__all__ = ["Records", "table_of"]
+__all__ = ["GivenFile", "table_of"]
 
 REASON = 100
 """Longest text of another package's error that is passed on: some list all values."""
 
 
 @dataclass(frozen=True)
-class Records:
+class GivenFile:
     """A file or frame as it came in, and as the rest of the package sees it.
 
     Parameters
@@ -47,7 +47,7 @@ class Records:
     native: Any
 
     @classmethod
-    def of(cls, data: Any) -> Records:
+    def of(cls, data: Any) -> GivenFile:
         """Open a file, frame or source; what is no pandas or polars frame becomes an Arrow table."""
         if isinstance(data, Source | str | os.PathLike):
             source = open_source(data)
@@ -180,7 +180,7 @@ def _polars() -> Any:
 # New values
 
 
-def _replaced_pandas(records: Records, column: str, change: NDArray[np.bool_], values: Any) -> Any:
+def _replaced_pandas(records: GivenFile, column: str, change: NDArray[np.bool_], values: Any) -> Any:
     position = records.position(column)
     series = records.native.iloc[:, position].copy()
     if str(series.dtype) == "object":
@@ -194,13 +194,13 @@ def _replaced_pandas(records: Records, column: str, change: NDArray[np.bool_], v
     return _set_pandas(records, position, series)
 
 
-def _set_pandas(records: Records, position: int, series: Any) -> Any:
+def _set_pandas(records: GivenFile, position: int, series: Any) -> Any:
     frame = records.native.copy()
     frame.isetitem(position, series)
     return frame
 
 
-def _replaced_polars(records: Records, column: str, change: NDArray[np.bool_], values: Any) -> Any:
+def _replaced_polars(records: GivenFile, column: str, change: NDArray[np.bool_], values: Any) -> Any:
     pl = _polars()
     series = records.native.get_column(column)
     given = np.broadcast_to(np.asarray(values), int(change.sum()))
@@ -208,7 +208,7 @@ def _replaced_polars(records: Records, column: str, change: NDArray[np.bool_], v
     return records.native.with_columns(series.clone().scatter(np.flatnonzero(change), new).alias(column))
 
 
-def _replaced_arrow(records: Records, column: str, change: NDArray[np.bool_], values: Any) -> Any:
+def _replaced_arrow(records: GivenFile, column: str, change: NDArray[np.bool_], values: Any) -> Any:
     position = records.position(column)
     old = records.native.column(position)
     given = pa.array(np.broadcast_to(np.asarray(values), int(change.sum())).copy()).cast(old.type)
@@ -222,7 +222,7 @@ def _replaced_arrow(records: Records, column: str, change: NDArray[np.bool_], va
 
 
 def _relevelled_pandas(
-    records: Records, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
+    records: GivenFile, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
 ) -> Any:
     position = records.position(column)
     series = records.native.iloc[:, position].copy()
@@ -237,7 +237,7 @@ def _relevelled_pandas(
 
 
 def _relevelled_polars(
-    records: Records, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
+    records: GivenFile, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
 ) -> Any:
     pl = _polars()
     series = records.native.get_column(column)
@@ -249,7 +249,7 @@ def _relevelled_polars(
 
 
 def _relevelled_arrow(
-    records: Records, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
+    records: GivenFile, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]
 ) -> Any:
     table, position = records.native, records.position(column)
     field = table.field(position)

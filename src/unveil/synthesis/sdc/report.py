@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from unveil.printable import commands_shown
 from unveil.result import paragraph
-from unveil.shown import commands_shown
 
 __all__ = ["SdcReport"]
 

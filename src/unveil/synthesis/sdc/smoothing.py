@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, DataError
 from unveil.synthesis.bandwidth import SPIKE, rule_of_thumb
 from unveil.synthesis.sdc.amounts import SpecialCodes, amounts_of
-from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 from unveil.synthesis.seeds import seed_or_secret
 
@@ -77,7 +77,7 @@ def smooth(
     >>> round(report.figures["bandwidth"], 2)
     9.46
     """
-    records = Records.of(data)
+    records = GivenFile.of(data)
     where = f"{records.source.label}: column {column!r}"
     if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
         raise CallError(f"{where}: seed must be a whole number that is not negative, not {seed!r}")

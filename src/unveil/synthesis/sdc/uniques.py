@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from unveil._tables.keyed_pair import KeyedPair
+from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.microdata.pair import Pair
-from unveil.synthesis.sdc.records import Records
+from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
-from unveil.tables.study import Study
 
 __all__ = ["drop_replicated_uniques"]
 
@@ -78,9 +78,9 @@ def drop_replicated_uniques(
         raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
     if isinstance(release, bool) or not isinstance(release, int) or not 0 <= release < pair.n_releases:
         raise CallError(f"there is no release {release!r}; they are numbered from 0 to {pair.n_releases - 1}")
-    study = Study.of(pair, keys, use_keys_na=use_keys_na)
+    study = KeyedPair.of(pair, keys, use_keys_na=use_keys_na)
     source = pair.releases[release]
-    records = Records.of(source if data is None else data)
+    records = GivenFile.of(source if data is None else data)
     if records.source.num_rows != source.num_rows or records.source.names != source.names:
         raise DataError(f"data is not {source.label}: it has other columns or another number of records")
     if data is not None:
@@ -103,7 +103,7 @@ def drop_replicated_uniques(
     )
 
 
-def _check_keys(study: Study, release: int, records: Records) -> None:
+def _check_keys(study: KeyedPair, release: int, records: GivenFile) -> None:
     """The records are removed by their position, so the frame must hold them in the pair's order."""
     for name in study.keys:
         column = study.pair.column(name)

@@ -1,0 +1,192 @@
+"""The verdicts, and what they rest on."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from unveil._conformance.desiderata import DESIDERATA, PUBLISHED
+from unveil._conformance.measures import Measure
+from unveil._conformance.world import Trial
+from unveil.files.source import Flavour
+from unveil.result import frame, paragraph, text_table
+
+__all__ = ["Conformance", "Reading"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """What one measure read in the worlds of one trial.
+
+    Attributes
+    ----------
+    measure, trial, desideratum, requirement
+        What was tried, and what had to hold.
+    verdict
+        "pass", "fail", "undecided" (a difference within chance) or "not applicable".
+    worlds
+        Labels of the worlds.
+    means, standard_errors
+        Of the measure over the drawings, by world.
+    gains
+        What the intruder learns, by world: mean normalised gain.
+    compared, figures
+        The two worlds that decided, and the two figures; where a world is held against a number it stands twice, and
+        the second figure is that number.
+    margin
+        How much of a mean difference chance explains.
+    """
+
+    measure: str
+    trial: str
+    desideratum: str
+    requirement: str
+    verdict: str
+    worlds: tuple[str, ...]
+    means: tuple[float, ...]
+    standard_errors: tuple[float, ...]
+    gains: tuple[float, ...]
+    compared: tuple[str, str]
+    figures: tuple[float, float]
+    margin: float
+
+    def __str__(self) -> str:
+        if self.verdict == "not applicable":
+            return f"{self.trial}: not applicable"
+        first, second = self.compared
+        one, other = (f"{value:.3f}" for value in self.figures)
+        if self.requirement == "maximum":
+            return f"{self.trial}: {one} where {first}, maximum {other}"
+        if self.requirement == "not low":
+            return f"{self.trial}: {one} where {second}, at least {other} required (± {self.margin:.3f})"
+        return f"{self.trial}: {one} at {first}, {other} at {second} (± {self.margin:.3f})"
+
+
+@dataclass(frozen=True)
+class Conformance:
+    """Measures of disclosure risk against the desiderata D1 to D5.
+
+    Attributes
+    ----------
+    measures
+        The measures that were run.
+    trials
+        What they were run through.
+    evidence
+        One entry per measure and trial.
+    replicates, seed
+        Number of drawings of every world, and their seed.
+    warnings
+        None: the worlds are made for the trials, and hold nothing that deserves a look.
+    """
+
+    measures: tuple[Measure, ...]
+    trials: tuple[Trial, ...]
+    evidence: tuple[Reading, ...]
+    replicates: int
+    seed: int
+    warnings: tuple[str, ...] = ()
+
+    def of(self, measure: str, desideratum: str) -> tuple[Reading, ...]:
+        """The evidence for one cell of the table."""
+        return tuple(e for e in self.evidence if (e.measure, e.desideratum) == (measure, desideratum))
+
+    def breaking(self, measure: str, desideratum: str) -> tuple[Reading, ...]:
+        """The evidence that a measure breaks a desideratum."""
+        return tuple(e for e in self.of(measure, desideratum) if e.verdict == "fail")
+
+    @cached_property
+    def desiderata(self) -> tuple[str, ...]:
+        """The desiderata that were tried."""
+        return tuple(name for name in DESIDERATA if any(trial.desideratum == name for trial in self.trials))
+
+    @cached_property
+    def verdicts(self) -> Mapping[str, Mapping[str, str]]:
+        """By measure and desideratum: failed if any trial failed, undecided if any is, else passed if any passed."""
+        return {
+            measure.name: {name: self._verdict(measure.name, name) for name in self.desiderata}
+            for measure in self.measures
+        }
+
+    def _verdict(self, measure: str, desideratum: str) -> str:
+        found = {e.verdict for e in self.of(measure, desideratum)}
+        return next(v for v in ("fail", "undecided", "pass", "not applicable") if v in found)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values; NaN is None."""
+        return {
+            "measures": [{"name": m.name, "maximum": m.maximum, "about": m.about} for m in self.measures],
+            "desiderata": {name: DESIDERATA[name] for name in self.desiderata},
+            "trials": [
+                {"name": t.name, "desideratum": t.desideratum, "requirement": t.requirement, "about": t.about}
+                for t in self.trials
+            ],
+            "verdicts": {name: dict(row) for name, row in self.verdicts.items()},
+            "published": {m.name: dict(PUBLISHED[m.name]) for m in self.measures if m.name in PUBLISHED},
+            "evidence": [{name: _plain(value) for name, value in vars(e).items()} for e in self.evidence],
+            "replicates": self.replicates,
+            "seed": self.seed,
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour = "arrow") -> Any:
+        """One row per measure, trial and world: the mean reading, its standard error, what is learnt, the verdict."""
+        rows = [(e, i) for e in self.evidence for i in range(len(e.worlds))]
+        return frame(
+            {
+                "measure": [e.measure for e, _ in rows],
+                "desideratum": [e.desideratum for e, _ in rows],
+                "trial": [e.trial for e, _ in rows],
+                "requirement": [e.requirement for e, _ in rows],
+                "verdict": [e.verdict for e, _ in rows],
+                "world": [e.worlds[i] for e, i in rows],
+                "mean": [e.means[i] for e, i in rows],
+                "standard_error": [e.standard_errors[i] for e, i in rows],
+                "gain": [e.gains[i] for e, i in rows],
+            },
+            flavour,
+        )
+
+    def plot(self, trial: str | None = None, axes: Any = None) -> Any:
+        """Draw what the measures read along the worlds: of one trial on one axes, or of all on a grid."""
+        from unveil.show.plots.conformance import plot_trials
+
+        return plot_trials(self, trial, axes)
+
+    def __str__(self) -> str:
+        rows = [[m.name, *(self.cell(m.name, name) for name in self.desiderata)] for m in self.measures]
+        broken = [
+            f"{m.name} {name}\n" + "\n".join(f"    {e}" for e in self.breaking(m.name, name))
+            for m in self.measures
+            for name in self.desiderata
+            if self.breaking(m.name, name)
+        ]
+        words = [f"{name}, {DESIDERATA[name]}." for name in self.desiderata]
+        return "\n\n".join(
+            part
+            for part in (
+                f"{len(self.trials)} trials, every world drawn {self.replicates} times; fail 1/2: one of two trials "
+                "failed",
+                text_table(["measure", *self.desiderata], rows),
+                "Broken by" if broken else "",
+                "\n".join(broken),
+                paragraph(*words, "Not shown: how measures do elsewhere. A world can break a measure; to hold in all "
+                          "of these proves nothing of others."),
+            )
+            if part
+        )  # fmt: skip
+
+    def cell(self, measure: str, desideratum: str) -> str:
+        """A cell of the table: the verdict, and how many of how many trials failed."""
+        verdict, found = self.verdicts[measure][desideratum], self.of(measure, desideratum)
+        failed = sum(e.verdict == "fail" for e in found)
+        return f"{verdict} {failed}/{len(found)}" if failed else verdict
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [_plain(one) for one in value]
+    return None if isinstance(value, float) and math.isnan(value) else value

@@ -1,0 +1,241 @@
+"""Distance between records of mixed variables, and the nearest records of a release.
+
+The distance is Gower's: a mean over columns, here kept as a sum of whole numbers so that it does not depend on the
+order of columns and ties stay ties. A numeric column adds the difference over the original's range (or interquartile
+range), at most 1; any other column adds 0 or 1. A gap or a special code is a level: 0 from itself, 1 from all else.
+Source: Gower 1971, Biometrics 27, 857-871.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+from numpy.typing import NDArray
+
+from unveil.columns.column import CodedColumn, is_amount
+from unveil.errors import CallError
+from unveil.files.arrays import buffer_view
+from unveil.threads import n_threads
+from unveil.trees._compiled import allocating
+
+__all__ = ["UNIT", "GowerAxes", "Nearest", "Scale", "nearest"]
+
+Scale = Literal["range", "iqr"]
+Grid = NDArray[np.int32]
+
+UNIT = 1 << 20
+"""The distance 1 of one column, in whole steps."""
+_FARTHEST = 1 << 27
+_FIRST_CODE = 1 << 28
+_MOST_CODES = 700
+_MOST_COLUMNS = 2000
+_BLOCK = 4096
+_CHUNK = 256
+
+
+@dataclass(frozen=True)
+class GowerAxes:
+    """How the codes of the columns become places on whole-numbered axes.
+
+    Parameters
+    ----------
+    axes
+        Per numeric column the place (n_levels,) of each code.
+    numeric, categorical
+        Positions of the columns of either kind.
+    """
+
+    axes: tuple[Grid, ...]
+    numeric: tuple[int, ...]
+    categorical: tuple[int, ...]
+
+    @classmethod
+    def of(cls, columns: Sequence[CodedColumn], scale: Scale) -> GowerAxes:
+        """Lay out the columns by the amounts of their original records.
+
+        Raises
+        ------
+        CallError
+            If there are too many columns, or special codes in one.
+        """
+        if len(columns) > _MOST_COLUMNS:
+            raise CallError(f"{len(columns)} columns are too many for a distance; name up to {_MOST_COLUMNS}")
+        axes, numeric, categorical = [], [], []
+        for position, column in enumerate(columns):
+            axis = _axis(column, scale)
+            if axis is None:
+                categorical.append(position)
+            else:
+                numeric.append(position)
+                axes.append(axis)
+        return cls(tuple(axes), tuple(numeric), tuple(categorical))
+
+    def place(self, codes: NDArray[np.int32]) -> tuple[Grid, Grid]:
+        """Places of records on the numeric axes, and their levels on the others: a row per record.
+
+        Parameters
+        ----------
+        codes : (n, p) int32
+            Codes of the records, columns as in :meth:`of`.
+        """
+        n = len(codes)
+        amounts = np.empty((n, len(self.numeric)), dtype=np.int32)
+        for j, (axis, position) in enumerate(zip(self.axes, self.numeric, strict=True)):
+            amounts[:, j] = axis[codes[:, position]]
+        return amounts, np.ascontiguousarray(codes[:, list(self.categorical)])
+
+
+def _amounts(column: CodedColumn) -> NDArray[np.float64] | None:
+    """The levels as numbers, or None where they are none."""
+    levels = column.levels
+    if column.kind == "numeric" and is_amount(levels):
+        return buffer_view(levels.cast(pa.float64(), safe=False), np.float64)
+    if pt.is_date32(levels.type):
+        levels = levels.cast(pa.int32())
+    elif pt.is_timestamp(levels.type):
+        levels = levels.cast(pa.int64())
+    else:
+        return None
+    return buffer_view(levels.cast(pa.float64(), safe=False), np.float64)
+
+
+def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
+    """Place of each code, or None where equal and different is all there is."""
+    values = _amounts(column)
+    if values is None:
+        return None
+    apart = ~np.isfinite(values)
+    apart[list(column.special)] = True
+    counts = np.bincount(column.original, minlength=column.n_levels)[: len(values)] * ~apart
+    span = _span(values, counts, scale)
+    if not span > 0:
+        return None
+    if int(apart.sum()) > _MOST_CODES:
+        raise CallError(
+            f"column {column.name!r} has more than {_MOST_CODES} special codes; state its kind as categorical"
+        )
+    axis = np.empty(len(values) + 1, dtype=np.int32)
+    with np.errstate(invalid="ignore", over="ignore"):
+        steps = np.clip((values - values[counts > 0].min()) / span * UNIT, -_FARTHEST, _FARTHEST)
+    axis[:-1][~apart] = np.rint(steps[~apart])
+    axis[:-1][apart] = _FIRST_CODE + UNIT * np.arange(1, apart.sum() + 1)
+    axis[-1] = _FIRST_CODE
+    return axis
+
+
+def _span(values: NDArray[np.float64], counts: NDArray[np.intp], scale: Scale) -> float:
+    present = values[counts > 0]
+    if not len(present):
+        return 0.0
+    reach = float(present.max() - present.min())
+    if scale == "iqr":
+        first, third = np.quantile(np.repeat(values, counts), (0.25, 0.75))
+        return float(third - first) or reach
+    return reach
+
+
+@dataclass(frozen=True)
+class Nearest:
+    """What lies around each target.
+
+    Parameters
+    ----------
+    distances : (n, k) int64
+        Distances of the k nearest records, ascending; where there are fewer, the largest distance that can be.
+    within : (n,) int64
+        Number of records at most ``radius`` away.
+    """
+
+    distances: NDArray[np.int64]
+    within: NDArray[np.int64]
+
+
+def nearest(
+    space: GowerAxes, targets: NDArray[np.int32], records: NDArray[np.int32], *, k: int = 1, radius: int = 0,
+    n_jobs: int | None = None,
+) -> Nearest:  # fmt: skip
+    """Find the k nearest records of each target.
+
+    Parameters
+    ----------
+    space
+        The axes.
+    targets : (n, p) int32
+        Codes of the targets.
+    records : (m, p) int32
+        Codes of the records to search.
+    k
+        Number of neighbours.
+    radius
+        Distance within which records are counted, in steps of ``1 / UNIT``.
+    n_jobs
+        Number of threads; all by default.
+    """
+    distinct, position = np.unique(targets, axis=0, return_inverse=True)
+    position = position.ravel()
+    amounts, levels = space.place(distinct)
+    columns = tuple(np.ascontiguousarray(places.T) for places in space.place(records))
+    farthest = UNIT * (len(space.numeric) + len(space.categorical))
+    distances = np.full((len(distinct), k), farthest, dtype=np.int64)
+    within = np.zeros(len(distinct), dtype=np.int64)
+
+    def search(start: int) -> None:
+        end = start + _CHUNK
+        _search(
+            amounts[start:end],
+            levels[start:end],
+            *columns,
+            distances[start:end],
+            within[start:end],
+            np.int32(radius),
+            _BLOCK,
+        )
+
+    if len(records):
+        with ThreadPoolExecutor(n_threads(n_jobs)) as pool:
+            list(pool.map(search, range(0, len(distinct), _CHUNK)))
+    return Nearest(distances[position], within[position])
+
+
+@allocating
+def _search(amounts, levels, column_amounts, column_levels, distances, within, radius, block):  # type: ignore[no-untyped-def]
+    unit = np.int32(UNIT)
+    n = max(column_amounts.shape[1], column_levels.shape[1])
+    k = distances.shape[1]
+    sums = np.empty(block, dtype=np.int32)
+    for i in range(amounts.shape[0]):
+        for start in range(0, n, block):
+            size = min(block, n - start)
+            for j in range(size):
+                sums[j] = 0
+            for c in range(amounts.shape[1]):
+                here = amounts[i, c]
+                column = column_amounts[c, start : start + size]
+                for j in range(size):
+                    # Every step is cut back to 32 bits, or the loop takes half as many records at once.
+                    apart = np.int32(column[j] - here)
+                    apart = apart if apart >= 0 else np.int32(-apart)
+                    sums[j] = np.int32(sums[j] + (apart if apart < unit else unit))
+            for c in range(levels.shape[1]):
+                level = levels[i, c]
+                other = column_levels[c, start : start + size]
+                for j in range(size):
+                    sums[j] = np.int32(sums[j] + (unit if other[j] != level else np.int32(0)))
+            near = 0
+            for j in range(size):
+                near += sums[j] <= radius
+            within[i] += near
+            for j in range(size):
+                d = sums[j]
+                if d < distances[i, k - 1]:
+                    place = k - 1
+                    while place > 0 and distances[i, place - 1] > d:
+                        distances[i, place] = distances[i, place - 1]
+                        place -= 1
+                    distances[i, place] = d

@@ -1,0 +1,294 @@
+"""The result of membership inference: what it holds, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._membership.largest import Largest, best_by_lot
+from unveil._membership.records import AttackedRecords
+from unveil.errors import CallError
+from unveil.files.source import Flavour
+from unveil.printable import commands_shown
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.stats import called
+from unveil.stats.roc import FPRS, RocFigures
+
+__all__ = ["ALL", "NAMES", "Copies", "Membership"]
+
+ALL = "all releases"
+"""What the attack on all releases together is called."""
+NAMES = {
+    "dcr": "distance to the closest synthetic record",
+    "density": "closer to the release than to other people",
+    "classifier": "a classifier of these distances",
+}
+
+
+@dataclass(frozen=True)
+class Copies:
+    """Percent of persons whose record a release repeats in all columns compared, with Clopper-Pearson intervals."""
+
+    members: float
+    members_interval: tuple[float, float]
+    held_out: float
+    held_out_interval: tuple[float, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The figures as plain values."""
+        return {n: list(v) if isinstance(v, tuple) else v for n, v in vars(self).items()}
+
+
+@dataclass(frozen=True)
+class Membership:
+    """How well it can be told from a release whose records it was made from.
+
+    Attributes
+    ----------
+    columns
+        The columns that were compared.
+    attacks
+        Names of the attacks.
+    releases
+        Per release, :class:`unveil.membership.Figures` by attack.
+    together
+        The same of the attack on all releases at once; with one release its own figures.
+    copies, copies_together
+        Records repeated in full, per release and in any of them.
+    largest
+        The best of the attacks on all releases together beside its null; see :class:`Largest`.
+    n_members, n_held_out
+        Records of the original, and held-out records.
+    n_attacked
+        How many of either were attacked: drawn where there are more than ``max_records``.
+    n_synthetic, labels, label_original, label_held_out
+        Number of records of each release, and what the files are called.
+    confirmed
+        Releases beside which a provenance file says that the original is what they were made from.
+    level, seed
+        Coverage of the intervals, and where the draws come from.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
+    warnings
+        What deserves a look in the files.
+    """
+
+    columns: tuple[str, ...]
+    attacks: tuple[str, ...]
+    releases: tuple[Mapping[str, RocFigures], ...]
+    together: Mapping[str, RocFigures]
+    copies: tuple[Copies, ...]
+    copies_together: Copies
+    largest: Largest
+    n_members: int
+    n_held_out: int
+    n_attacked: tuple[int, int]
+    n_synthetic: tuple[int, ...]
+    labels: tuple[str, ...]
+    label_original: str
+    label_held_out: str
+    confirmed: tuple[str, ...]
+    level: float
+    seed: int
+    unmatched: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...]
+    flavour: Flavour
+    _records: AttackedRecords = field(repr=False, compare=False)
+    _scores: tuple[Mapping[str, NDArray[np.float64] | None], ...] = field(repr=False, compare=False)
+    _copied: tuple[NDArray[np.bool_], ...] = field(repr=False, compare=False)
+
+    @property
+    def auc(self) -> float:
+        """Largest area under the ROC curve of the attacks on all releases together."""
+        return self.largest.auc
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            "columns": list(self.columns),
+            "attacks": list(self.attacks),
+            "releases": [{name: one.to_dict() for name, one in figures.items()} for figures in self.releases],
+            "together": {name: one.to_dict() for name, one in self.together.items()},
+            "baseline": {"auc": 0.5, "tpr": {f"{fpr:g}": fpr for fpr in FPRS}},
+            "copies": [one.to_dict() for one in self.copies],
+            "copies_together": self.copies_together.to_dict(),
+            "largest": self.largest.to_dict(),
+            "n_members": self.n_members,
+            "n_held_out": self.n_held_out,
+            "n_attacked": list(self.n_attacked),
+            "n_synthetic": list(self.n_synthetic),
+            "labels": list(self.labels),
+            "original": self.label_original,
+            "held_out": self.label_held_out,
+            "confirmed": list(self.confirmed),
+            "level": self.level,
+            "seed": self.seed,
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def _listed(self) -> list[tuple[str, Mapping[str, RocFigures]]]:
+        listed = list(zip(self.labels, self.releases, strict=True))
+        return listed if len(listed) == 1 else [*listed, (ALL, self.together)]
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release and attack, and with several releases of all together."""
+        rows = []
+        for label, figures in self._listed():
+            for name, one in figures.items():
+                row = {"release": label, "attack": name, "auc": one.auc, "auc_low": one.auc_interval[0],
+                       "auc_high": one.auc_interval[1]}  # fmt: skip
+                for fpr, hits, ends in zip(FPRS, one.tpr, one.tpr_interval, strict=True):
+                    row |= {f"tpr_{fpr:g}": hits, f"tpr_{fpr:g}_low": ends[0], f"tpr_{fpr:g}_high": ends[1]}
+                rows.append(row)
+        return frame({key: [row[key] for row in rows] for key in rows[0]}, flavour or self.flavour)
+
+    def records(self, release: int | None = None, *, flavour: Flavour | None = None) -> Any:
+        """Per attacked record, its file and number from 0, whether it is a member, and its score in every attack.
+
+        A higher score says member. ``copied`` says whether the release repeats the record. This is confidential.
+
+        Parameters
+        ----------
+        release
+            Position of the release; by default all together.
+        flavour
+            Kind of frame; by default that of the original.
+
+        Raises
+        ------
+        CallError
+            If there is no such release.
+        """
+        position = self._position(release)
+        attacked = self._records
+        file = [self.label_original] * len(attacked.members) + [self.label_held_out] * len(attacked.others)
+        columns: dict[str, Any] = {
+            "file": file,
+            "record": np.concatenate([attacked.members.numbers, attacked.others.numbers]),
+            "member": attacked.is_member,
+            "copied": self._copied[position],
+        }
+        for name, scores in self._scores[position].items():
+            columns[name] = np.full(len(file), np.nan) if scores is None else scores
+        return frame(columns, flavour or self.flavour)
+
+    def _position(self, release: int | None) -> int:
+        if release is None:
+            return len(self._scores) - 1
+        if isinstance(release, bool) or not isinstance(release, int) or not 0 <= release < len(self.labels):
+            raise CallError(f"releases are numbered from 0 to {len(self.labels) - 1}; there is no {release!r}")
+        return release
+
+    def plot(self, ax: Any = None, *, release: int | None = None) -> Any:
+        """ROC curves of the attacks on logarithmic axes; needs matplotlib."""
+        from unveil.show.plots.membership import plot_roc
+
+        scores = self._scores[self._position(release)]
+        return plot_roc(self, scores, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        header = [
+            "release",
+            "attack",
+            "AUC",
+            called("release", self.level),
+            *(f"TPR at {100 * fpr:g} %" for fpr in FPRS),
+        ]
+        rows: list[list[float | str | None]] = [
+            ["none", "by lot", number(0.5, 3), "", *(f"{100 * fpr:g} %" for fpr in FPRS)]
+        ]
+        for label, figures in self._listed():
+            rows += [[label, name, *_printed(one)] for name, one in figures.items()]
+        drawn = [
+            f"{n} of {of} {what}"
+            for n, of, what in zip(
+                self.n_attacked, (self.n_members, self.n_held_out), ("members", "held-out records"), strict=True
+            )
+            if n < of
+        ]
+        return "\n".join(
+            [
+                paragraph(
+                    f"Membership inference: {self.n_members} members ({self.label_original}), {self.n_held_out} "
+                    f"held-out records ({self.label_held_out}), {len(self.columns)} columns: {', '.join(self.columns)}."
+                ),
+                *([f"Drawn at random: {' and '.join(drawn)}."] if drawn else []),
+                "",
+                text_table(header, rows),
+                "",
+                *_sentences(self),
+                *warnings_in_words(self.warnings),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def _printed(one: RocFigures) -> list[float | str | None]:
+    hits = [
+        "-" if hit != hit else f"{100 * hit:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
+        for hit, (low, high) in zip(one.tpr, one.tpr_interval, strict=True)
+    ]
+    low, high = one.auc_interval
+    return [number(one.auc, 3), "-" if one.undefined else f"{low:.3f} to {high:.3f}", *hits]
+
+
+def _sentences(found: Membership) -> list[str]:
+    copies = found.copies_together
+    what = found.labels[0] if len(found.labels) == 1 else "one of the releases"
+    reasons = {f"{name}: {one.undefined}" for _, figures in found._listed() for name, one in figures.items()
+               if one.undefined}  # fmt: skip
+    best = found.largest.attack
+    lines = [
+        paragraph(
+            f"AUC: of two records, one of them a member, the best attack ({best}: {NAMES[best]}) names the right one "
+            f"{100 * found.auc:.1f} times in 100; by lot it is 50{best_by_lot(found.largest, found.attacks)}.",
+            "TPR: how many of 100 members are found when that share of the others is taken for members.",
+        )
+        if not np.isnan(found.auc)
+        else paragraph("No attack could be made."),
+        paragraph(
+            f"Copies: {copies.members:.1f} of 100 members are records that {what} repeats in all columns",
+            f"({called('release', found.level)}: {_ends(copies.members_interval)}); of 100 held-out records",
+            f"{copies.held_out:.1f} ({_ends(copies.held_out_interval)}).",
+        ),
+    ]
+    lines += [_too_few(name, one) for name, one in found.together.items() if not one.undefined and np.isnan(one.tpr[0])]
+    if {"density", "classifier"} & {name for name, one in found.together.items() if not one.undefined}:
+        lines.append(
+            paragraph(
+                "Half of the held-out records stand for the population and are not scored by density; they and half of",
+                "the members train the classifier, which scores the other halves.",
+            )
+        )
+    lines += [paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)]
+    if set(found.confirmed) != set(found.labels):
+        lines.append(
+            "That the held-out records were never seen is what you said; no provenance file confirms the original."
+        )
+    lines.append(
+        paragraph(
+            "It does NOT show that no attack works: an AUC of 0.5 is that of these attacks, on average over records. "
+            "Single records may stand out, and whoever knows the synthesizer can do better."
+        )
+    )
+    return lines
+
+
+def _too_few(name: str, one: RocFigures) -> str:
+    few = [f"{100 * fpr:g} %" for fpr, hits in zip(FPRS, one.tpr, strict=True) if np.isnan(hits)]
+    return paragraph(
+        f"TPR at {' and '.join(few)} is not defined for {name}: of {one.n[1]} held-out records not one may be taken",
+        "for a member.",
+    )
+
+
+def _ends(interval: tuple[float, float]) -> str:
+    return f"{interval[0]:.1f} to {interval[1]:.1f}"

@@ -1,0 +1,387 @@
+"""What other settings, or fewer releases, would do: made and measured, not guessed."""
+
+from __future__ import annotations
+
+import copy
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.priors import PriorChoice, in_order
+from unveil._posterior.protections import Protection, merged, noised, posterior_of_truth, top_coded
+from unveil._posterior.refit import quietly
+from unveil._posterior.result import PosteriorRisk
+from unveil._posterior.summary import CERTAIN, exact_mean
+from unveil._posterior.tree_methods import refusal
+from unveil.columns import CodedColumn, Pair
+from unveil.errors import CallError, UnveilWarning
+from unveil.files.distinct import python_values
+from unveil.files.source import Flavour
+from unveil.limits import exceeds, reaches
+from unveil.printable import commands_shown
+from unveil.result import frame, paragraph, text_table
+from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.any_synthesizer import rows_of, value_order
+
+__all__ = ["Advice", "AdviceRow", "advise"]
+
+APART = 1_000_000
+"""Keeps the seeds of releases that are drawn here apart from those that the files at hand may have been drawn with."""
+
+
+@dataclass(frozen=True)
+class AdviceRow:
+    """One setting.
+
+    Attributes
+    ----------
+    setting, value
+        What is changed, and to what; "as released" for the releases at hand, "drawn anew" for others of the same
+        settings.
+    mean_posterior
+        Mean posterior of the truth over the records at risk, by structure.
+    mean_prior
+        Their mean prior.
+    still_at_risk
+        Share of them whose normalised gain stays above the threshold, by the strongest structure.
+    share_certain
+        Share of them whose value stays certain, by the strongest structure.
+    """
+
+    setting: str
+    value: str
+    mean_posterior: Mapping[str, float]
+    mean_prior: float
+    still_at_risk: float
+    share_certain: float
+
+
+@dataclass(frozen=True)
+class Advice:
+    """Settings side by side, for the records at risk.
+
+    Attributes
+    ----------
+    n_at_risk, n_looked_at
+        Records at risk, and how many of them were worked out anew.
+    threshold
+        Normalised gain above which a record is at risk.
+    rows
+        One per setting and value. The first is the files at hand, with which fewer of them are compared; the second is
+        files drawn anew with the same settings, with which other settings are: the records at risk were picked by what
+        the files at hand tell, and other files tell less of them whatever the settings.
+    left_out
+        Settings that were not worked out, and why.
+    warnings
+        Those of the result that is advised on.
+    """
+
+    n_at_risk: int
+    n_looked_at: int
+    threshold: float
+    rows: tuple[AdviceRow, ...]
+    left_out: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+    _flavour: Flavour = field(repr=False, compare=False, default="arrow")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The rows as plain values."""
+        return {
+            "n_at_risk": self.n_at_risk,
+            "n_looked_at": self.n_looked_at,
+            "threshold": self.threshold,
+            "rows": [{**vars(row), "mean_posterior": dict(row.mean_posterior)} for row in self.rows],
+            "left_out": list(self.left_out),
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per setting and value."""
+        structures = tuple(self.rows[0].mean_posterior)
+        return frame(
+            {"setting": [row.setting for row in self.rows], "value": [row.value for row in self.rows]}
+            | {f"mean_posterior_{name}": [row.mean_posterior[name] for row in self.rows] for name in structures}
+            | {
+                "mean_prior": [row.mean_prior for row in self.rows],
+                "still_at_risk": [row.still_at_risk for row in self.rows],
+                "share_certain": [row.share_certain for row in self.rows],
+            },
+            flavour or self._flavour,
+        )
+
+    def plot(self, setting: str = "minbucket", ax: Any = None) -> Any:
+        """Mean posterior against one setting ("m", "minbucket", "cp"); needs matplotlib.
+
+        Raises
+        ------
+        CallError
+            If the setting was not tried.
+        """
+        from unveil.show.plots.posterior import plot_advice
+
+        if setting not in {row.setting for row in self.rows}:
+            raise CallError(f"{setting!r} was not tried; there is {', '.join(sorted({r.setting for r in self.rows}))}")
+        return plot_advice(self, setting, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        structures = tuple(self.rows[0].mean_posterior)
+        rows: list[list[float | str | None]] = [
+            [f"{row.setting} {row.value}".strip(), *(row.mean_posterior[name] for name in structures),
+             100 * row.still_at_risk, 100 * row.share_certain]
+            for row in self.rows
+        ]  # fmt: skip
+        looked = "all" if self.n_looked_at == self.n_at_risk else f"{self.n_looked_at}"
+        return "\n".join(
+            [
+                f"{self.n_at_risk} records at risk (normalised gain above {self.threshold}), {looked} worked out anew",
+                "",
+                text_table(
+                    ["setting", *(f"posterior, {name}" for name in structures), "% still at risk", "% certain"],
+                    rows,
+                    digits=3,
+                ),
+                "",
+                paragraph(
+                    f"Mean probability of the true value over the records at risk; beforehand "
+                    f"{self.rows[0].mean_prior:.3f}. The records were picked by what the files at hand tell; compare "
+                    "new settings with files drawn anew with the same settings. Each was fitted, released and weighed "
+                    "once; the release drawn is one of many. Not shown: what a setting costs in utility."
+                ),
+                *(paragraph(f"Not worked out: {text}.") for text in self.left_out),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def advise(
+    pair: Pair,
+    synthesizer: CartSynthesizer,
+    risk: PosteriorRisk,
+    *,
+    minbucket: Sequence[int] = (10, 25, 50, 100),
+    cp: Sequence[float] = (1e-4, 1e-3, 5e-3),
+    m: Sequence[int] | None = None,
+    merge: Sequence[int] = (100, 500),
+    top: Sequence[float] = (0.05,),
+    noise: Sequence[float] = (0.05, 0.2),
+    threshold: float = 0.3,
+    most_records: int = 500,
+    seed: int = 1,
+    prior: PriorChoice = "uniform",
+) -> Advice:
+    """Work out what other settings or fewer releases do for the records at risk.
+
+    Every setting is fitted to the original, as many releases as there are now are drawn, and the posterior is computed
+    as before. Fewer releases: the first ones of those at hand. Merged levels, top coding and noise are applied to the
+    target before synthesis, and the posterior is that of the value before them; they are tried for a single target with
+    a uniform prior. Smoothing is not among them: smoothed values come from no donor, and their posterior could only be
+    simulated.
+
+    Nothing depends on the order of the records: fits and draws go by the records in the order of their values.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    synthesizer
+        What made them.
+    risk
+        The result whose records at risk are looked at.
+    minbucket, cp
+        Settings to try.
+    m
+        Numbers of releases to try; by default 1 and all numbers by doubling below the number at hand.
+    merge
+        Least numbers of records of a level of the target; smaller ones are merged.
+    top
+        Shares of records whose largest values are top-coded, where the target is a number.
+    noise
+        Probabilities with which a value is replaced by a random one.
+    threshold
+        Records with a larger normalised gain are at risk.
+    most_records
+        Most records that are worked out; a random choice where more are at risk.
+    seed
+        Seed of choice and releases.
+    prior
+        As of :func:`unveil.posterior.posterior`.
+
+    Returns
+    -------
+    Advice
+        Settings side by side.
+
+    Raises
+    ------
+    CallError
+        If no record is at risk, or a number is out of range.
+    """
+    found = risk.weighed()
+    exposed = found.members[exceeds(found.normalised_gain, threshold, unit=1.0)]
+    if exposed.size == 0:
+        raise CallError(f"no record has a normalised gain above {threshold}; there is nothing to advise on")
+    pair, chosen, prior = _by_value(pair, exposed, prior)
+    chosen = np.sort(np.random.default_rng([seed, 3]).permutation(chosen)[:most_records])
+    synthesizer = quietly(synthesizer, pair.original)
+    wanted = (1 << np.arange(pair.n_releases.bit_length() - 1)).tolist() if m is None else list(m)
+    wanted = sorted({value for value in wanted if value < pair.n_releases or m is not None})
+    for value in wanted:
+        if not 1 <= value <= pair.n_releases:
+            raise CallError(f"m: there are {pair.n_releases} releases, not {value}")
+    ask = _Asker(risk, chosen, prior, threshold)
+    first = ask.row("as released", "", pair, synthesizer)
+    rows = [first, ask.row("drawn anew", "", *_released(pair, pair.original, synthesizer, seed))]
+    for value in wanted:
+        rows.append(ask.row("m", str(value), _fewer(pair, value), synthesizer))
+    if first is not None and wanted and max(wanted) < pair.n_releases:
+        rows.append(replace(first, setting="m", value=str(pair.n_releases)))
+    for option, values in (("minbucket", minbucket), ("cp", cp)):
+        for setting in values:
+            other = copy.copy(synthesizer)
+            # minsplit follows minbucket unless it was set.
+            changed: dict[str, Any] = {option: setting}
+            other.cart = replace(synthesizer.cart, **changed)
+            rows.append(ask.row(option, f"{setting:g}", *_released(pair, pair.original, other, seed)))
+    if len(risk.target) == 1 and isinstance(prior, str) and prior == "uniform":
+        column = pair.column(risk.target[0])
+        for protection in _protections(column, synthesizer, merge, top, noise, seed):
+            if protection.setting == "merged levels" and protection.n_groups(column) < 2:
+                ask.left_out.append(f"merged levels {protection.value}, as fewer than two levels would be left")
+            elif protection.changes:
+                rows.append(ask.protected(protection, column, *_released(
+                    pair, protection.source(pair, column), synthesizer, seed)))  # fmt: skip
+    done = tuple(row for row in rows if row is not None)
+    return Advice(
+        int(exposed.size), int(chosen.size), threshold, done, tuple(ask.left_out), risk.warnings, pair.flavour
+    )
+
+
+def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tuple[Pair, NDArray[np.int64], Any]:
+    """The pair with the original in the order of its values, and where its records and their priors have gone."""
+    order = value_order(pair.original)
+    place = np.empty(order.size, dtype=np.int64)
+    place[order] = np.arange(order.size)
+    original = rows_of(pair.original, order, pair.original.label)
+    options: dict[str, Any] = {"special_codes": pair.special_codes or None, "kinds": pair.kinds or None}
+    return Pair(original, list(pair.releases), **options), np.sort(place[members]), in_order(prior, order)
+
+
+def _protections(
+    column: CodedColumn,
+    synthesizer: CartSynthesizer,
+    merge: Sequence[int],
+    top: Sequence[float],
+    noise: Sequence[float],
+    seed: int,
+) -> list[Protection]:
+    for option, shares in (("top", top), ("noise", noise)):
+        for share in shares:
+            if not 0 < share < 1:
+                raise CallError(f"{option}: shares lie between 0 and 1, not {share!r}")
+    special = (synthesizer.special_codes or {}).get(column.name, ())
+    alone = [special] if isinstance(special, str | int | float) else list(special)
+    return [
+        *(merged(column, smallest, alone) for smallest in merge),
+        *(top_coded(column, share, alone) for share in top),
+        *(noised(column, share, seed) for share in noise),
+    ]
+
+
+def _released(pair: Pair, original: Any, synthesizer: CartSynthesizer, seed: int) -> tuple[Pair, CartSynthesizer]:
+    """As many releases as there are, of an original that may be protected, under settings that may be others."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        fitted = copy.copy(synthesizer).fit(original, seed=APART + seed)
+        releases = [fitted.sample(n, seed=APART + seed + r) for r, n in enumerate(pair.n_synthetic)]
+    return Pair(original, releases), fitted
+
+
+def _fewer(pair: Pair, m: int) -> Pair:
+    return Pair(pair.original, list(pair.releases[:m]))
+
+
+class _Asker:
+    """Works out the records at risk anew.
+
+    Parameters
+    ----------
+    risk
+        The result at hand.
+    chosen
+        The records.
+    prior, threshold
+        See :func:`advise`.
+    """
+
+    def __init__(self, risk: PosteriorRisk, chosen: NDArray[np.int64], prior: PriorChoice, threshold: float):
+        self.risk, self.chosen, self.prior, self.threshold = risk, chosen, prior, threshold
+        self.left_out: list[str] = []
+
+    def posterior(self, pair: Pair, synthesizer: CartSynthesizer) -> PosteriorRisk:
+        """The posterior of the records."""
+        from unveil._posterior.call import posterior
+
+        names = set(self.risk.structures)
+        structure: Any = "both" if names == {"fixed", "exact"} else self.risk.structures[-1]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnveilWarning)
+            return posterior(
+                pair, synthesizer, target=self.risk.target, known=self.risk.known, prior=self.prior,
+                structure=structure, records=self.chosen, withheld=self.risk.withheld, check_settings=False,
+            )  # fmt: skip
+
+    def row(self, setting: str, value: str, pair: Pair, synthesizer: CartSynthesizer) -> AdviceRow | None:
+        """Figures of another setting; None where they would take a fit for every record and value."""
+        if self._refused(setting, value, synthesizer):
+            return None
+        again = self.posterior(pair, synthesizer)
+        found = {name: again.weighed(0, name).posterior for name in again.structures}  # type: ignore[arg-type]
+        return self._figures(setting, value, found, again.weighed().prior)
+
+    def protected(
+        self, protection: Protection, column: CodedColumn, pair: Pair, synthesizer: CartSynthesizer
+    ) -> AdviceRow | None:
+        """Figures of a protected target; None as in :meth:`row`."""
+        if self._refused(protection.setting, protection.value, synthesizer):
+            return None
+        again = self.posterior(pair, synthesizer)
+        place = {label: i for i, label in enumerate([*python_values(column.levels), None])}
+        levels = np.array([place[value] for value in again.values], dtype=np.int64)
+        truth = column.original[self.chosen].astype(np.int64)
+        found = {}
+        for name in again.structures:
+            probabilities = again.weighed(0, name).probabilities  # type: ignore[arg-type]
+            assert probabilities is not None
+            found[name] = posterior_of_truth(protection, truth, levels, probabilities)
+        prior = np.full(truth.size, 1 / column.n_levels)
+        return self._figures(protection.setting, protection.value, found, prior)
+
+    def _refused(self, setting: str, value: str, synthesizer: CartSynthesizer) -> bool:
+        """Whether what was asked of the trees as they are cannot be asked of these."""
+        if not self.risk.walked:
+            return False
+        names = [plan.variable.name for plan in synthesizer.plans]
+        reason = refusal(synthesizer, [name for name in names if name not in self.risk.known])
+        if reason is not None:
+            self.left_out.append(f"{setting} {value}, as {reason}")
+        return reason is not None
+
+    def _figures(
+        self, setting: str, value: str, found: Mapping[str, NDArray[np.float64]], prior: NDArray[np.float64]
+    ) -> AdviceRow:
+        strongest = found[self.risk.structures[-1]]
+        gain = (strongest - prior) / np.where(prior < 1, 1 - prior, 1.0)
+        return AdviceRow(
+            setting,
+            value,
+            {name: exact_mean(posterior) for name, posterior in found.items()},
+            exact_mean(prior),
+            float(exceeds(gain, self.threshold, unit=1.0).mean()),
+            float(reaches(strongest, CERTAIN).mean()),
+        )

@@ -1,0 +1,275 @@
+"""What is asked: the call's options, checked against the files."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.cache import is_known
+from unveil._posterior.candidates import candidates_by_name
+from unveil._posterior.cross_table import flags_of
+from unveil._posterior.priors import PriorChoice
+from unveil._posterior.refit import quietly
+from unveil.columns import Pair
+from unveil.errors import CallError
+from unveil.files.nearest import near_matches
+from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.any_synthesizer import as_synthesizer, value_order
+from unveil.synthesis.encoding import encode
+from unveil.synthesis.methods.catall import CatallSynthesizer
+
+__all__ = ["CheckedOptions", "make_setting", "pooled_groups"]
+
+Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class CheckedOptions:
+    """What is asked, checked.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    synthesizer
+        Fitted to the original.
+    targets, known, unknown
+        Variables asked for, known of the record, and not known (targets included), in the order of visit.
+    candidates
+        Values in question by target, intervals apart.
+    intervals
+        Intervals of the values of a single numeric target, or none.
+    members
+        The records.
+    chosen
+        How they were chosen, and by what.
+    prior
+        Choice of prior.
+    structures
+        "fixed", "exact" or both.
+    groups
+        Releases that are pooled, by entry of the result.
+    intruder_errors
+        Number of the intruder's other records that are wrong.
+    seed, replicates
+        Of simulations, of samples, and of the intruder's errors.
+    time_limit
+        Seconds, or None.
+    """
+
+    pair: Pair
+    synthesizer: Any
+    targets: tuple[str, ...]
+    known: tuple[str, ...]
+    unknown: tuple[str, ...]
+    candidates: Mapping[str, Sequence[Any]]
+    intervals: tuple[tuple[float, float], ...]
+    members: Ints
+    chosen: tuple[str, str]
+    prior: PriorChoice
+    structures: tuple[str, ...]
+    groups: tuple[tuple[int, ...], ...]
+    intruder_errors: int
+    seed: int
+    replicates: int
+    time_limit: float | None
+
+    def in_random_order(self) -> Ints:
+        """Positions of the records, in a random order that depends on their values and the seed alone."""
+        return np.random.default_rng([self.seed, 17]).permutation(_by_value(self.members, self.pair))
+
+
+def make_setting(
+    pair: Pair,
+    synthesizer: Any,
+    *,
+    target: str | Sequence[str],
+    known: Literal["all"] | Sequence[str],
+    candidates: Any,
+    prior: PriorChoice,
+    structure: str,
+    records: Any,
+    sample: int | None,
+    releases: str,
+    intruder_errors: int,
+    time_limit: float | None,
+    seed: int,
+    replicates: int,
+) -> CheckedOptions:
+    """Check the options of :func:`unveil.posterior.posterior`, and fit the synthesizer.
+
+    Raises
+    ------
+    CallError
+        If an option does not fit the data.
+    """
+    names = pair.original.names
+    targets = _targets(pair, target)
+    knows = _known(pair, known, targets)
+    for option, value, choices in (
+        ("structure", structure, ("fixed", "exact", "both")), ("releases", releases, ("pooled", "each", "both")),
+    ):  # fmt: skip
+        if value not in choices:
+            raise CallError(f"{option} must be {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {value!r}")
+    numbers = [("intruder_errors", intruder_errors, 0), ("seed", seed, 0), ("replicates", replicates, 2)]
+    for option, number, least in [*numbers, *(() if sample is None else (("sample", sample, 1),))]:
+        if isinstance(number, bool) or not hasattr(number, "__index__") or number < least:
+            raise CallError(f"{option} must be a whole number from {least}, not {number!r}")
+    if intruder_errors >= pair.n_original:
+        raise CallError(f"intruder_errors: the intruder knows only {pair.n_original - 1} other records")
+    if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):
+        raise CallError(f"time_limit must be a number of seconds above 0, not {time_limit!r}")
+    members, chosen = _members(records, pair)
+    if sample is not None and sample < members.size:
+        members = np.sort(np.random.default_rng([seed, 13]).permutation(members[_by_value(members, pair)])[:sample])
+        chosen = "sampled", f"{sample} at random, seed {seed}" + (f", of those {' '.join(chosen)}" if chosen[1] else "")
+    by_name = candidates_by_name(candidates, targets)
+    intervals = _intervals(by_name, targets)
+    fitted = _fitted(synthesizer, pair)
+    order = [plan.variable.name for plan in fitted.plans] if isinstance(fitted, CartSynthesizer) else list(names)
+    return CheckedOptions(
+        pair,
+        fitted,
+        targets,
+        knows,
+        tuple(name for name in order if name not in knows),
+        {} if intervals else by_name,
+        intervals,
+        members,
+        chosen,
+        prior,
+        ("fixed", "exact") if structure == "both" else (structure,),
+        pooled_groups(releases, pair.n_releases),
+        intruder_errors,
+        seed,
+        replicates,
+        time_limit,
+    )
+
+
+def _targets(pair: Pair, target: str | Sequence[str]) -> tuple[str, ...]:
+    names = pair.original.names
+    targets = (target,) if isinstance(target, str) else tuple(target)
+    if not targets:
+        raise CallError("no target given: name the variable that the intruder wants to know")
+    for name in targets:
+        if name not in names:
+            raise CallError(f"{pair.original.label} has no column {name!r}{near_matches(str(name), names)}")
+    if len(set(targets)) < len(targets):
+        raise CallError("a target is named more than once")
+    return targets
+
+
+def _known(pair: Pair, known: Literal["all"] | Sequence[str], targets: Sequence[str]) -> tuple[str, ...]:
+    names = pair.original.names
+    if isinstance(known, str):
+        if known != "all":
+            raise CallError(f"known must be 'all' or a list of columns, not {known!r}")
+        return tuple(name for name in names if name not in targets)
+    for name in known:
+        if name not in names:
+            raise CallError(f"known: {pair.original.label} has no column {name!r}{near_matches(str(name), names)}")
+        if name in targets:
+            raise CallError(f"column {name!r} cannot be known and the target")
+    return tuple(name for name in names if name in set(known))
+
+
+def _by_value(members: Ints, pair: Pair) -> Ints:
+    """Positions of the records in an order that does not depend on the file's, to draw from."""
+    rank = np.empty(pair.n_original, dtype=np.int64)
+    rank[value_order(pair.original)] = np.arange(pair.n_original)
+    return np.argsort(rank[members])
+
+
+def pooled_groups(releases: str, n: int) -> tuple[tuple[int, ...], ...]:
+    """Releases that are pooled, by entry of the result."""
+    pooled, each = tuple(range(n)), tuple((r,) for r in range(n))
+    if releases == "both" and n > 1:
+        return (pooled, *each)
+    return each if releases == "each" else (pooled,)
+
+
+def _intervals(candidates: Mapping[str, Sequence[Any]], targets: Sequence[str]) -> tuple[tuple[float, float], ...]:
+    """Candidates that are intervals, in ascending order."""
+    pairs = [isinstance(one, tuple | list) and len(one) == 2 for given in candidates.values() for one in given]
+    if not any(pairs):
+        return ()
+    if len(targets) > 1:
+        raise CallError("candidates can be intervals of a single numeric target only")
+    given = next(iter(candidates.values()))
+    if not all(pairs):
+        raise CallError("candidates are either values or intervals (low, high), not both")
+    try:
+        found = sorted((float(low), float(high)) for low, high in given)
+    except (TypeError, ValueError):
+        raise CallError("candidates: the ends of intervals must be numbers") from None
+    for low, high in found:
+        if not low <= high:
+            raise CallError(f"candidates: the interval ({low}, {high}) is empty")
+    for one, other in pairwise(found):
+        if other[0] <= one[1]:
+            raise CallError(f"candidates: the intervals {one} and {other} overlap; both ends belong to an interval")
+    return tuple(found)
+
+
+def _members(records: Any, pair: Pair) -> tuple[Ints, tuple[str, str]]:
+    """The records, and how they were chosen."""
+    n = pair.n_original
+    if isinstance(records, str):
+        if records != "all":
+            raise CallError(f"records must be 'all', record numbers, truth values or a result, not {records!r}")
+        return np.arange(n, dtype=np.int64), ("all", "")
+    chosen = "given", ""
+    if hasattr(records, "records"):
+        records, name = flags_of(records, range(pair.n_releases), n)
+        chosen = "screened", name
+    given = np.atleast_1d(np.asarray(records))
+    if given.dtype == np.bool_:
+        if given.shape != (n,):
+            raise CallError(f"records: {given.size} truth values for {n} records")
+        given = np.flatnonzero(given)
+        chosen = chosen if chosen[1] else ("screened", "truth values")
+    if given.size == 0:
+        raise CallError("records: none is chosen")
+    if given.ndim != 1 or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n:
+        raise CallError(f"records must be record numbers from 0 to {n - 1}")
+    if np.unique(given).size < given.size:
+        raise CallError("records: a record is named more than once")
+    return given.astype(np.int64), chosen
+
+
+def _fitted(synthesizer: Any, pair: Pair) -> Any:
+    """The synthesizer, fitted to the pair's original."""
+    if not callable(getattr(synthesizer, "fit", None)):
+        raise CallError("synthesizer: give an object with fit(frame), such as CartSynthesizer()")
+    synthesizer = as_synthesizer(synthesizer)
+    if isinstance(synthesizer, CatallSynthesizer):
+        # Noise that was drawn is not known to the intruder, and a fit would draw it again.
+        return synthesizer
+    if isinstance(synthesizer, CartSynthesizer) and _is_fitted_to(synthesizer, pair):
+        return synthesizer
+    return quietly(synthesizer, pair.original)
+
+
+def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair) -> bool:
+    """Whether a sequence has been fitted to the very records of the original."""
+    try:
+        fitted = {plan.variable.name: plan.variable for plan in synthesizer.plans}
+    except CallError:
+        return False
+    if is_known(pair, synthesizer):
+        return True
+    if set(fitted) != set(pair.original.names):
+        return False
+    own = encode(pair.original, kinds=synthesizer.kinds, special_codes=synthesizer.special_codes)
+    return all(
+        one.kind == fitted[one.name].kind
+        and one.values.equals(fitted[one.name].values)
+        and np.array_equal(one.codes, fitted[one.name].codes)
+        for one in own
+    )

@@ -1,0 +1,114 @@
+"""Records at risk beside those that another measure flags."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.printable import commands_shown
+from unveil.result import paragraph, text_table
+
+__all__ = ["CrossTable", "flags_of"]
+
+Flags = NDArray[np.bool_]
+
+
+@dataclass(frozen=True)
+class CrossTable:
+    """Records at risk against the flags of another measure.
+
+    Attributes
+    ----------
+    name
+        The other measure.
+    threshold
+        Records with a larger normalised gain are at risk.
+    both, only_posterior, only_flag, neither
+        Numbers of records.
+    """
+
+    name: str
+    threshold: float
+    both: int
+    only_posterior: int
+    only_flag: int
+    neither: int
+
+    @property
+    def missed(self) -> float:
+        """Share of the records at risk that the other measure does not flag; NaN where none is at risk."""
+        at_risk = self.both + self.only_posterior
+        return self.only_posterior / at_risk if at_risk else float("nan")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers by name; ``missed`` is None where no record is at risk."""
+        return {
+            "name": self.name, "threshold": self.threshold, "both": self.both, "only_posterior": self.only_posterior,
+            "only_flag": self.only_flag, "neither": self.neither,
+            "missed": self.missed if self.both + self.only_posterior else None,
+        }  # fmt: skip
+
+    @commands_shown
+    def __str__(self) -> str:
+        table = text_table(
+            ["records", f"{self.name} yes", f"{self.name} no"],
+            [["at risk", self.both, self.only_posterior], ["not at risk", self.only_flag, self.neither]],
+        )
+        if self.both + self.only_posterior == 0:
+            return f"{table}\n" + paragraph(f"No record has a normalised gain above {self.threshold}.")
+        return f"{table}\n" + paragraph(
+            f"Of the records with normalised gain above {self.threshold}, {100 * self.missed:.0f} % are missed by "
+            f"{self.name}."
+        )
+
+    __repr__ = __str__
+
+
+def flags_of(flags: Any, releases: Sequence[int], n: int) -> tuple[Flags, str]:
+    """Flags per original record, and what they are called.
+
+    Parameters
+    ----------
+    flags
+        A result whose ``records(release)`` have a column "disco" or "at_risk", or one truth value per record.
+    releases
+        The releases that are pooled; a record that is flagged in any of them is flagged.
+    n
+        Number of original records.
+
+    Returns
+    -------
+    flags : (n,) bool
+        The flags.
+    name : str
+        "DiSCO", "RAPID" or "the flag".
+
+    Raises
+    ------
+    CallError
+        If they do not fit.
+    """
+    if not hasattr(flags, "records"):
+        return _as_flags(flags, n), "the flag"
+    found: Flags = np.zeros(n, dtype=np.bool_)
+    called = "DiSCO"
+    for release in releases:
+        table = flags.records(release, flavour="arrow")
+        column = next((name for name in ("disco", "at_risk") if name in table.column_names), None)
+        if column is None:
+            raise CallError("flags: the records of this result have no column 'disco' or 'at_risk'; give truth values")
+        called = "DiSCO" if column == "disco" else "RAPID"
+        found |= _as_flags(table.column(column).to_pylist(), n)
+    return found, called
+
+
+def _as_flags(flags: Any, n: int) -> Flags:
+    array = np.asarray(flags)
+    if array.shape != (n,) or array.dtype.kind not in "bui":
+        raise CallError(f"flags: give one truth value for each of the {n} original records")
+    return array.astype(np.bool_)

@@ -1,0 +1,171 @@
+"""What donor counts and the shape of the trees give away: every tree fitted anew for every record and world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
+from unveil._posterior.walk import walk_many
+from unveil._posterior.walk_grow import Workspace, new_workspace
+from unveil._posterior.walk_tree import KnownTree, known_tree
+from unveil.threads import n_threads
+
+__all__ = ["ExactTree", "exact_likelihood", "fit_exact"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+BLOCK = 32
+"""Records that a thread takes at a time."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExactTree:
+    """One tree, what is released of it, and a set of buffers per thread."""
+
+    link: SequenceTree
+    known: KnownTree
+    spaces: list[Workspace]
+
+
+def fit_exact(chain: TreeSequence, link: SequenceTree, releases: Sequence[int], possible: Sequence[Flags]) -> ExactTree:
+    """Fit one tree and keep what moving a record takes.
+
+    Parameters
+    ----------
+    chain
+        Original and releases.
+    link
+        Which tree.
+    releases
+        The releases that are pooled.
+    possible : sequence of (n_r,) bool
+        Per release, the records that count.
+
+    Returns
+    -------
+    ExactTree
+        The tree.
+    """
+    rows = {r: np.flatnonzero(possible[r]) for r in releases}
+
+    def pooled(position: int) -> Codes:
+        return np.concatenate([chain.z[r][position][own] for r, own in rows.items()]).astype(np.int32)
+
+    z_response = pooled(link.position)
+    z_predictors = (
+        np.stack([pooled(p) for p in link.predictors])
+        if link.predictors
+        else np.zeros((0, z_response.size), dtype=np.int32)
+    )
+    known = known_tree(
+        chain.columns[link.position],
+        [chain.columns[p] for p in link.predictors],
+        np.flatnonzero(link.fitted),
+        link.settings,
+        z_response,
+        z_predictors,
+    )
+    return ExactTree(link, known, [new_workspace(known) for _ in range(n_threads(None))])
+
+
+def exact_likelihood(
+    tree: ExactTree, members: Ints, codes: dict[int, Codes], included: Flags | None, wanted: Flags
+) -> tuple[Ints, Floats]:
+    """Impossible values and log-likelihood by record and world.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    members : (r,) int64
+        The records.
+    codes : mapping of int to (c,) int32
+        Code by world of the unknown variables' parts, by position.
+    included : (c,) bool or None
+        Whether a record is fitted by world, where the response is unknown.
+    wanted : (r, c) bool
+        What is to be computed; the rest is 0.
+
+    Returns
+    -------
+    impossible : (r, c) int64
+        Released values that cannot be produced.
+    log : (r, c) float64
+        Log-likelihood of the others.
+    """
+    link, known = tree.link, tree.known
+    alike = _worlds_alike(link, codes, included)
+    if alike is not None:
+        first, group = alike
+        fewer = np.zeros((wanted.shape[0], first.size), dtype=np.bool_)
+        np.logical_or.at(fewer.T, group, wanted.T)
+        some = {p: c[first] for p, c in codes.items()}
+        impossible, log = exact_likelihood(tree, members, some, None if included is None else included[first], fewer)
+        return impossible[:, group], log[:, group]
+    n_worlds = wanted.shape[1]
+    features = np.array([f for f, p in enumerate(link.predictors) if p in codes], dtype=np.int64)
+    chosen = [codes[p] for p in link.predictors if p in codes]
+    feature_codes = np.stack(chosen) if chosen else np.zeros((0, n_worlds), dtype=np.int32)
+    own = link.position in codes
+    response_codes = codes[link.position] if own else np.zeros(n_worlds, dtype=np.int32)
+    included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
+    first, group = _alike(known, link, members)
+    asked = np.zeros((first.size, n_worlds), dtype=np.bool_)
+    np.logical_or.at(asked, group, wanted)
+    impossible = np.zeros((first.size, n_worlds), dtype=np.int64)
+    log = np.zeros((first.size, n_worlds))
+    different = members[first]
+    none = np.zeros(len(link.predictors), dtype=np.bool_)
+    free = list(tree.spaces)
+
+    def work(start: int) -> None:
+        rows = slice(start, start + BLOCK)
+        space = free.pop()
+        walk_many(
+            known, space, different[rows], link.fitted, features, feature_codes, own, response_codes, included,
+            asked[rows], np.zeros(len(link.predictors), dtype=np.int32), none, impossible[rows], log[rows],
+        )  # fmt: skip
+        free.append(space)
+
+    starts = range(0, different.size, BLOCK)
+    if len(tree.spaces) == 1 or len(starts) <= 1:
+        for start in starts:
+            work(start)
+    else:
+        with ThreadPoolExecutor(len(tree.spaces)) as pool:
+            for future in [pool.submit(work, start) for start in starts]:
+                future.result()
+    return impossible[group], log[group]
+
+
+def _worlds_alike(link: SequenceTree, codes: dict[int, Codes], included: Flags | None) -> tuple[Ints, Ints] | None:
+    """First of each set of worlds that are the same to this tree, and the set of every world; None if all differ."""
+    own = [c for p, c in codes.items() if p in link.predictors or p == link.position]
+    table = np.stack([*own, *(() if included is None else (included.astype(np.int32),))])
+    if table.shape[1] < 3:
+        return None
+    _, first, group = np.unique(table, axis=1, return_index=True, return_inverse=True)
+    return None if first.size == table.shape[1] else (first.astype(np.int64), group.reshape(-1))
+
+
+def _alike(known: KnownTree, link: SequenceTree, members: Ints) -> tuple[Ints, Ints]:
+    """First of each set of records that are the same to this tree, and the set of every record."""
+    records = known.records
+    table = np.empty((members.size, len(link.predictors) + 2), dtype=np.int32)
+    table[:, :-2] = records.codes[:, members].T
+    table[:, -2] = records.response[members]
+    table[:, -1] = link.fitted[members]
+    order = np.lexsort(table.T)
+    sorted_table = table[order]
+    new = np.append(True, (sorted_table[1:] != sorted_table[:-1]).any(axis=1))[: members.size]
+    group = np.empty(members.size, dtype=np.int64)
+    group[order] = np.cumsum(new) - 1
+    return order[new], group

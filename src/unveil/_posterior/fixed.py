@@ -1,0 +1,374 @@
+"""What the donor counts alone give away: the trees are held as they were fitted to all records.
+
+Moving a record from cell ``(l0, v0)`` to ``(l1, v1)`` of a tree changes the log-likelihood by
+
+``S[l0,v0] log((N[l0,v0] - 1) / N[l0,v0]) + S[l1,v1] log((N[l1,v1] + 1) / N[l1,v1])``
+
+and, if ``l0`` and ``l1`` differ, by ``- S[l0] log((M[l0] - 1) / M[l0]) - S[l1] log((M[l1] + 1) / M[l1])``, where N
+counts donors by leaf and value, M donors by leaf, S synthetic records likewise. ``N[l0,v0] = 1`` with ``S[l0,v0] > 0``
+is a cell that only this record can have filled.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
+from unveil.threads import in_threads, n_threads
+from unveil.trees import Column, Tree, grow
+from unveil.trees._compiled import compiled
+
+__all__ = ["FixedTree", "add_fixed", "before_collapse", "fit_fixed", "fixed_changes"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+
+PAIRS = 30_000
+"""Record-world pairs that a thread takes at a time."""
+
+
+class Routing(NamedTuple):
+    """Where a tree sends a record; as in :class:`unveil.trees.Tree`."""
+
+    feature: Codes
+    right: Codes
+    cut: Codes
+    side_start: Ints
+    sides: NDArray[np.uint8]
+    leaf: Codes
+
+
+class LeafCells(NamedTuple):
+    """Donors and released records by leaf and value; ``q`` cells that have donors, ``l`` leaves.
+
+    Parameters
+    ----------
+    start : (l + 1,) int64
+        First cell of each leaf.
+    code : (q,) int32
+        Value, ascending within a leaf.
+    donors, released : (q,) int64
+        Donors and released records.
+    leaf_donors, leaf_released : (l,) int64
+        The same by leaf; released records that cannot come from the leaf are left out.
+    """
+
+    start: Ints
+    code: Codes
+    donors: Ints
+    released: Ints
+    leaf_donors: Ints
+    leaf_released: Ints
+
+
+@dataclass(frozen=True, eq=False)
+class FixedTree:
+    """One tree, and what is released of it.
+
+    Parameters
+    ----------
+    link
+        Which tree it is.
+    tree
+        The tree; None where nothing is fitted.
+    routing, cells
+        Where it sends records, and what it counts; empty where nothing is fitted.
+    response : (n,) int32
+        Response of the original.
+    leaf : (n,) int32
+        Leaf of every original record, fitted or not.
+    logs : (n + 2,) float64
+        Logarithms of the whole numbers; 0 at 0.
+    drawn_from : tuple of (n_r,) int64
+        Per release, the cell that each value was drawn from; -1 where the tree has drawn none, or cannot produce it.
+    possible : tuple of (n_r,) bool
+        Per release, the records whose value the tree can produce; others are left out.
+    log : float
+        Log-likelihood of the possible ones.
+    """
+
+    link: SequenceTree
+    tree: Tree | None
+    routing: Routing
+    cells: LeafCells
+    response: Codes
+    leaf: Codes
+    logs: Floats
+    drawn_from: tuple[Ints, ...]
+    possible: tuple[Flags, ...]
+    log: float
+
+    @property
+    def n_impossible(self) -> int:
+        """Number of released values that the tree cannot produce."""
+        return sum(int((drawn & ~ok).sum()) for drawn, ok in zip(self.link.released, self.possible, strict=True))
+
+    def must_fill(self, members: Ints) -> Flags:
+        """(r,) whether a released value can have come from the record alone."""
+        if self.cells.start.size <= 1:
+            return np.zeros(members.size, dtype=np.bool_)
+        cell = self.cell_of(self.leaf[members], self.response[members])
+        alone: Flags = (self.cells.donors[cell] == 1) & (self.cells.released[cell] > 0) & self.link.fitted[members]
+        return alone & (cell >= 0)
+
+    def cell_of(self, leaf: Codes, code: Codes) -> Ints:
+        """(r,) cell of a leaf and a value; -1 where the leaf has no such donor."""
+        return _cells_of(self.cells, leaf, code)
+
+
+def _cells_of(cells: LeafCells, leaf: Codes, code: Codes) -> Ints:
+    width = np.int64(max(int(cells.code.max(initial=0)), int(code.max(initial=0))) + 1)
+    owner = np.repeat(np.arange(cells.start.size - 1), np.diff(cells.start))
+    keys = owner * width + cells.code
+    wanted = leaf.astype(np.int64) * width + code
+    place = np.searchsorted(keys, wanted).clip(max=max(keys.size - 1, 0))
+    if keys.size == 0:
+        return np.full(leaf.size, -1, dtype=np.int64)
+    return np.where(keys[place] == wanted, place, -1).astype(np.int64)
+
+
+def fit_fixed(chain: TreeSequence, link: SequenceTree, releases: Sequence[int]) -> FixedTree:
+    """Fit one tree, and count donors and released records.
+
+    Parameters
+    ----------
+    chain
+        Original and releases.
+    link
+        Which tree.
+    releases
+        The releases that are pooled.
+
+    Returns
+    -------
+    FixedTree
+        The tree.
+    """
+    if not link.fitted.any():
+        return _counted(chain, link, releases, None)
+    return _counted(chain, link, releases, _grown(chain, link))
+
+
+def before_collapse(tree: FixedTree, chain: TreeSequence, releases: Sequence[int]) -> FixedTree:
+    """The same tree with all of its splits."""
+    if tree.tree is None:
+        return tree
+    ends = tree.tree.right < 0
+    leaf = np.where(ends, np.cumsum(ends) - 1, -1).astype(np.int32)
+    full = replace(tree.tree, leaf=leaf, leaf_node=np.flatnonzero(ends).astype(np.int32))
+    return _counted(chain, tree.link, releases, full)
+
+
+def _counted(chain: TreeSequence, link: SequenceTree, releases: Sequence[int], tree: Tree | None) -> FixedTree:
+    """Count donors and released records in the leaves of a tree."""
+    predictors = [chain.columns[p] for p in link.predictors]
+    response = chain.columns[link.position]
+    n = chain.n
+    logs = np.zeros(n + 2)
+    logs[1:] = np.log(np.arange(1, n + 2))
+    cell_of = [np.full(link.released[r].size, -1, dtype=np.int64) for r in range(len(chain.z))]
+    leaf, log = np.zeros(n, dtype=np.int32), 0.0
+    routing, cells = _no_routing(), _no_cells()
+    if tree is not None:
+        # Leaves hold their donors one after the other; only records that were not fitted have to be sent down the tree.
+        sizes = tree.stop[tree.leaf_node] - tree.start[tree.leaf_node]
+        leaf[tree.order] = np.repeat(np.arange(sizes.size), sizes)
+        others = np.flatnonzero(~link.fitted)
+        if others.size:
+            leaf[others] = _leaves(tree, [replace(c, codes=c.codes[others]) for c in predictors], others.size)
+        cells = _count(leaf[link.fitted], response.codes[link.fitted], tree.n_leaves)
+        routing = Routing(tree.feature, tree.right, tree.cut, tree.side_start, tree.sides, tree.leaf)
+        for r in releases:
+            rows = np.flatnonzero(link.released[r])
+            z = [Column(chain.z[r][p][rows], c.kind, c.n_levels, c.values) for p, c in
+                 zip(link.predictors, predictors, strict=True)]  # fmt: skip
+            cell_of[r][rows] = _cells_of(cells, _leaves(tree, z, rows.size), chain.z[r][link.position][rows])
+            cells.released[:] += np.bincount(cell_of[r][cell_of[r] >= 0], minlength=cells.code.size)
+        owner = np.repeat(np.arange(tree.n_leaves), np.diff(cells.start))
+        cells.leaf_released[:] = np.bincount(owner, weights=cells.released, minlength=tree.n_leaves)
+        log = float((cells.released * logs[cells.donors]).sum() - (cells.leaf_released * logs[cells.leaf_donors]).sum())
+    possible = tuple(cell >= 0 for cell in cell_of)
+    return FixedTree(
+        link, tree, routing, cells, response.codes, leaf, logs, tuple(cell_of), possible, log
+    )  # fmt: skip
+
+
+def _grown(chain: TreeSequence, link: SequenceTree) -> Tree:
+    s = link.settings
+    rows = None if link.fitted.all() else np.flatnonzero(link.fitted)
+    return grow(
+        chain.columns[link.position], [chain.columns[p] for p in link.predictors], rows=rows, minbucket=s.minbucket,
+        minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp, collapse=s.collapse,
+    )  # fmt: skip
+
+
+def _leaves(tree: Tree, columns: Sequence[Column], n: int) -> Codes:
+    return tree.apply([column.codes for column in columns]) if columns else np.zeros(n, dtype=np.int32)
+
+
+def _no_routing() -> Routing:
+    none = np.zeros(0, dtype=np.int32)
+    return Routing(none, none, none, np.zeros(0, np.int64), np.zeros(0, np.uint8), none)
+
+
+def _no_cells() -> LeafCells:
+    none = np.zeros(0, dtype=np.int64)
+    return LeafCells(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int32), none, none, none, none)
+
+
+def _count(leaf: Codes, code: Codes, n_leaves: int) -> LeafCells:
+    width = np.int64(int(code.max()) + 1)
+    keys, donors = np.unique(leaf.astype(np.int64) * width + code, return_counts=True)
+    owner = keys // width
+    return LeafCells(
+        np.searchsorted(owner, np.arange(n_leaves + 1)).astype(np.int64),
+        (keys - owner * width).astype(np.int32),
+        donors.astype(np.int64),
+        np.zeros(keys.size, dtype=np.int64),
+        np.bincount(leaf, minlength=n_leaves).astype(np.int64),
+        np.zeros(n_leaves, dtype=np.int64),
+    )
+
+
+def fixed_changes(
+    tree: FixedTree, chain: TreeSequence, members: Ints, codes: dict[int, Codes], included: Flags | None
+) -> tuple[Ints, Floats]:
+    """Change of the likelihood by record and world.
+
+    Parameters
+    ----------
+    tree
+        The tree.
+    chain
+        Original and releases.
+    members : (r,) int64
+        The records.
+    codes : mapping of int to (c,) int32
+        Code by world of the unknown variables' parts, by position.
+    included : (c,) bool or None
+        Whether a record is fitted by world, where the response is unknown.
+
+    Returns
+    -------
+    impossible : (r, c) int64
+        Released values that become impossible.
+    change : (r, c) float64
+        Change of the log-likelihood of those that stay possible.
+    """
+    link = tree.link
+    n_worlds = len(next(iter(codes.values())))
+    impossible = np.zeros((members.size, n_worlds), dtype=np.int64)
+    change = np.zeros((members.size, n_worlds))
+    if tree.cells.start.size <= 1:
+        return impossible, change
+    features = np.array([f for f, p in enumerate(link.predictors) if p in codes], dtype=np.int64)
+    feature_codes = [codes[p] for p in link.predictors if p in codes]
+    own = link.position in codes
+    known = [chain.columns[p].codes for p in link.predictors]
+    known_codes = np.stack(known) if known else np.zeros((0, chain.n), dtype=np.int32)
+    by_world = np.stack(feature_codes) if feature_codes else np.zeros((0, n_worlds), dtype=np.int32)
+    response = codes[link.position] if own else np.zeros(n_worlds, dtype=np.int32)
+    included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
+
+    def work(rows: slice) -> None:
+        add_fixed(
+            tree.routing, tree.cells, known_codes, tree.response, tree.leaf, link.fitted, tree.logs, members[rows],
+            features, by_world, own, response, included, impossible[rows], change[rows],
+        )  # fmt: skip
+
+    size = max(1, PAIRS // n_worlds)
+    in_threads(work, [slice(at, at + size) for at in range(0, members.size, size)], n_threads(None))
+    return impossible, change
+
+
+@compiled
+def _cell(cells: LeafCells, leaf: int, code: int) -> int:
+    """Cell of a leaf and a value, -1: no donor."""
+    low, high = cells.start[leaf], cells.start[leaf + 1]
+    while low < high:
+        middle = (low + high) // 2
+        if cells.code[middle] < code:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < cells.start[leaf + 1] and cells.code[low] == code else -1
+
+
+@compiled
+def add_fixed(
+    routing: Routing,
+    cells: LeafCells,
+    codes: Codes,
+    response: Codes,
+    leaf_of: Codes,
+    fitted: Flags,
+    logs: Floats,
+    members: Ints,
+    features: Ints,
+    feature_codes: Codes,
+    own: bool,
+    response_codes: Codes,
+    included: Flags,
+    impossible: Ints,
+    change: Floats,
+) -> None:
+    """Changes for all records and worlds; see :func:`fixed_changes`."""
+    for i in range(members.size):
+        record = members[i]
+        leaves = fitted[record]
+        first = np.int64(leaf_of[record])
+        old = response[record]
+        old_cell = _cell(cells, first, old) if leaves else -1
+        for c in range(impossible.shape[1]):
+            new = response_codes[c] if own else old
+            comes = included[c] if own else leaves
+            second = first
+            moved = False
+            for j in range(features.size):
+                moved = moved or feature_codes[j, c] != codes[features[j], record]
+            if moved:
+                node = np.int64(0)
+                while routing.leaf[node] < 0:
+                    f = routing.feature[node]
+                    code = codes[f, record]
+                    for j in range(features.size):
+                        if features[j] == f:
+                            code = feature_codes[j, c]
+                    if routing.side_start[node] < 0:
+                        to_right = code >= routing.cut[node]
+                    else:
+                        to_right = routing.sides[routing.side_start[node] + code] & 1 == 1
+                    node = np.int64(routing.right[node]) if to_right else node + 1
+                second = np.int64(routing.leaf[node])
+            stays = leaves and comes and first == second
+            if (not leaves and not comes) or (stays and new == old):
+                continue
+            lost = 0
+            if leaves:
+                count, released = cells.donors[old_cell], cells.released[old_cell]
+                size, total = cells.leaf_donors[first], cells.leaf_released[first]
+                if count == 1:
+                    lost = released
+                else:
+                    change[i, c] += released * (logs[count - 1] - logs[count])
+                if stays:
+                    change[i, c] += lost * logs[size]
+                else:
+                    change[i, c] += total * logs[size] - (total - lost) * logs[size - 1]
+                impossible[i, c] += lost
+            if comes:
+                cell = _cell(cells, second, new)
+                if cell >= 0:
+                    count = cells.donors[cell]
+                    change[i, c] += cells.released[cell] * (logs[count + 1] - logs[count])
+                if not stays:
+                    size = cells.leaf_donors[second]
+                    change[i, c] += cells.leaf_released[second] * (logs[size] - logs[size + 1])

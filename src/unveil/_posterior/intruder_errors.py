@@ -1,0 +1,73 @@
+"""An intruder some of whose other records are wrong."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.tree_sequence import TreeSequence
+from unveil.errors import CallError
+from unveil.trees import Column
+
+__all__ = ["with_errors"]
+
+Ints = NDArray[np.int64]
+
+
+def with_errors(chain: TreeSequence, n_errors: int, members: Ints, seed: int) -> list[tuple[TreeSequence, Ints]]:
+    """The original as the intruder has it, and the records that this is meant for.
+
+    A wrong record has all its values from other records, each value from another one. Records looked at are right in
+    the file that is meant for them.
+
+    Parameters
+    ----------
+    chain
+        Codes of the files.
+    n_errors
+        Number of wrong records.
+    members : (r,) int64
+        The records looked at.
+    seed
+        Seed of the choice.
+
+    Returns
+    -------
+    list of (Chain, (r,) int64)
+        One file for all records, or a second one for those that are wrong in the first.
+
+    Raises
+    ------
+    CallError
+        If there are too few records to go wrong.
+    """
+    rng = np.random.default_rng([seed, 11])
+    # What is drawn depends on values, not on the order in which the records came.
+    order = rng.permutation(np.lexsort(list(chain.original.values())))
+    first = order[:n_errors]
+    hit = np.intersect1d(members, first)
+    files = [(_altered(chain, first, rng), np.setdiff1d(members, first))]
+    if hit.size:
+        if 2 * n_errors > chain.n:
+            raise CallError(f"intruder_errors: at most {chain.n // 2} of {chain.n} records can be wrong")
+        files.append((_altered(chain, order[n_errors : 2 * n_errors], rng), hit))
+    return files
+
+
+def _altered(chain: TreeSequence, wrong: Ints, rng: np.random.Generator) -> TreeSequence:
+    ranked = np.lexsort(list(chain.original.values()))
+    original = {}
+    columns = dict(chain.columns)
+    fitted = {}
+    for name, codes in chain.original.items():
+        levels = codes.copy()
+        levels[wrong] = codes[ranked[rng.integers(chain.n, size=wrong.size)]]
+        original[name] = levels
+        for position, own in chain.part_codes(name, levels).items():
+            like = chain.columns[position]
+            columns[position] = Column(own, like.kind, like.n_levels, like.values, like.name)
+            fitted[position] = chain.observed(position, name, levels)
+    links = tuple(replace(link, fitted=fitted[link.position]) for link in chain.links)
+    return replace(chain, links=links, columns=columns, original=original)

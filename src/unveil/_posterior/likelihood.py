@@ -1,0 +1,214 @@
+"""What a release says about the worlds of a record: impossible values and log-likelihoods, block by block."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.exact import ExactTree, exact_likelihood, fit_exact
+from unveil._posterior.fixed import FixedTree, fit_fixed, fixed_changes
+from unveil._posterior.possible_values import PossibleValues
+from unveil._posterior.recoded import Recoded
+from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
+from unveil.threads import in_threads, n_threads
+
+__all__ = ["CartLikelihood", "LikelihoodTerm", "WorldLikelihood", "fit_fixed_trees", "links_concerned"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+WORTH_A_THREAD = 2000
+"""Original records from which trees are fitted in threads."""
+HOPELESS = 200.0
+"""Difference of log-likelihoods that later trees are not expected to make good."""
+
+
+@dataclass(frozen=True, eq=False)
+class LikelihoodTerm:
+    """What one part of a synthesizer says.
+
+    Parameters
+    ----------
+    name
+        Of the part.
+    impossible : (r, c) int64
+        Released values that it cannot produce, by record and world.
+    log : (r, c) float64
+        Log-likelihood of the others, up to a constant per record.
+    """
+
+    name: str
+    impossible: Ints
+    log: Floats
+
+
+class WorldLikelihood(Protocol):
+    """Likelihood of a release by record and world."""
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float) -> Sequence[LikelihoodTerm]:
+        """What each part says about worlds ``start`` to ``stop`` of some records.
+
+        Parameters
+        ----------
+        members : (r,) int64
+            The records.
+        start, stop : int
+            The worlds.
+        log_wrong : float
+            Logarithm of what an impossible value counts for. Worlds that earlier parts have ruled out need not be
+            worked out to the end.
+
+        Returns
+        -------
+        sequence of Step
+            The parts in the order of visit.
+        """
+        ...
+
+    def must_fill(self, members: Ints) -> Flags:
+        """(r,) whether some released value can have come from the record alone."""
+        ...
+
+
+def links_concerned(chain: TreeSequence, unknown: Sequence[str]) -> list[SequenceTree]:
+    """The trees whose fit depends on the unknown variables."""
+    positions = {p for name in unknown for p in chain.positions[name]}
+    return [link for link in chain.links if link.position in positions or positions & set(link.predictors)]
+
+
+def fit_fixed_trees(chain: TreeSequence, links: Sequence[SequenceTree], releases: Sequence[int]) -> list[FixedTree]:
+    """Fit trees, and count donors and released records."""
+    threads = n_threads(None) if chain.n >= WORTH_A_THREAD else 1
+    # The last links have the most predictors: begun first, so that no thread is left alone with one of them.
+    found = in_threads(lambda link: fit_fixed(chain, link, releases), list(links)[::-1], threads)
+    return found[::-1]
+
+
+class CartLikelihood:
+    """Likelihood of a CART sequence.
+
+    Parameters
+    ----------
+    chain
+        Codes of the files.
+    worlds
+        What is unknown.
+    trees
+        The trees concerned, fitted to all records.
+    releases
+        The releases that are pooled.
+    exact
+        Whether trees are fitted anew for every world, or held.
+    recoded
+        Variables that follow from others as long as no world breaks that.
+    """
+
+    def __init__(
+        self,
+        chain: TreeSequence,
+        worlds: PossibleValues,
+        trees: Sequence[FixedTree],
+        releases: Sequence[int],
+        *,
+        exact: bool,
+        recoded: Sequence[Recoded] = (),
+    ):
+        self.chain, self.worlds, self.trees, self.recoded = chain, worlds, trees, recoded
+        self.exact: list[ExactTree] | None = None
+        if exact:
+            self.exact = [fit_exact(chain, tree.link, releases, tree.possible) for tree in trees]
+        sizes = [len(levels) for levels in worlds.choices]
+        self._rest = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
+        self._sizes = sizes
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+        """See :class:`WorldLikelihood`."""
+        found: list[LikelihoodTerm] = []
+        alive = np.ones((members.size, stop - start), dtype=np.bool_)
+        score = np.zeros(alive.shape)
+        for i, tree in enumerate(self.trees):
+            last = self._last(tree.link)
+            rest = self._rest[last]
+            low, high = start // rest, (stop - 1) // rest + 1
+            codes, included = self._codes(tree.link, last, np.arange(low, high))
+            spread = np.arange(start, stop) // rest - low if rest > 1 else None
+            if self.exact is None:
+                impossible, log = fixed_changes(tree, self.chain, members, codes, included)
+            else:
+                wanted = alive if spread is None else _any_of(alive, spread, high - low)
+                impossible, log = exact_likelihood(self.exact[i], members, codes, included, wanted)
+            if spread is not None:
+                impossible, log = impossible[:, spread], log[:, spread]
+            if np.isneginf(log_wrong):
+                alive &= impossible == 0
+            else:
+                score += log + impossible * log_wrong
+                alive &= score > np.where(alive, score, -np.inf).max(axis=1, keepdims=True) - HOPELESS
+            found.append(LikelihoodTerm(tree.link.name, impossible, log))
+        for one in self.recoded:
+            impossible, log = self._of_recoding(one, members, np.arange(start, stop), alive)
+            alive &= impossible == 0
+            found.append(LikelihoodTerm(one.recoding.variable, impossible, log))
+        if self.exact is not None and np.isfinite(log_wrong):
+            # What was not worked out to the end must not look better than the rest.
+            found[-1].impossible[~alive] += int(1e6)
+        return found
+
+    def must_fill(self, members: Ints) -> Flags:
+        """See :class:`WorldLikelihood`."""
+        result = np.zeros(members.size, dtype=np.bool_)
+        for tree in self.trees:
+            result |= tree.must_fill(members)
+        for one in self.recoded:
+            result |= one.must_fill(members)
+        return result
+
+    def _of_recoding(self, one: Recoded, members: Ints, worlds: Ints, wanted: Flags) -> tuple[Ints, Floats]:
+        levels: dict[str, Codes] = {}
+        prefix = worlds
+        for i in range(len(self._sizes) - 1, -1, -1):
+            prefix, place = np.divmod(prefix, self._sizes[i])
+            levels[self.worlds.unknown[i]] = self.worlds.choices[i][place]
+        codes: dict[int, Codes] = {}
+        for name, own in levels.items():
+            codes |= {p: np.ascontiguousarray(c) for p, c in self.chain.part_codes(name, own).items()}
+        variable = one.recoding.variable
+        included = [
+            self.chain.observed(link.position, variable, levels[variable]) if variable in levels else None
+            for link in one.recoding.links
+        ]
+        return one.likelihood(members, levels, codes, included, wanted)
+
+    def _last(self, link: SequenceTree) -> int:
+        """The last unknown variable that the tree depends on."""
+        concerned = {*link.predictors, link.position}
+        return max(i for i, name in enumerate(self.worlds.unknown) if concerned & set(self.chain.positions[name]))
+
+    def _codes(self, link: SequenceTree, last: int, prefix: Ints) -> tuple[dict[int, Codes], Flags | None]:
+        """Codes by prefix of the unknown parts that the tree depends on, and whether the record is fitted."""
+        codes: dict[int, Codes] = {}
+        included: Flags | None = None
+        for i in range(last, -1, -1):
+            prefix, place = np.divmod(prefix, self._sizes[i])
+            name = self.worlds.unknown[i]
+            levels = self.worlds.choices[i][place]
+            concerned = {*link.predictors, link.position}
+            parts = self.chain.part_codes(name, levels)
+            codes |= {p: np.ascontiguousarray(c) for p, c in parts.items() if p in concerned}
+            if link.variable == name:
+                included = self.chain.observed(link.position, name, levels)
+        return codes, included
+
+
+def _any_of(alive: Flags, spread: Ints, size: int) -> Flags:
+    """Whether any world with the same beginning is left."""
+    first = np.searchsorted(spread, np.arange(size))
+    result: Flags = np.logical_or.reduceat(alive, first, axis=1)
+    return result

@@ -1,0 +1,151 @@
+"""Whether the assumed synthesizer can have made the releases."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from unveil._posterior.cache import Checked, keep, look_up
+from unveil._posterior.checked_options import CheckedOptions
+from unveil._posterior.fixed import FixedTree
+from unveil._posterior.likelihood import fit_fixed_trees
+from unveil._posterior.refit import figures_of, quietly
+from unveil._posterior.selection import pooled_label
+from unveil._posterior.settings_check import SettingsCheck, check_settings
+from unveil._posterior.tree_sequence import TreeSequence, build_chain
+from unveil.errors import DataError
+from unveil.limits import exceeds
+from unveil.notes import Note
+from unveil.trees.response import grid_is_kept
+
+__all__ = ["LARGEST_IMPOSSIBLE", "check_truth", "checked_chain", "grid_of_far_values"]
+
+LARGEST_IMPOSSIBLE = 0.001
+"""Share of released values that may be impossible where nothing else is said."""
+
+
+def checked_chain(
+    setting: CheckedOptions, hidden: list[str], largest_impossible: float, texts: list[str], *, thorough: bool
+) -> tuple[TreeSequence, list[FixedTree], SettingsCheck | None]:
+    """Codes of the files, after a look at whether the sequence can have made the releases.
+
+    Parameters
+    ----------
+    setting
+        What is asked.
+    hidden
+        Variables whose released values do not count.
+    largest_impossible
+        Largest share of released values that may be impossible.
+    texts
+        Receives warnings.
+    thorough
+        Whether the counts of possible values are looked at too.
+
+    Returns
+    -------
+    chain : Chain
+        Codes of the files.
+    trees : list of FixedTree
+        All trees, with all releases pooled.
+    check : SettingsCheck or None
+        Whether the counts fit.
+
+    Raises
+    ------
+    DataError
+        If too many released values are impossible.
+    """
+    options = tuple(hidden), largest_impossible, thorough
+    found = None if setting.candidates else look_up(setting.pair, setting.synthesizer, options)
+    if found is None:
+        found = _checked(setting, hidden, largest_impossible, thorough=thorough)
+        if not setting.candidates:
+            keep(setting.pair, setting.synthesizer, options, found)
+    texts.extend(found.texts)
+    return found.chain, found.trees, found.check
+
+
+_NOT_MADE = "the assumed synthesizer did not make"
+_GIVE = "give the settings and the original that the releases were made with"
+
+
+def _checked(setting: CheckedOptions, hidden: list[str], largest_impossible: float, *, thorough: bool) -> Checked:
+    texts: list[str] = []
+    pair, synthesizer = setting.pair, setting.synthesizer
+    everything = tuple(range(pair.n_releases))
+    chain = build_chain(pair, synthesizer, setting.candidates, hidden)
+    trees = fit_fixed_trees(chain, chain.links, everything)
+    overwritten = sorted({tree.link.variable for tree in trees if tree.n_impossible and _constant(chain, tree)})
+    if overwritten:
+        texts.append(
+            Note(
+                f"column {', '.join(map(repr, overwritten))} has one value in the releases, which the synthesizer "
+                "cannot have drawn for every record: taken as withheld"
+            )
+        )
+        chain = build_chain(pair, synthesizer, setting.candidates, [*hidden, *overwritten])
+        trees = fit_fixed_trees(chain, chain.links, everything)
+    impossible = sum(tree.n_impossible for tree in trees)
+    released = sum(int(drawn.sum()) for tree in trees for drawn in tree.link.released)
+    if released and exceeds(impossible / released, largest_impossible, unit=0.0):
+        worst = max(trees, key=lambda tree: tree.n_impossible)
+        closer = thorough and check_settings(chain, trees, everything).verdict == "finer"
+        hint = "; they follow the original more closely than these settings let them" if closer else ""
+        raise DataError(
+            Note(
+                f"{_NOT_MADE} {pooled_label(pair.labels)}: {impossible} of {released} released values are impossible "
+                f"under it, most in column {worst.link.variable!r} ({worst.n_impossible}){hint}; "
+                f"{_GIVE}",
+                f"{_NOT_MADE} the releases; {_GIVE}",
+            )
+        )
+    if impossible:
+        text = (
+            "released values are impossible under the assumed synthesizer and are left out; its settings may be others "
+            "than those that were used"
+        )
+        texts.append(Note(f"{impossible} of {released} {text}", f"some {text}"))
+    check = check_settings(chain, trees, everything) if thorough else None
+    if check is not None and check.warning is not None:
+        texts.append(check.warning)
+    return Checked(chain, trees, check, tuple(texts))
+
+
+def _constant(chain: TreeSequence, tree: FixedTree) -> bool:
+    """Whether all releases hold one value of a variable."""
+    name = tree.link.variable
+    released = chain.variables[name].codes[chain.n : chain.n + sum(z[tree.link.position].size for z in chain.z)]
+    return np.unique(released).size == 1
+
+
+def grid_of_far_values(chain: TreeSequence, trees: Sequence[FixedTree], unknown: Sequence[str]) -> str | None:
+    """Why the trees of some variable cannot stand for those of other worlds; None if all can.
+
+    A tree of numbers is fitted to whole steps from the smallest to the largest. Where a candidate, or one record, makes
+    the steps much larger than they otherwise are, ties between splits can fall in another way.
+    """
+    for tree in trees:
+        link = tree.link
+        response = chain.columns[link.position]
+        if response.values is None or link.variable not in unknown or not link.predictors:
+            continue
+        count = np.bincount(response.codes[link.fitted], minlength=response.n_levels)
+        if not grid_is_kept(response.values, count):
+            return f"a candidate of column {link.variable!r}, or one record, has a value far off or of many decimals"
+    return None
+
+
+def check_truth(setting: CheckedOptions, only: Sequence[str] | None) -> None:
+    """Check that the true original can have given the releases."""
+    synthesizer = quietly(setting.synthesizer, setting.pair.original)
+    impossible = sum(figures_of(synthesizer, release, only)[0] for release in setting.pair.releases)
+    if impossible:
+        raise DataError(
+            Note(
+                f"{_NOT_MADE} {pooled_label(setting.pair.labels)}: {impossible} released values are impossible under "
+                f"it; {_GIVE}",
+                f"{_NOT_MADE} the releases; {_GIVE}",
+            )
+        )

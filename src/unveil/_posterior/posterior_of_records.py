@@ -1,0 +1,254 @@
+"""From likelihood and prior to the posterior of every record."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
+
+__all__ = ["Posteriors", "RecordQuestion", "weigh"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+CELLS = 1 << 20
+"""Record-world pairs that are worked on at a time."""
+FEW_RECORDS = 256
+"""Records of a block where every one of them is slow."""
+KEPT = 5_000_000
+"""Most record-value pairs whose posterior is kept."""
+
+
+@dataclass(frozen=True, eq=False)
+class RecordQuestion:
+    """What is asked about each record.
+
+    Parameters
+    ----------
+    n_worlds, n_values
+        Number of worlds, and of values that they are grouped into.
+    value_of : callable
+        From numbers of worlds to the values they belong to.
+    truth_world : (n,) int64
+        World of every original record; -1: not among those looked at.
+    truth : (n,) int64
+        Value of every original record.
+    log_prior : callable
+        From records, start and stop to (r, stop - start) logarithms of the worlds' prior probabilities.
+    log_wrong
+        Logarithm of what an impossible value counts for: minus infinity, or more for an intruder who allows for
+        errors.
+    """
+
+    n_worlds: int
+    n_values: int
+    value_of: Callable[[Ints], Ints]
+    truth_world: Ints
+    truth: Ints
+    log_prior: Callable[[Ints, int, int], Floats]
+    log_wrong: float
+
+
+@dataclass(frozen=True, eq=False)
+class Posteriors:
+    """Answers, one per record.
+
+    Parameters
+    ----------
+    members : (r,) int64
+        The records.
+    truth : (r,) int64
+        Their values.
+    prior, posterior : (r,) float64
+        Probability of the truth.
+    likeliest : (r,) int64
+        Most probable value.
+    likeliest_probability : (r,) float64
+        Its probability.
+    possible_worlds : (r,) int64
+        Worlds that can have produced the release.
+    must_fill : (r,) bool
+        Whether some released value can have come from the record alone.
+    part : (r,) int64
+        Which part of the synthesizer raises the probability of the truth most; -1: none, or not known.
+    parts
+        Names of the parts.
+    probabilities : (r, v) float64 or None
+        Posterior of every value, where there are not too many.
+    """
+
+    members: Ints
+    truth: Ints
+    prior: Floats
+    posterior: Floats
+    likeliest: Ints
+    likeliest_probability: Floats
+    possible_worlds: Ints
+    must_fill: Flags
+    part: Ints
+    parts: tuple[str, ...]
+    probabilities: Floats | None
+
+    @property
+    def gain_bits(self) -> Floats:
+        """``log2(posterior / prior)``."""
+        with np.errstate(divide="ignore", invalid="ignore"):
+            return np.log2(self.posterior / self.prior)
+
+    @property
+    def normalised_gain(self) -> Floats:
+        """``(posterior - prior) / (1 - prior)``; 0 where the prior is certain."""
+        certain = self.prior >= 1
+        return np.where(certain, 0.0, (self.posterior - self.prior) / np.where(certain, 1.0, 1.0 - self.prior))
+
+    @classmethod
+    def joined(cls, blocks: list[Posteriors]) -> Posteriors:
+        """Blocks of records as one."""
+        names = ("members", "truth", "prior", "posterior", "likeliest", "likeliest_probability", "possible_worlds",
+                 "must_fill", "part")  # fmt: skip
+        kept = [block.probabilities for block in blocks]
+        whole = [one for one in kept if one is not None]
+        return cls(
+            **{name: np.concatenate([getattr(block, name) for block in blocks]) for name in names},
+            parts=blocks[0].parts,
+            probabilities=np.concatenate(whole) if len(whole) == len(blocks) else None,
+        )
+
+    def taken(self, order: Ints) -> Posteriors:
+        """The same records in another order."""
+        names = ("members", "truth", "prior", "posterior", "likeliest", "likeliest_probability", "possible_worlds",
+                 "must_fill", "part")  # fmt: skip
+        return Posteriors(
+            **{name: getattr(self, name)[order] for name in names},
+            parts=self.parts,
+            probabilities=None if self.probabilities is None else self.probabilities[order],
+        )
+
+
+def block_size(n_worlds: int, slow: bool) -> int:
+    """Most records that are worked on together."""
+    size = max(1, CELLS // max(n_worlds, 1))
+    return min(size, FEW_RECORDS) if slow else size
+
+
+def weigh(evidence: WorldLikelihood, question: RecordQuestion, members: Ints, *, keep: bool) -> Posteriors:
+    """Posterior of some records.
+
+    ``p(world | release) = prior * exp(log-likelihood) / sum``, over worlds without impossible values.
+
+    Parameters
+    ----------
+    evidence
+        The likelihood.
+    question
+        Worlds, values and prior.
+    members : (r,) int64
+        The records.
+    keep
+        Whether the probabilities of all values are kept.
+
+    Returns
+    -------
+    Weighed
+        The answers.
+    """
+    r = members.size
+    rows = np.arange(r)
+    mass = np.zeros((r, question.n_values))
+    prior_mass = np.zeros((r, question.n_values))
+    top = np.full(r, -np.inf)
+    possible = np.zeros(r, dtype=np.int64)
+    width = max(1, CELLS // r)
+    part = np.full(r, -1, dtype=np.int64)
+    parts: tuple[str, ...] = ()
+    for start in range(0, question.n_worlds, width):
+        stop = min(start + width, question.n_worlds)
+        log_prior = question.log_prior(members, start, stop)
+        steps = evidence.steps(members, start, stop, question.log_wrong)
+        parts = tuple(step.name for step in steps)
+        impossible = sum((step.impossible for step in steps), start=np.zeros((r, stop - start), dtype=np.int64))
+        log = log_prior + sum((step.log for step in steps), start=np.zeros((r, stop - start)))
+        possible += ((impossible == 0) & ~np.isneginf(log_prior)).sum(axis=1)
+        log = _penalised(log, impossible, question.log_wrong)
+        if stop - start == question.n_worlds:
+            part = _telling_part(steps, log_prior, question.truth_world[members], question.log_wrong)
+        value = question.value_of(np.arange(start, stop))
+        rise = np.maximum(top, log.max(axis=1))
+        with np.errstate(invalid="ignore"):
+            mass *= np.where(np.isneginf(top), 0.0, np.exp(top - rise))[:, None]
+            weight = np.where(np.isneginf(log), 0.0, np.exp(log - np.where(np.isneginf(rise), 0.0, rise)[:, None]))
+        top = rise
+        _add_by_value(mass, weight, value)
+        _add_by_value(prior_mass, np.exp(log_prior), value)
+    total = mass.sum(axis=1)
+    # Nothing is learnt where no world is left; the caller has made sure that the truth is one.
+    empty = total == 0
+    mass[empty] = prior_mass[empty]
+    mass /= mass.sum(axis=1)[:, None]
+    prior_mass /= prior_mass.sum(axis=1)[:, None]
+    truth = question.truth[members]
+    likeliest = mass.argmax(axis=1)
+    return Posteriors(
+        members,
+        truth,
+        prior_mass[rows, truth],
+        mass[rows, truth],
+        likeliest,
+        mass[rows, likeliest],
+        possible,
+        evidence.must_fill(members),
+        part,
+        parts,
+        mass if keep else None,
+    )
+
+
+def _penalised(log: Floats, impossible: Ints, log_wrong: float) -> Floats:
+    if np.isneginf(log_wrong):
+        return np.where(impossible == 0, log, -np.inf)
+    return log + impossible * log_wrong
+
+
+def _add_by_value(mass: Floats, weight: Floats, value: Ints) -> None:
+    """Add the weights of worlds to their values."""
+    if mass.shape[1] == weight.shape[1] and (value == np.arange(value.size)).all():
+        mass += weight
+    elif value.size == 1 or (np.diff(value) == 1).all():
+        mass[:, value[0] : value[0] + value.size] += weight
+    else:
+        for row in range(mass.shape[0]):
+            mass[row] += np.bincount(value, weights=weight[row], minlength=mass.shape[1])
+
+
+def _telling_part(steps: Sequence[LikelihoodTerm], log_prior: Floats, truth: Ints, log_wrong: float) -> Ints:
+    """The part at which the probability of the truth rises most, parts taken one after the other."""
+    r = log_prior.shape[0]
+    rows = np.arange(r)
+    best, part = np.full(r, 1e-9), np.full(r, -1, dtype=np.int64)
+    log = log_prior.copy()
+    before = _log_share(log, rows, truth)
+    for i, step in enumerate(steps):
+        log = _penalised(log + step.log, step.impossible, log_wrong)
+        after = _log_share(log, rows, truth)
+        with np.errstate(invalid="ignore"):
+            rise = after - before
+        rises = rise > best
+        best[rises], part[rises] = rise[rises], i
+        before = after
+    return part
+
+
+def _log_share(log: Floats, rows: Ints, truth: Ints) -> Floats:
+    """Logarithm of the probability of the truth; minus infinity where it, or everything, is ruled out."""
+    top = log.max(axis=1)
+    top = np.where(np.isneginf(top), 0.0, top)
+    own = log[rows, truth]
+    share = np.full(own.size, -np.inf)
+    left = ~np.isneginf(own)
+    share[left] = own[left] - top[left] - np.log(np.exp(log[left] - top[left, None]).sum(axis=1))
+    return share

@@ -1,0 +1,375 @@
+"""How the likelihood of the worlds is had: which evidence fits a synthesizer and a question."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.checked_options import CheckedOptions, make_setting
+from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood, Table
+from unveil._posterior.fixed import FixedTree
+from unveil._posterior.intruder_errors import with_errors
+from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, links_concerned
+from unveil._posterior.outcomes import levels_in_intervals, make_question
+from unveil._posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_chain, grid_of_far_values
+from unveil._posterior.possible_values import make_worlds
+from unveil._posterior.recoded import Recoded, recodings_concerned
+from unveil._posterior.refit import Altered, DeltaLikelihood, RefitLikelihood
+from unveil._posterior.result import DONOR_SHARES
+from unveil._posterior.settings_check import SettingsCheck
+from unveil._posterior.simulated import SimulatedLikelihood, fit_is_random
+from unveil._posterior.tree_methods import concerned, drawn_by_trees, refusal, without_likelihood
+from unveil._posterior.tree_sequence import TreeSequence, check_released, plain_chain, used_by
+from unveil.columns import Pair
+from unveil.errors import CallError, DataError
+from unveil.files.nearest import near_matches
+from unveil.notes import Note
+from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY
+
+__all__ = ["PosteriorProblem", "check_maker", "make_study"]
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+MOST_EXACT = 200_000_000
+MOST_FIXED = 20_000_000_000
+"""Most record-world pairs that are worked on."""
+MOST_VALUES = 50_000_000
+"""Most values that a posterior is kept of while one record is worked on."""
+
+
+class PosteriorProblem:
+    """A setting with its worlds, and how their likelihood is found.
+
+    Parameters
+    ----------
+    setting
+        What is asked.
+    chain
+        Codes of the files.
+    kind
+        "cart", "catall", "histogram", "delta", "refit" or "simulated".
+    left_out
+        Impossible released values by variable.
+    texts
+        Warnings.
+    trees
+        The trees of a sequence, with all releases pooled.
+    check
+        Whether the counts of the releases fit the assumed settings, where that was asked.
+    only
+        Variables of a fitted sequence whose probabilities are asked for; None for all.
+    """
+
+    def __init__(
+        self,
+        setting: CheckedOptions,
+        chain: TreeSequence,
+        kind: str,
+        left_out: Mapping[str, int],
+        texts: list[str],
+        trees: Sequence[FixedTree] = (),
+        check: SettingsCheck | None = None,
+        only: Sequence[str] | None = None,
+    ):
+        self.setting, self.chain, self.kind = setting, chain, kind
+        self.trees = {tree.link.position: tree for tree in trees}
+        self.left_out, self.warnings, self.check, self.only = left_out, texts, check, only
+        intervals = setting.targets if setting.intervals else ()
+        among = {name: _among(chain, setting, name) for name in (*setting.candidates, *intervals)}
+        self.worlds = make_worlds(chain, setting.unknown, among)
+        self.structures = (
+            setting.structures if kind == "cart" else (("simulated",) if kind == "simulated" else ("exact",))
+        )
+        self.question, self.label_of = make_question(setting, chain, self.worlds)
+        for low, high in setting.intervals:
+            if f"{low:.15g} to {high:.15g}" not in self._called():
+                text = f"no value of the files lies in the interval {low:.15g} to {high:.15g}; it is left out"
+                texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))
+        self._simulated: dict[tuple[int, ...], SimulatedLikelihood] = {}
+        self._check_size()
+
+    def _called(self) -> set[object]:
+        """What the values are called."""
+        return {self.label_of(value) for value in range(self.question.n_values)}
+
+    @property
+    def likelihood(self) -> str:
+        """How the likelihood was found, in words."""
+        return {
+            "cart": DONOR_SHARES,
+            "catall": "closed form of the saturated multinomial",
+            "histogram": "closed form of the noised histogram",
+            "delta": "the synthesizer's own",
+            "refit": "the synthesizer fitted to every world",
+            "simulated": f"{self.setting.replicates} simulated files per world",
+        }[self.kind]
+
+    def slow(self, structure: str) -> bool:
+        """Whether every record takes its time."""
+        return self.kind != "cart" or structure == "exact"
+
+    @property
+    def compiles(self) -> bool:
+        """Whether the first record may have to wait for a compiler."""
+        return self.kind == "cart"
+
+    def evidence(self, releases: Sequence[int], structure: str) -> list[tuple[WorldLikelihood, Ints]]:
+        """Evidence, and the records that it is meant for if not for all."""
+        s = self.setting
+        if self.kind == "cart":
+            if s.intruder_errors:
+                return [
+                    (self._cart(chain, releases, structure), own)
+                    for chain, own in with_errors(self.chain, s.intruder_errors, s.members, s.seed)
+                ]
+            return [(self._cart(self.chain, releases, structure), s.members)]
+        if self.kind in ("catall", "histogram"):
+            return [(self._table(releases), s.members)]
+        altered = Altered(s.pair, self.chain, self.worlds)
+        if self.kind == "delta":
+            labels = [self.worlds.label(w, self.chain) for w in range(self.worlds.size)]
+            return [(DeltaLikelihood(s.synthesizer, labels), s.members)]
+        if self.kind == "refit":
+            files = [s.pair.releases[r] for r in releases]
+            return [(RefitLikelihood(altered, s.synthesizer, files, self.only), s.members)]
+        names = [name for name in s.pair.original.names if name not in self.chain.withheld]
+        found = SimulatedLikelihood(altered, s.synthesizer, self.chain, names, releases, s.replicates, s.seed)
+        self._simulated[tuple(releases)] = found
+        return [(found, s.members)]
+
+    def largest_mean_gain(self, releases: Sequence[int]) -> float | None:
+        """Upper bound of the mean normalised gain, where releases come from bootstrap samples of the original.
+
+        A record is in none of the samples of m releases with a probability of ``q = (1 - 1/n)^(n m)``, whatever its
+        values are. The posterior is a mixture over the samples, and equals the prior for those that the record is not
+        in; averaged over releases, ``E[(posterior - prior) / (1 - prior)] <= 1 - q``.
+        """
+        if not _is_proper(self.setting.synthesizer):
+            return None
+        n = self.setting.pair.n_original
+        return 1 - (1 - 1 / n) ** (n * len(releases))
+
+    def monte_carlo_error(self, members: Ints) -> Floats | None:
+        """Standard error of the posterior of the truth by record, where it was simulated now; NaN elsewhere."""
+        if self.kind != "simulated":
+            return None
+        errors = np.full(members.size, np.nan)
+        simulated = self._simulated.get(self.setting.groups[0])
+        for i, record in enumerate(members):
+            logs = simulated.errors.get(int(record)) if simulated else None
+            if logs is None:
+                continue
+            logs = logs + self.question.log_prior(members[i : i + 1], 0, self.question.n_worlds)
+            weight = np.exp(logs - logs.max(axis=1, keepdims=True))
+            truth = self.question.value_of(np.arange(self.question.n_worlds)) == self.question.truth[record]
+            errors[i] = float((weight[:, truth].sum(axis=1) / weight.sum(axis=1)).std())
+        return errors
+
+    def _cart(self, chain: TreeSequence, releases: Sequence[int], structure: str) -> WorldLikelihood:
+        links = links_concerned(chain, self.worlds.unknown)
+        if chain is self.chain and len(releases) == len(chain.z):
+            trees = [self.trees[link.position] for link in links]
+        else:
+            trees = fit_fixed_trees(chain, links, releases)
+        if self.setting.intruder_errors:
+            # Such an intruder cannot tell which values to leave out.
+            trees = [replace(tree, possible=tree.link.released) for tree in trees]
+        exact = structure == "exact"
+        recoded = [
+            Recoded(chain, one, releases, exact=exact) for one in recodings_concerned(chain, self.worlds.unknown)
+        ]
+        return CartLikelihood(chain, self.worlds, trees, releases, exact=exact, recoded=recoded)
+
+    def _table(self, releases: Sequence[int]) -> WorldLikelihood:
+        s, chain = self.setting, self.chain
+        names = [name for name in s.pair.original.names if name not in chain.withheld]
+        if len(names) < len(s.pair.original.names):
+            raise DataError(f"a release lacks column {chain.withheld[0]!r}; cells need all columns")
+        ends = np.cumsum([chain.n, *s.pair.n_synthetic])
+        released = [
+            np.concatenate([chain.variables[name].codes[ends[r] : ends[r + 1]] for r in releases]) for name in names
+        ]
+        original = [chain.original[name] for name in names]
+        if self.kind == "catall":
+            n_levels = [chain.variables[name].n_levels for name in names]
+            return CatallLikelihood(Table(original, released, n_levels, names, self.worlds), s.synthesizer.prior)
+        # The cells are those that were declared, with the levels that nobody has; amounts are told apart by part only.
+        public = {column.name: column for column in s.synthesizer.public_columns(s.pair.original)}
+        coarse = {name: public[name].table(chain.variables[name].values) for name in names}
+        asked = dict(zip(self.worlds.unknown, self.worlds.choices, strict=True))
+        for name, own, seen in zip(names, original, released, strict=True):
+            if any((coarse[name][codes] < 0).any() for codes in (own, seen, asked.get(name, own[:0]))):
+                raise DataError(f"column {name!r} holds values that are not declared; the assumed synthesizer has none")
+        table = Table(
+            [coarse[name][own] for name, own in zip(names, original, strict=True)],
+            [coarse[name][seen] for name, seen in zip(names, released, strict=True)],
+            [public[name].n_levels for name in names], names, self.worlds, coarse,
+        )  # fmt: skip
+        if len(releases) > 1 and table.n_combinations < 2:
+            raise DataError("there is only one cell; nothing is learnt from it")
+        scale = SENSITIVITY[s.synthesizer.neighbours] / s.synthesizer.epsilon
+        return HistogramLikelihood(table, s.synthesizer.prior, scale)
+
+    def _check_size(self) -> None:
+        pairs = self.question.n_worlds * self.setting.members.size
+        most = MOST_EXACT if "exact" in self.structures else MOST_FIXED
+        if (pairs > most and self.setting.time_limit is None) or self.question.n_values > MOST_VALUES:
+            raise CallError(
+                f"{self.question.n_worlds} worlds for {self.setting.members.size} records are too many for structure "
+                f"{self.structures[-1]!r}; name candidates, fewer records, or more that the intruder knows"
+            )
+
+
+def _among(chain: TreeSequence, setting: CheckedOptions, name: str) -> NDArray[np.int32]:
+    """Levels in question: the user's candidates in their order, then the truths of the records looked at."""
+    named = levels_in_intervals(setting, chain, name) if setting.intervals else chain.further[name]
+    given, first = np.unique(named, return_index=True)
+    truths = np.setdiff1d(chain.original[name][setting.members], given)
+    return np.concatenate([given[np.argsort(first)], truths]).astype(np.int32)
+
+
+def make_study(
+    setting: CheckedOptions, withheld: Iterable[str], largest_impossible: float, *, thorough: bool
+) -> PosteriorProblem:
+    """Find out how the likelihood can be had, and whether the synthesizer can have made the releases."""
+    pair, synthesizer = setting.pair, setting.synthesizer
+    hidden = list(withheld)
+    for name in hidden:
+        if name not in pair.original:
+            raise CallError(f"withheld: there is no column {name!r}{near_matches(name, pair.original.names)}")
+    texts: list[str] = []
+    reason = None
+    if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
+        lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
+        reason = refusal(synthesizer, setting.unknown, {*hidden, *lacking})
+        if reason is None:
+            chain, trees, check = checked_chain(setting, hidden, largest_impossible, texts, thorough=thorough)
+            reason = grid_of_far_values(chain, trees, setting.unknown)
+        if reason is None:
+            if setting.intruder_errors and (broken := recodings_concerned(chain, setting.unknown)):
+                one = broken[0]
+                raise CallError(
+                    f"intruder_errors: column {one.variable!r} is a recoding of {one.sources[0]!r}, which a wrong "
+                    "record would break; name other targets, or leave the one column out of the files"
+                )
+            left_out = {tree.link.name: tree.n_impossible for tree in trees if tree.n_impossible}
+            return PosteriorProblem(setting, chain, "cart", left_out, texts, trees, check)
+        texts.clear()
+    chain = _plain(setting, hidden)
+    kind, only = _kind(setting, chain.withheld), None
+    if kind == "refit":
+        if isinstance(synthesizer, CartSynthesizer):
+            only = _asked(setting, chain)
+        elif chain.withheld:
+            raise DataError(
+                f"the release has no column {chain.withheld[0]!r}, or it is withheld: a synthesizer's own "
+                "likelihood is that of all columns; give the released column"
+            )
+        if reason is not None:
+            text = "the synthesizer is fitted anew for every record and value, which takes long"
+            texts.append(Note(f"{reason}: {text}", text))
+    if kind == "simulated":
+        texts.extend(_on_simulation(setting, chain, reason))
+    if setting.intruder_errors:
+        raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
+    study = PosteriorProblem(setting, chain, kind, {}, texts, only=only)
+    if kind in ("refit", "catall"):
+        check_truth(setting, only)
+    return study
+
+
+def _asked(setting: CheckedOptions, chain: TreeSequence) -> list[str]:
+    """The released variables whose probabilities can depend on the unknown ones."""
+    synthesizer = setting.synthesizer
+    drawn = drawn_by_trees(synthesizer)
+    names = []
+    for plan in synthesizer.plans:
+        name = plan.variable.name
+        if name not in chain.withheld and concerned(plan, setting.unknown):
+            check_released(chain, name, used_by(chain, plan, drawn[name]))
+            names.append(name)
+    return names
+
+
+def _on_simulation(setting: CheckedOptions, chain: TreeSequence, reason: str | None) -> list[str]:
+    """What is to be said of a simulated likelihood."""
+    synthesizer, n = setting.synthesizer, setting.pair.n_original
+    name = (
+        without_likelihood(synthesizer, setting.unknown, chain.withheld)
+        if isinstance(synthesizer, CartSynthesizer)
+        else None
+    )
+    what, hint = "the synthesizer has no likelihood", ""
+    if name is not None and not synthesizer.proper:
+        what = f"{reason}, which gives no probabilities"
+        drawn = drawn_by_trees(synthesizer)
+        users = [plan for plan in synthesizer.plans if name in used_by(chain, plan, drawn[plan.variable.name])]
+        if name not in setting.targets and not users:
+            hint = f"; withheld=[{name!r}] gives the exact posterior of an intruder who does without this column"
+    text = "the posterior is simulated from the count of the record's own combination, a weak lower bound"
+    texts: list[str] = [Note(f"{what}: {text}{hint}", text)]
+    if _is_proper(synthesizer):
+        left_out = f"a record is left out of the fit of a release with a probability of {(1 - 1 / n) ** n:.2f}"
+        text = (
+            f"proper synthesis: {left_out}, and nothing is learnt of it then; on average the normalised gain lies "
+            "between what was simulated and largest_mean_gain"
+        )
+        texts.append(Note(text))
+    return texts
+
+
+def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
+    """Check that a synthesizer can have made the releases, as far as its likelihood tells.
+
+    Raises
+    ------
+    DataError
+        If it cannot.
+    """
+    setting = make_setting(
+        pair, synthesizer, target=target, known="all", candidates=None, prior="uniform", structure="fixed",
+        records="all", sample=None, releases="pooled", intruder_errors=0, time_limit=None, seed=0, replicates=2,
+    )  # fmt: skip
+    maker = setting.synthesizer
+    if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, setting.unknown) is None:
+        checked_chain(setting, [], LARGEST_IMPOSSIBLE, [], thorough=True)
+    elif _kind(setting) in ("refit", "catall"):
+        check_truth(setting, None)
+
+
+def _is_proper(synthesizer: Any) -> bool:
+    """Whether every release is drawn from a fit to a bootstrap sample."""
+    return isinstance(synthesizer, CartSynthesizer) and synthesizer.proper
+
+
+def _kind(setting: CheckedOptions, withheld: Collection[str] = ()) -> str:
+    synthesizer = setting.synthesizer
+    if isinstance(synthesizer, CatallSynthesizer):
+        return "catall" if synthesizer.epsilon is None or math.isinf(synthesizer.epsilon) else "histogram"
+    if callable(getattr(synthesizer, "delta_log_prob", None)):
+        return "delta"
+    if isinstance(synthesizer, CartSynthesizer):
+        unknown = synthesizer.proper or without_likelihood(synthesizer, setting.unknown, withheld)
+        return "simulated" if unknown else "refit"
+    # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
+    if callable(getattr(synthesizer, "log_prob", None)) and not fit_is_random(synthesizer):
+        return "refit"
+    if callable(getattr(synthesizer, "sample", None)):
+        return "simulated"
+    raise CallError("synthesizer: it has neither log_prob(frame) nor sample(n, seed=...)")
+
+
+def _plain(setting: CheckedOptions, hidden: Sequence[str]) -> TreeSequence:
+    pair, synthesizer = setting.pair, setting.synthesizer
+    names = pair.original.names
+    kinds = dict(getattr(synthesizer, "kinds", None) or {})
+    special = dict(getattr(synthesizer, "special_codes", None) or {})
+    return plain_chain(pair, names, kinds, special, setting.candidates, hidden)

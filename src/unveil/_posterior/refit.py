@@ -1,0 +1,155 @@
+"""The likelihood of any synthesizer that knows its own probability: fitted anew for every record and world."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from unveil._posterior.likelihood import LikelihoodTerm
+from unveil._posterior.possible_values import PossibleValues
+from unveil._posterior.tree_sequence import TreeSequence
+from unveil.columns import Pair
+from unveil.errors import CallError
+from unveil.files import Source
+from unveil.synthesis.any_synthesizer import fitted_anew, value_order
+from unveil.synthesis.likelihood import log_probability
+
+__all__ = ["Altered", "DeltaLikelihood", "RefitLikelihood", "as_figures", "figures_of", "quietly"]
+
+Ints = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Floats = NDArray[np.float64]
+Flags = NDArray[np.bool_]
+
+ALL = "all variables"
+FIT = 1
+"""Seed of fits that are random: what is fitted for a figure is not released."""
+
+
+class Altered:
+    """The original with the unknown values of one record replaced.
+
+    Records come in the order of their values, and the one in question last: what a synthesizer draws may depend on
+    their order, and that of the file is not to matter.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    chain
+        Their codes.
+    worlds
+        What is unknown.
+    """
+
+    def __init__(self, pair: Pair, chain: TreeSequence, worlds: PossibleValues):
+        self.pair, self.chain, self.worlds = pair, chain, worlds
+        self.levels = worlds.levels()
+        self.order = value_order(pair.original)
+
+    def source(self, record: int, world: int) -> Source:
+        """The original with a record moved to a world."""
+        original = self.pair.original
+        rows = np.append(self.order[self.order != record], record)
+        changed: dict[str, pa.ChunkedArray] = {}
+        for name, by_world in self.levels.items():
+            codes = self.chain.original[name].copy()
+            codes[record] = by_world[world]
+            values = self.chain.variables[name].values
+            taken = values.take(pa.array(codes[rows], mask=codes[rows] == len(values)))
+            changed[name] = pa.chunked_array([taken])
+
+        def fetch(name: str) -> pa.ChunkedArray:
+            return changed[name] if name in changed else original.fetch(name).take(pa.array(rows))
+
+        return replace(original, fetch=fetch, path=None, form=None, native=None)
+
+
+def quietly(synthesizer: Any, original: Any) -> Any:
+    """A copy of a synthesizer, fitted without repeating its warnings; the figures do not depend on a secret seed."""
+    return fitted_anew(synthesizer, original, seed=FIT)
+
+
+def as_figures(found: Any) -> tuple[int, float]:
+    """Impossible values and log-likelihood, however a synthesizer gives them."""
+    if hasattr(found, "n_impossible"):
+        return int(found.n_impossible), float(found.finite)
+    if isinstance(found, tuple):
+        return int(found[0]), float(found[1])
+    if hasattr(found, "total"):
+        found = found.total
+    total = float(np.sum(found))
+    if np.isnan(total):
+        raise CallError("the synthesizer's log_prob is not a number")
+    return (1, 0.0) if np.isneginf(total) else (0, total)
+
+
+def figures_of(fitted: Any, release: Any, only: Sequence[str] | None) -> tuple[int, float]:
+    """Impossible values and log-likelihood of a release, of a sequence for some variables only."""
+    if only is None:
+        return as_figures(fitted.log_prob(release))
+    return as_figures(log_probability(fitted.plans, release, only))
+
+
+class RefitLikelihood:
+    """Likelihood by ``fit(D).log_prob(Z)``.
+
+    Parameters
+    ----------
+    altered
+        The worlds as files.
+    synthesizer
+        What is fitted.
+    releases
+        Released files, pooled.
+    only
+        Variables of a sequence whose probabilities are asked for; None for the whole of ``log_prob``.
+    """
+
+    def __init__(self, altered: Altered, synthesizer: Any, releases: Sequence[Any], only: Sequence[str] | None = None):
+        self.altered, self.synthesizer, self.releases = altered, synthesizer, list(releases)
+        self.only = only
+
+    def figures(self, source: Any) -> tuple[int, float]:
+        """Impossible values and log-likelihood of the releases under a fit."""
+        fitted = quietly(self.synthesizer, source)
+        both = [figures_of(fitted, release, self.only) for release in self.releases]
+        return sum(one[0] for one in both), sum(one[1] for one in both)
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+        """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
+        impossible = np.zeros((members.size, stop - start), dtype=np.int64)
+        log = np.zeros((members.size, stop - start))
+        for i, record in enumerate(members):
+            for w in range(start, stop):
+                source = self.altered.source(int(record), w)
+                impossible[i, w - start], log[i, w - start] = self.figures(source)
+        return [LikelihoodTerm(ALL, impossible, log)]
+
+    def must_fill(self, members: Ints) -> Flags:
+        """See :class:`unveil._posterior.likelihood.WorldLikelihood`; not known here."""
+        return np.zeros(members.size, dtype=np.bool_)
+
+
+class DeltaLikelihood:
+    """Likelihood by the synthesizer's own ``delta_log_prob(record, candidates) -> (impossible, log)``."""
+
+    def __init__(self, synthesizer: Any, labels: Sequence[object]):
+        self.synthesizer, self.labels = synthesizer, list(labels)
+
+    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+        """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
+        impossible = np.zeros((members.size, stop - start), dtype=np.int64)
+        log = np.zeros((members.size, stop - start))
+        for i, record in enumerate(members):
+            impossible[i], log[i] = self.synthesizer.delta_log_prob(int(record), self.labels[start:stop])
+        return [LikelihoodTerm(ALL, impossible, log)]
+
+    def must_fill(self, members: Ints) -> Flags:
+        """See :class:`unveil._posterior.likelihood.WorldLikelihood`; not known here."""
+        return np.zeros(members.size, dtype=np.bool_)

@@ -1,0 +1,182 @@
+"""Work through the records, block by block: in a given time, and going on where an earlier run stopped."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.checkpoint import Checkpoint
+from unveil._posterior.likelihood import WorldLikelihood
+from unveil._posterior.posterior_of_records import KEPT, Posteriors, RecordQuestion, block_size, weigh
+from unveil._posterior.problem import PosteriorProblem
+
+__all__ = ["Progress", "work_out"]
+
+Ints = NDArray[np.int64]
+Progress = Callable[[int, int, str], None]
+
+GROWTH = 4
+"""Most times that a block is larger than the one before, where time is limited."""
+SHORTEST = 1e-6
+"""Seconds that a block takes at least, so that a speed can be told."""
+
+
+def work_out(
+    study: PosteriorProblem,
+    groups: Sequence[tuple[int, ...]],
+    labels: Sequence[str],
+    *,
+    time_limit: float | None = None,
+    kept: Checkpoint | None = None,
+    progress: Progress | None = None,
+) -> list[dict[str, Posteriors]]:
+    """Weigh all records, or as many as there is time for.
+
+    Parameters
+    ----------
+    study
+        Records, worlds and their likelihood.
+    groups
+        Releases that are pooled, by entry of the result.
+    labels
+        What these are called.
+    time_limit
+        Seconds of wall clock. What is left is divided evenly among the entries and structures that are still to come.
+        The first record of each is always worked out; of trees that are walked it does not count, since it may have to
+        wait for a compiler.
+    kept
+        Finished blocks; removed once all is done.
+    progress
+        Called with records done, their total and what is being done.
+
+    Returns
+    -------
+    list of dict
+        By entry and structure the records that were worked out, in the order in which they were asked for.
+    """
+    setting = study.setting
+    limited = time_limit is not None
+    order = setting.in_random_order() if limited else np.arange(setting.members.size)
+    tasks = [(g, name) for name in study.structures for g in range(len(groups))]
+    total, done, left = order.size * len(tasks), 0, time_limit or math.inf
+    outcomes: list[dict[str, Posteriors]] = [{} for _ in groups]
+    complete = False
+    try:
+        for at, (g, name) in enumerate(tasks):
+            began = time.monotonic()
+            found: list[Posteriors] = []
+            for block in _blocks(study, groups[g], (g, name), order, left / (len(tasks) - at), kept):
+                began = began if found or not study.compiles else time.monotonic()
+                found.append(block)
+                done += block.members.size
+                if progress:
+                    progress(done, total, f"{labels[g]}, {name}")
+            left -= time.monotonic() - began
+            whole = Posteriors.joined(found)
+            outcomes[g][name] = whole.taken(np.argsort(order[: whole.members.size])) if limited else whole
+        complete = done == total
+    finally:
+        if kept and complete:
+            kept.remove()
+        elif kept:
+            kept.write()
+    return outcomes
+
+
+def _blocks(
+    study: PosteriorProblem,
+    releases: Sequence[int],
+    task: tuple[int, str],
+    order: Ints,
+    seconds: float,
+    kept: Checkpoint | None,
+) -> Iterator[Posteriors]:
+    """Weigh block after block, until the time is over.
+
+    Where time is limited, the first record is a block of its own. Blocks grow from there, but not beyond what the time
+    that is left is expected to do. Records that an earlier run has finished cost nothing, in whatever order it took
+    them; here they come in this order, and what lies beyond the place that is reached stays in the file.
+    """
+    evidence: list[tuple[WorldLikelihood, Ints]] | None = None
+    began, limited = math.inf if study.compiles else time.monotonic(), math.isfinite(seconds)
+    most = block_size(study.question.n_worlds, study.slow(task[1]))
+    members = study.setting.members[order]
+    known = _Known(kept.done(task) if kept else None, study.setting.pair.n_original)
+    start, size = 0, 1 if limited else most
+    while start < members.size:
+        before = time.monotonic()
+        left = np.flatnonzero(~known.has(members[start:]))
+        if left.size and left[0] == 0:
+            if before - began >= seconds:
+                return
+            evidence = study.evidence(releases, task[1]) if evidence is None else evidence
+            # As many as are wanted, without those that are known between them.
+            stop = start + (int(left[size]) if left.size > size else members.size - start)
+            rows = start + left[:size]
+            block = _weigh_apart(evidence, study.question, members[rows], order.size)
+            if kept:
+                kept.store(task, block)
+            now = time.monotonic()
+            if limited and math.isfinite(began):
+                speed = rows.size / max(now - before, SHORTEST)
+                size = int(min(GROWTH * size, max(1.0, speed * (began + seconds - now)), most))
+            block = known.joined(block, members[start:stop])
+        else:
+            stop = start + (int(left[0]) if left.size else members.size - start)
+            block = known.joined(None, members[start:stop])
+        start = stop
+        began = min(began, time.monotonic())
+        yield block
+
+
+class _Known:
+    """Records that an earlier run has finished.
+
+    Parameters
+    ----------
+    found
+        Their figures, or None.
+    n
+        Number of original records.
+    """
+
+    def __init__(self, found: Posteriors | None, n: int):
+        self.found = found
+        self.place = np.full(n, -1, dtype=np.int64)
+        if found is not None:
+            self.place[found.members] = np.arange(found.members.size)
+
+    def has(self, members: Ints) -> NDArray[np.bool_]:
+        """(r,) whether records are finished."""
+        known: NDArray[np.bool_] = self.place[members] >= 0
+        return known
+
+    def joined(self, block: Posteriors | None, members: Ints) -> Posteriors:
+        """Finished records and those of a block, in the order of ``members``."""
+        own = self.place[members]
+        if self.found is None or not (own >= 0).any():
+            assert block is not None
+            return block
+        known = self.found.taken(own[own >= 0])
+        whole = known if block is None else Posteriors.joined([known, block])
+        return whole.taken(np.argsort(whole.members)[np.argsort(np.argsort(members))])
+
+
+def _weigh_apart(
+    evidence: list[tuple[WorldLikelihood, Ints]], question: RecordQuestion, members: Ints, n_members: int
+) -> Posteriors:
+    """Weigh records, each with the evidence that is meant for it."""
+    keep = n_members * question.n_values <= KEPT
+    if len(evidence) == 1:
+        return weigh(evidence[0][0], question, members, keep=keep)
+    second = np.isin(members, evidence[1][1])
+    order, parts = [], []
+    for (one, _), chosen in zip(evidence, (np.flatnonzero(~second), np.flatnonzero(second)), strict=True):
+        if chosen.size:
+            parts.append(weigh(one, question, members[chosen], keep=keep))
+            order.append(chosen)
+    return Posteriors.joined(parts).taken(np.argsort(np.concatenate(order)))

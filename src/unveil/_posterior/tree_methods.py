@@ -1,0 +1,221 @@
+"""How each variable of a sequence takes part in the likelihood: what its method says, and what can be walked.
+
+Of two methods it is known how they draw: CART from the leaf of a tree, ``sample`` from all donors, which is a tree
+without predictors. Such variables are walked, one record at a time. What any other method makes of a record is not
+guessed at: it is asked for probabilities after a fit to every world, and where it has none, it is simulated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.cart import CartMethod
+from unveil.synthesis.encoding import EncodedVariable
+from unveil.synthesis.method_choice import choose_methods
+from unveil.synthesis.methods.sample import Sample
+from unveil.synthesis.plan import Plan
+from unveil.synthesis.protocol import VariableMethod
+from unveil.trees import Settings
+
+__all__ = ["DrawnFromLeaves", "concerned", "drawn_by_trees", "refusal", "sources", "without_likelihood"]
+
+
+@dataclass(frozen=True)
+class DrawnFromLeaves:
+    """How the parts of a variable are drawn where each comes from the leaf of a tree.
+
+    Parameters
+    ----------
+    settings
+        How the tree is grown.
+    by_predictors
+        Whether there are predictors; without them all donors are one leaf.
+    """
+
+    settings: Settings
+    by_predictors: bool
+
+
+def concerned(plan: Plan, unknown: Iterable[str]) -> bool:
+    """Whether the probability of a variable's released values can depend on the unknown variables."""
+    rules = {name for rule in plan.rules for name in rule.variables}
+    return not {plan.variable.name, *plan.predictors, *rules}.isdisjoint(unknown)
+
+
+def drawn_by_trees(synthesizer: CartSynthesizer) -> dict[str, DrawnFromLeaves | str]:
+    """By variable, how it is drawn; or why that is not the way of a tree that can be walked."""
+    names = [plan.variable.name for plan in synthesizer.plans]
+    methods, parts = choose_methods(names, synthesizer.cart, synthesizer.methods, synthesizer.smoothing)
+    found = {}
+    for plan in synthesizer.plans:
+        name = plan.variable.name
+        # A number that can be missing has a part that says so; a candidate can be the first gap.
+        own = (methods[name],) if plan.variable.numeric is None else (methods[name], parts[name])
+        found[name] = _drawn(plan, own, synthesizer.cart)
+    return found
+
+
+def _drawn(plan: Plan, methods: Sequence[VariableMethod], cart: CartMethod) -> DrawnFromLeaves | str:
+    name = plan.variable.name
+    if plan.rules:
+        return f"column {name!r} has rules"
+    for method in methods:
+        # A class of somebody's own may do otherwise than the one that it is made from.
+        if type(method) is CartMethod:
+            if method.surrogates:
+                return "surrogate splits are used"
+            if method.smoothing and plan.variable.numeric is not None:
+                return f"column {name!r} is smoothed"
+        elif type(method) is not Sample and plan.predictors:
+            return f"column {name!r} is modelled by {type(method).__name__}"
+    own = methods[0]
+    tree = own if isinstance(own, CartMethod) else cart
+    return DrawnFromLeaves(_settings_of(tree), by_predictors=isinstance(own, CartMethod) and bool(plan.predictors))
+
+
+def _settings_of(method: CartMethod) -> Settings:
+    return Settings.of(method.minbucket, method.minsplit, method.max_depth, method.cp, method.collapse, 0)
+
+
+def without_likelihood(
+    synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()
+) -> str | None:
+    """The first variable that concerns the unknown ones and whose method has no probabilities; None if all have.
+
+    Those that are withheld do not count. A variable that is looked up, or whose predictors are constant, may need its
+    method in another world.
+    """
+    wanted = set(unknown)
+    names = [plan.variable.name for plan in synthesizer.plans]
+    methods, parts = choose_methods(names, synthesizer.cart, synthesizer.methods, synthesizer.smoothing)
+    for plan in synthesizer.plans:
+        name, numeric = plan.variable.name, plan.variable.numeric is not None
+        earlier = sources(plan, synthesizer.plans)
+        if name in withheld or not concerned(plan, wanted) or (earlier and wanted.isdisjoint({name, *earlier})):
+            continue
+        asked = [methods[name], parts[name]] if numeric else [methods[name]]
+        used = asked if plan.predictors else [one for one in asked if isinstance(one, CartMethod)]
+        fits = [step.fitted for step in plan.steps if step.fitted is not None]
+        if not all(_has_likelihood(one, numeric) for one in used) or not all(one.has_likelihood for one in fits):
+            return name
+    return None
+
+
+def _has_likelihood(method: VariableMethod, numeric: bool) -> bool:
+    if isinstance(method, CartMethod):
+        return not (method.smoothing and numeric)
+    # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
+    return getattr(method, "has_likelihood", True) and not getattr(method, "draws_in_fit", False)
+
+
+def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()) -> str | None:
+    """Why the released variables that concern the unknown ones cannot be walked one record at a time; None if they can.
+
+    Everything named here is still exact when the synthesizer is fitted anew for every world, where the methods have
+    probabilities. Other variables do not matter: their probabilities are the same whatever the unknown values are.
+    """
+    wanted = set(unknown)
+    drawn = drawn_by_trees(synthesizer)
+    for plan in synthesizer.plans:
+        name, how = plan.variable.name, drawn[plan.variable.name]
+        if name in withheld or not concerned(plan, wanted):
+            continue
+        earlier = sources(plan, synthesizer.plans)
+        if earlier:
+            if {name, *earlier} & wanted and (reason := _recoding_not_walked(plan, earlier, how)):
+                return reason
+        elif isinstance(how, str):
+            return how
+    return _nearly_recoded(synthesizer.plans, wanted)
+
+
+def sources(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
+    """Earlier predictors that a variable follows from level by level, the synthesizer's first; none with a tree."""
+    if plan.lookup is None or plan.lookup.source is None:
+        return ()
+    used = {position for step in plan.steps for position in step.predictors}
+    others = [
+        one.variable.name
+        for one in plans
+        if one.variable.name != plan.lookup.source
+        and used & {step.position for step in one.steps}
+        and _match(one.variable, plan.variable)
+    ]
+    return (plan.lookup.source, *others)
+
+
+def _match(one: EncodedVariable, other: EncodedVariable) -> bool:
+    """Whether two variables are recodings of each other."""
+    if one.n_levels != other.n_levels:
+        return False
+    table = np.zeros(one.n_levels, dtype=np.int32)
+    table[one.codes] = other.codes
+    return bool((table[one.codes] == other.codes).all())
+
+
+def _recoding_not_walked(plan: Plan, earlier: Sequence[str], how: DrawnFromLeaves | str) -> str | None:
+    """Why it cannot be told without a fit what becomes of a recoding; None if it can."""
+    what = f"column {plan.variable.name!r} is a recoding of {earlier[0]!r}"
+    # One record more or less must not decide whether levels match by chance; see the plan of a synthesis.
+    if 2 * (plan.variable.n_levels + 1) > plan.variable.codes.size:
+        return f"{what} with hardly two records per value"
+    if isinstance(how, str) or not how.by_predictors:
+        return f"{what} that would otherwise be modelled in another way than by a tree without surrogates and smoothing"
+    return None
+
+
+def _nearly_recoded(plans: Sequence[Plan], unknown: set[str]) -> str | None:
+    """Name a pair of variables that one record keeps from being recodings of each other."""
+    seen: dict[str, Plan] = {plan.variable.name: plan for plan in plans}
+    settled = {frozenset((name, source)) for name, plan in seen.items() for source in sources(plan, plans)}
+    for name in unknown:
+        one = seen[name].variable
+        for other_name, plan in seen.items():
+            other = plan.variable
+            if (
+                (name not in plan.predictors and other_name not in seen[name].predictors)
+                or {name, other_name} in settled
+                or abs(one.n_levels - other.n_levels) > 1
+                or min(one.n_levels, other.n_levels) < 2
+            ):
+                continue
+            # Where records are pairs of their own, a match is taken for chance, but for values that are the same.
+            few = 2 * (min(one.n_levels, other.n_levels) - 1) <= one.codes.size
+            if few or _alike(one, other):
+                found = _matched(one.codes, other.codes)
+                if found is not None:
+                    return f"columns {name!r} and {other_name!r} are recodings of each other{found}"
+    return None
+
+
+def _matched(one: NDArray[np.integer], other: NDArray[np.integer]) -> str | None:
+    """In what way values match one to one: in all records, or in all but one; None if in neither."""
+    radix = int(other.max(initial=0)) + 1
+    pairs, count = np.unique(one.astype(np.int64) * radix + other, return_counts=True)
+    left, right = np.unique(pairs // radix, return_inverse=True)[1], np.unique(pairs % radix, return_inverse=True)[1]
+    of_left, of_right = np.bincount(left), np.bincount(right)
+    crowded = (of_left[left] > 1) | (of_right[right] > 1)
+    if not crowded.any():
+        return ""
+    if max((of_left - 1).sum(), (of_right - 1).sum()) > 1:
+        return None
+    # The record that is too many is alone with its pair, and takes part in all there is of too much.
+    for pair in np.flatnonzero(crowded & (count == 1)):
+        rest = (np.delete(left, pair), np.delete(right, pair))
+        if all(np.bincount(levels).max(initial=0) <= 1 for levels in rest):
+            return " but for one record"
+    return None
+
+
+def _alike(one: EncodedVariable, other: EncodedVariable) -> bool:
+    """Whether one record can keep two variables from having the same values."""
+    if one.values.type != other.values.type:
+        return False
+    alike = int(pc.sum(pc.is_in(one.values, other.values)).as_py())
+    return alike >= max(len(one.values), len(other.values)) - 1

@@ -1,0 +1,198 @@
+"""Running attacks: on a release, on a release whose target is shuffled, and on the original by itself."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._rapid.problem import AttackRecords, Inferred, Problem, infer
+from unveil._rapid.scores import categorical_score, class_shares, prediction_error
+from unveil._rapid.threshold import Distribution, RiskThreshold
+from unveil.models.learners import Attacker, Predictor, TrainingTarget, fit_attacker
+
+__all__ = ["Attack", "Runner"]
+
+Floats = NDArray[np.float64]
+_ATTACK, _SHUFFLE, _NULL, _CEILING = range(4)
+
+
+@dataclass(frozen=True, eq=False)
+class Attack:
+    """One attacker trained on one release, applied to all persons.
+
+    Attributes
+    ----------
+    attacker
+        Its name.
+    release
+        Number of the release, from 0.
+    inferred
+        Predictions, and probabilities of the true class.
+    score : (k,)
+        r (or another scoring) or the error, of every record that counts.
+    at_risk : (k,) bool
+        Whether the score is beyond the threshold.
+    null
+        Scores of the same attack after shuffling the release's target, per permutation.
+    ceiling
+        Scores of the same attack trained on the original, cross-fitted.
+    predict
+        The trained attacker.
+    """
+
+    attacker: str
+    release: int
+    inferred: Inferred
+    score: Floats
+    at_risk: NDArray[np.bool_]
+    null: tuple[Distribution, ...]
+    ceiling: Distribution | None
+    predict: Predictor = field(repr=False)
+
+    @property
+    def rate(self) -> float:
+        """Share of persons at risk."""
+        return int(self.at_risk.sum()) / len(self.at_risk)
+
+
+@dataclass
+class Fits:
+    """How many models of an attacker were trained, how many of them not to the end, and why."""
+
+    trained: int = 0
+    unfinished: int = 0
+    reason: str = ""
+
+    def count(self, heard: Sequence[str]) -> None:
+        """Count one model by what was heard of it."""
+        self.trained += 1
+        if heard:
+            self.unfinished += 1
+            self.reason = self.reason or heard[0]
+
+
+@dataclass(frozen=True, eq=False)
+class Runner:
+    """A problem, and how it is scored.
+
+    Parameters
+    ----------
+    problem
+        The problem.
+    rule
+        Scoring and threshold.
+    delta
+        Of the relative errors.
+    seed
+        All random numbers derive from it and the place of their use.
+    threads
+        Number of threads; no figure depends on it.
+    fits
+        Per attacker, how many models were trained so far, and how many not to the end.
+    """
+
+    problem: Problem
+    rule: RiskThreshold
+    delta: float
+    seed: int
+    threads: int
+    fits: dict[str, Fits] = field(default_factory=dict, compare=False, repr=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What deserves a look in the files, and which models were not fitted to the end."""
+        unfinished = (
+            f"{name} did not converge in {fits.unfinished} of {fits.trained} models ({fits.reason}): the figures are "
+            "those of models that were not fitted to the end"
+            for name, fits in self.fits.items()
+            if fits.unfinished
+        )
+        return (*self.problem.warnings, *unfinished)
+
+    def score(self, inferred: Inferred, attacked: AttackRecords | None = None) -> Floats:
+        """The scores of all persons, in the order of the original or of these records."""
+        problem = self.problem
+        truth = (attacked or problem.original).target.y
+        if problem.classes is None or inferred.probability is None:
+            return prediction_error(truth, inferred.predicted, self.rule.scoring, delta=self.delta)
+        return categorical_score(inferred.probability, truth, len(problem.classes), self.rule.scoring)
+
+    def margin(self) -> Inferred:
+        """What is inferred without the release and without keys: shares of classes, or the median."""
+        problem = self.problem
+        if problem.classes is None:
+            return Inferred(np.full(len(problem.truth), float(np.median(problem.truth))), None)
+        shares = class_shares(problem.truth, len(problem.classes))
+        return Inferred(np.full(len(problem.truth), int(shares.argmax()), dtype=np.int32), shares[problem.truth])
+
+    def attack(
+        self, attacker: Attacker, number: int, release: int, *, permutations: int, ceiling: Distribution | None,
+        tick: Callable[[str], None],
+    ) -> Attack:  # fmt: skip
+        """Train on a release, and on the release with its target shuffled."""
+        problem = self.problem
+        evidence = problem.releases[release]
+        predict = self._fit(attacker, evidence, _ATTACK, release, number)
+        inferred = problem.infer(predict)
+        tick(f"{attacker.name}, {problem.pair.labels[release]}")
+        score = self.score(inferred)
+        null = []
+        for b in range(permutations):
+            shuffled = self._shuffled(evidence, release, b)
+            found = problem.infer(self._fit(attacker, shuffled, _NULL, release, number, b))
+            null.append(Distribution.of(self.score(found)))
+            tick(f"{attacker.name}, {problem.pair.labels[release]}, null {b + 1} of {permutations}")
+        return Attack(attacker.name, release, inferred, score, self.rule.at_risk(score), tuple(null), ceiling, predict)
+
+    def ceiling(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Distribution:
+        """Scores of the attack trained on the original: every person is predicted by a model fitted without them."""
+        problem = self.problem
+        everybody = problem.original.ordered()
+        n = len(everybody)
+        fold = fold_of(everybody.target, folds, self._stream(_CEILING, number))
+        predicted: NDArray[Any] = np.zeros(n, dtype=np.float64 if problem.classes is None else np.int32)
+        probability = None if problem.classes is None else np.zeros(n)
+        for f in range(folds):
+            inside, outside = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+            if not len(outside):
+                continue
+            # with a single record there is nobody else to learn from
+            train = everybody.take(inside) if len(inside) else everybody
+            predict = self._fit(attacker, train, _CEILING, number, f)
+            held_out = everybody.take(outside)
+            found = infer(predict, held_out, *held_out.table.distinct())
+            predicted[outside] = found.predicted
+            if probability is not None and found.probability is not None:
+                probability[outside] = found.probability
+            tick(f"{attacker.name}, original by itself, fold {f + 1} of {folds}")
+        return Distribution.of(self.score(Inferred(predicted, probability), everybody))
+
+    def _fit(self, attacker: Attacker, evidence: AttackRecords, *place: int) -> Predictor:
+        train = evidence.joined(self.problem.side)
+        heard: list[str] = []
+        predict = fit_attacker(attacker, train.table, train.target, self._stream(*place), self.threads, heard.append)
+        self.fits.setdefault(attacker.name, Fits()).count(heard)
+        return predict
+
+    def _shuffled(self, evidence: AttackRecords, release: int, permutation: int) -> AttackRecords:
+        rng = np.random.default_rng(self._stream(_SHUFFLE, release, permutation))
+        ordered = evidence.ordered()
+        return AttackRecords(ordered.table, ordered.target.take(rng.permutation(len(ordered))))
+
+    def _stream(self, *place: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.seed, spawn_key=place)
+
+
+def fold_of(target: TrainingTarget, folds: int, seed: np.random.SeedSequence) -> NDArray[np.intp]:
+    """The fold of every record: of equal size, and within each class as equal as can be."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(target.y))
+    if target.n_classes is not None:
+        order = order[np.argsort(target.y[order], kind="stable")]
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = np.arange(len(order)) % folds
+    return fold

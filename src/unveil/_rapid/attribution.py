@@ -1,0 +1,314 @@
+"""Which keys put persons at risk: a regression of the flag, permutation importance, partial dependence."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit, ndtri
+
+from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.problem import AttackRecords, infer
+from unveil.errors import CallError
+from unveil.files.source import Flavour
+from unveil.models.features import Design, Key, KeyTable
+from unveil.printable import commands_shown
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.stats import called
+
+__all__ = ["Attribution", "Coefficient", "attribute_flags", "flag_regression"]
+
+Floats = NDArray[np.float64]
+_PRIOR_PRECISION = 1e-4
+_PERSONS = 300
+_POINTS = 12
+
+
+@dataclass(frozen=True)
+class Coefficient:
+    """One coefficient of the regression of the flag: log odds against the reference level, or per sd of a number."""
+
+    key: str
+    level: str | None
+    reference: str | None
+    estimate: float
+    standard_error: float
+    low: float
+    high: float
+    n: int
+
+
+@dataclass(frozen=True)
+class Attribution:
+    """Which keys put persons at risk, in one attack.
+
+    Attributes
+    ----------
+    target, attacker, release
+        The attack.
+    n_at_risk, n
+        Persons at risk, and persons.
+    intercept
+        Log odds of a person at the reference levels and the means of the numbers.
+    coefficients
+        Logistic regression of the at-risk flag on the keys; numbers per standard deviation.
+    separated
+        Whether some level decides the flag alone, so that its coefficient has no finite estimate and is held by a
+        weak prior.
+    importance
+        Per key, what is lost when the key is permuted among persons: ``score`` (mean fall of the score; of errors the
+        rise) and ``rate`` (fall of the rate).
+    dependence
+        Per key, level and class, the mean of the attacker's probability (or prediction) when all persons have the
+        level: dicts with key, level, value, class, mean.
+    warnings
+        Those of the measure.
+    """
+
+    target: str
+    attacker: str
+    release: str
+    n_at_risk: int
+    n: int
+    level: float
+    intercept: float
+    coefficients: tuple[Coefficient, ...]
+    separated: bool
+    importance: tuple[dict[str, Any], ...]
+    dependence: tuple[dict[str, Any], ...]
+    warnings: tuple[str, ...]
+    flavour: Flavour
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            "target": self.target,
+            "attacker": self.attacker,
+            "release": self.release,
+            "n_at_risk": self.n_at_risk,
+            "n": self.n,
+            "level": self.level,
+            "intercept": self.intercept,
+            "coefficients": [vars(c) for c in self.coefficients],
+            "separated": self.separated,
+            "importance": [dict(i) for i in self.importance],
+            "dependence": [dict(d) for d in self.dependence],
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per coefficient."""
+        names = ("key", "level", "reference", "estimate", "standard_error", "low", "high", "n")
+        return frame({name: [getattr(c, name) for c in self.coefficients] for name in names}, flavour or self.flavour)
+
+    def importance_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per key."""
+        return frame(
+            {name: [i[name] for i in self.importance] for name in ("key", "score", "rate")}, flavour or self.flavour
+        )
+
+    def dependence_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per key, level and class."""
+        names = ("key", "level", "value", "class", "mean")
+        return frame({name: [d[name] for d in self.dependence] for name in names}, flavour or self.flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Coefficients with their intervals; needs matplotlib."""
+        from unveil.show.plots.rapid import plot_attribution
+
+        return plot_attribution(self, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = [
+            [c.key, "per sd" if c.level is None else f"{c.level}" + (f" vs {c.reference}" if c.reference else ""),
+             str(c.n), number(c.estimate), f"{c.low:.2f} to {c.high:.2f}"]
+            for c in self.coefficients
+        ]  # fmt: skip
+        importance: list[list[float | str | None]] = [
+            [i["key"], number(i["score"], 3), number(i["rate"], 3)]
+            for i in sorted(self.importance, key=lambda i: -i["score"])
+        ]
+        return "\n".join(
+            [
+                f"Attribution: {self.n_at_risk} of {self.n} records at risk of inference of {self.target!r} "
+                f"({self.attacker}, {self.release})",
+                "",
+                text_table(["key", "level", "n", "log odds", called("release", self.level)], rows),
+                "",
+                text_table(["key permuted", "loss of score", "loss of rate"], importance),
+                "",
+                paragraph(
+                    "Log odds of being at risk, all keys together; 0 is no difference. Below: what the attacker loses",
+                    "when a key is permuted among records.",
+                    *(["Some level decides the flag alone: its coefficient is as large as a weak prior lets it be."]
+                      * self.separated),
+                ),
+                *warnings_in_words(self.warnings),
+            ]
+        )  # fmt: skip
+
+    __repr__ = __str__
+
+
+def flag_regression(x: Floats, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:
+    """Logistic regression by Newton's method, with a normal prior too weak to be seen where an estimate exists.
+
+    The log-likelihood less ``1e-4/2 * sum(beta^2)`` (intercept excepted) is maximised; standard errors are from its
+    second derivative.
+
+    Parameters
+    ----------
+    x : (n, k)
+        Design whose first column is ones.
+    flag : (n,)
+        Whether at risk.
+
+    Returns
+    -------
+    beta, standard_error : (k,)
+        Estimates and their standard errors.
+    separated : bool
+        Whether some estimate is only held by the prior.
+
+    References
+    ----------
+    McCullagh & Nelder (1989), Generalized linear models, chapter 4.
+
+    Examples
+    --------
+    >>> x = np.column_stack([np.ones(8), np.repeat([0.0, 1.0], 4)])
+    >>> beta, se, separated = flag_regression(x, np.array([1, 0, 0, 0, 1, 1, 1, 0], dtype=bool))
+    >>> beta.round(2).tolist(), separated
+    ([-1.1, 2.2], False)
+    """
+    y = flag.astype(np.float64)
+    prior = np.full(x.shape[1], _PRIOR_PRECISION)
+    # all or none at risk: the intercept too has no finite estimate
+    prior[0] = 0.0 if 0 < y.mean() < 1 else _PRIOR_PRECISION
+
+    def value(beta: Floats) -> float:
+        eta = x @ beta
+        return float(y @ eta - np.logaddexp(0, eta).sum() - 0.5 * (prior * beta**2).sum())
+
+    beta = np.zeros(x.shape[1])
+    reached = value(beta)
+    for _ in range(100):
+        mean = expit(x @ beta)
+        gradient = x.T @ (y - mean) - prior * beta
+        step = np.linalg.lstsq(_information(x, mean, prior), gradient, rcond=None)[0]
+        scale = 1.0
+        while value(beta + scale * step) < reached and scale > 1e-6:
+            scale /= 2
+        beta = beta + scale * step
+        found = value(beta)
+        if abs(found - reached) < 1e-10 * (1 + abs(reached)):
+            break
+        reached = found
+    covariance = np.linalg.pinv(_information(x, expit(x @ beta), prior))
+    return beta, np.sqrt(np.diag(covariance)), bool((np.abs(beta) > 8).any())
+
+
+def _information(x: Floats, mean: Floats, prior: Floats) -> Floats:
+    result: Floats = (x * (mean * (1 - mean))[:, None]).T @ x + np.diag(prior)
+    return result
+
+
+def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: float = 0.95) -> Attribution:
+    """Explain the flags of one attack.
+
+    Parameters
+    ----------
+    run, runner
+        The attack, and what was asked for.
+    repeats
+        Number of permutations of each key.
+    level
+        Coverage of the intervals, which are estimate -+ z * standard error.
+
+    Raises
+    ------
+    CallError
+        If the number of repeats or the level is out of range.
+    """
+    if isinstance(repeats, bool) or repeats < 1:
+        raise CallError(f"repeats must be a whole number from 1, not {repeats!r}")
+    if not 0 < level < 1:
+        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
+    problem = runner.problem
+    table = problem.original.table
+    design = Design.of(table, reference="largest")
+    order = problem.original.ordering()
+    beta, error, separated = flag_regression(design.matrix(table.take(order), intercept=True), run.at_risk[order])
+    z = float(ndtri((1 + level) / 2))
+    reference = dict(zip(problem.keys, design.references, strict=True))
+    index = {key.name: (i, key.codes_of_labels()) for i, key in enumerate(table.keys)}
+    coefficients = []
+    for (name, level_name), b, e in zip(design.names, beta[1:], error[1:], strict=True):
+        i, codes = index[name]
+        n = len(table) if level_name is None else int((table.codes[i] == codes[level_name]).sum())
+        coefficients.append(
+            Coefficient(name, level_name, reference[name] if level_name is not None else None, float(b), float(e),
+                        float(b - z * e), float(b + z * e), n)
+        )  # fmt: skip
+    listed = {(name, level): place for name, (_, codes) in index.items() for place, level in enumerate(codes)}
+    coefficients.sort(key=lambda c: (index[c.key][0], -1 if c.level is None else listed[c.key, c.level]))
+    return Attribution(
+        problem.target, run.attacker, problem.pair.labels[run.release], int(run.at_risk.sum()), len(run.at_risk),
+        level, float(beta[0]), tuple(coefficients), separated, tuple(_importance(run, runner, repeats)),
+        tuple(_dependence(run, runner)), runner.warnings, problem.pair.flavour,
+    )  # fmt: skip
+
+
+def _importance(run: Attack, runner: Runner, repeats: int) -> list[dict[str, Any]]:
+    original, rule = runner.problem.original, runner.rule
+    order = original.ordering()
+    found = []
+    for i, key in enumerate(original.table.keys):
+        falls = []
+        for repeat in range(repeats):
+            rng = np.random.default_rng([runner.seed, i, repeat])
+            permuted = np.empty_like(original.table.codes[i])
+            permuted[order] = rng.permutation(original.table.codes[i][order])
+            table = original.table.with_key(i, permuted)
+            score = runner.score(infer(run.predict, AttackRecords(table, original.target), *table.distinct()))
+            lost = float(run.score[order].mean() - score[order].mean())
+            falls.append((lost if rule.above else -lost, run.rate - rule.at_risk(score).mean()))
+        means = np.mean(falls, axis=0)
+        found.append({"key": key.name, "score": float(means[0]), "rate": float(means[1])})
+    return found
+
+
+def _grid(key: Key, codes: NDArray[np.int32]) -> list[int]:
+    """Codes at which the dependence is shown: all levels that occur, or of a number some from low to high."""
+    occurs = np.unique(codes)
+    if key.values is None or len(occurs) <= _POINTS:
+        return key.listed(occurs)
+    amount = codes[key.has_amounts[codes]]
+    ordered = np.sort(amount)
+    points = ordered[np.linspace(0, len(ordered) - 1, _POINTS).astype(np.intp)]
+    return [int(c) for c in dict.fromkeys(points.tolist())]
+
+
+def _dependence(run: Attack, runner: Runner) -> list[dict[str, Any]]:
+    problem = runner.problem
+    n = len(problem.original)
+    persons = np.unique(np.linspace(0, n - 1, min(n, _PERSONS)).astype(np.intp))
+    table = problem.original.table.take(problem.original.table.ordering(problem.truth)[persons])
+    points = [
+        (i, key, code) for i, key in enumerate(table.keys) for code in _grid(key, problem.original.table.codes[i])
+    ]
+    # all at once: a forest that is not kept is grown again for every prediction
+    codes = np.concatenate([table.with_key(i, np.full(len(table), code)).codes for i, _, code in points], axis=1)
+    means = run.predict(KeyTable(table.keys, codes)).reshape(len(points), len(table), -1).mean(axis=1)
+    found: list[dict[str, Any]] = []
+    for (_, key, code), mean in zip(points, means, strict=True):
+        value = None if key.values is None or np.isnan(key.values[code]) else float(key.values[code])
+        place = {"key": key.name, "level": key.labels[code], "value": value}
+        if problem.classes is None:
+            found.append(place | {"class": None, "mean": float(mean[0])})
+        else:
+            found.extend(place | {"class": problem.classes[c], "mean": float(mean[c])} for c in problem.listed)
+    return found

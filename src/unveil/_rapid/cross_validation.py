@@ -1,0 +1,256 @@
+"""Cross-validation of a synthesizer: is a person safer whose record was not used?
+
+The original is cut into folds. From all folds but one a release is made; the attack on the fold that was left out says
+what anybody can be told from the release, the attack on the records that were used says what is added by having been
+in. The difference is what a membership argument is about.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtri
+
+from unveil._rapid.attack import fold_of
+from unveil._rapid.problem import TargetKind
+from unveil._rapid.rapid import rapid
+from unveil.columns.harmonise import own_levels
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+from unveil.files.distinct import distinct_values
+from unveil.files.nearest import near_matches
+from unveil.files.opening import open_source
+from unveil.files.source import Flavour, Kind, Scalar, Source
+from unveil.models.learners import TrainingTarget, resolve
+from unveil.printable import commands_shown
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
+
+__all__ = ["RapidCV", "rapid_synthesizer_cv"]
+
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True)
+class RapidCV:
+    """RAPID of a synthesizer, of held-out persons and of those whose records were used.
+
+    Attributes
+    ----------
+    keys, target
+        The key variables and the target variable.
+    held_out, in_sample
+        Per fold (and repetition) the rate of persons left out, and of persons used for the synthesis.
+    mean, sd, se
+        Of the held-out rates; the standard error is ``sd / sqrt(number of folds)``.
+    interval
+        ``mean -+ 1.96 se``, cut at 0 and 1.
+    in_sample_mean, in_sample_sd
+        Of the in-sample rates.
+    inclusion
+        ``in_sample - held_out``, mean over the folds: what having been in the original adds.
+    inclusion_interval
+        Normal interval of that mean.
+    warnings
+        What deserves a look in the file, and in any fold.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    kind: str
+    threshold: float
+    attackers: tuple[str, ...]
+    n: int
+    held_out: tuple[float, ...]
+    in_sample: tuple[float, ...]
+    mean: float
+    sd: float
+    se: float
+    interval: tuple[float, float]
+    in_sample_mean: float
+    in_sample_sd: float
+    inclusion: float
+    inclusion_interval: tuple[float, float]
+    warnings: tuple[str, ...]
+    flavour: Flavour
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            name: list(value) if isinstance(value, tuple) else value
+            for name, value in vars(self).items()
+            if name != "flavour"
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per fold."""
+        return frame(
+            {"fold": list(range(1, len(self.held_out) + 1)), "held_out": self.held_out, "in_sample": self.in_sample},
+            flavour or self.flavour,
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Held-out and in-sample rate of every fold; needs matplotlib."""
+        from unveil.show.plots.rapid import plot_cross_validation
+
+        return plot_cross_validation(self, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        rows: list[list[float | str | None]] = [
+            [str(i), number(a, 3), number(b, 3)]
+            for i, (a, b) in enumerate(zip(self.held_out, self.in_sample, strict=True), start=1)
+        ]
+        rows.append(["mean", number(self.mean, 3), number(self.in_sample_mean, 3)])
+        rows.append(["sd", number(self.sd, 3), number(self.in_sample_sd, 3)])
+        low, high = self.interval
+        inside = self.inclusion_interval
+        return "\n".join(
+            [
+                f"RAPID of a synthesizer: {self.target!r} from {', '.join(self.keys)}; {self.n} records, "
+                f"{len(self.held_out)} folds, {', '.join(self.attackers)}",
+                "",
+                text_table(["fold", "held out", "in sample"], rows),
+                "",
+                paragraph(
+                    f"Of 100 records that were NOT used, {100 * self.mean:.1f} (95 % interval,",
+                    f"repeated fits: {100 * low:.1f} to {100 * high:.1f}) have their target inferred;",
+                    f"of those that were used {100 * self.in_sample_mean:.1f}.",
+                    f"Inclusion adds {100 * self.inclusion:.1f}",
+                    f"({100 * inside[0]:.1f} to {100 * inside[1]:.1f}): folds share records, so intervals are rough.",
+                ),
+                *warnings_in_words(self.warnings),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def rapid_synthesizer_cv(
+    original: Any, synthesizer: Any, keys: str | Sequence[str], *, target: str, folds: int = 5, repeats: int = 1,
+    attacker: Any = "rf", seed: int = 0, kind: TargetKind | None = None, kinds: dict[str, Kind] | None = None,
+    special_codes: dict[str, Sequence[Scalar]] | None = None, schema: Any = None, **options: Any,
+) -> RapidCV:  # fmt: skip
+    """Assess a synthesizer by attacking persons whose records it has not seen.
+
+    Parameters
+    ----------
+    original
+        The file of real records: a path or a frame.
+    synthesizer
+        A function from a frame (of the flavour of the original) to a frame, or an object with ``fit`` and ``sample``;
+        arguments named ``seed`` and ``n`` are passed where ``sample``, or the function, has them.
+    keys, target
+        The key variables and the target variable.
+    folds
+        Number of folds; those of a categorical target hold each class in equal shares.
+    repeats
+        How often the folds are drawn.
+    attacker, kind
+        As of :func:`rapid`.
+    seed
+        Of folds, synthesis and attackers.
+    kinds, special_codes, schema
+        As of :class:`unveil.Pair`.
+    **options
+        Further options of :func:`rapid`: ``tau``, ``epsilon``, ``metric``, ...
+
+    Returns
+    -------
+    RapidCV
+        Rates per fold, their mean, sd and interval, held-out and in-sample.
+
+    Raises
+    ------
+    CallError
+        If there are fewer records than folds, or the synthesizer is none.
+    DataError
+        If the synthesizer does not return a frame with the keys and the target.
+
+    References
+    ----------
+    Templ, Thees & Müller (2026), arXiv:2602.09235.
+
+    Examples
+    --------
+    >>> import unveil
+    >>> people = unveil.simulate.rapid_population(200, kappa=10, seed=1)
+    >>> cv = rapid_synthesizer_cv(people, lambda frame: frame, ["age", "income"], target="disease_status",
+    ...                           attacker="cart", folds=2)
+    >>> len(cv.held_out), cv.inclusion > -0.2
+    (2, True)
+    """
+    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
+    if source.num_rows < folds:
+        raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
+    # The order in which the records came is not to matter.
+    read = source
+    source = rows_of(source, value_order(source), source.label)
+    maker = as_synthesizer(synthesizer)
+    options = {"permutations": 0, "ceiling": False} | options
+    if target not in source:
+        raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
+    found = own_levels(distinct_values(source.column(target), label=source.label, name=target))
+    declared = (kinds or {}).get(target) or source.variable(target).kind
+    measured = (
+        declared in ("numeric", "date", "datetime") if declared else found.family in ("number", "date", "datetime")
+    )
+    continuous = kind == "continuous" or (kind is None and measured and len(found.values) > 2)
+    resolve(attacker, continuous)
+    labels = TrainingTarget(found.codes, None if continuous else len(found.values) + 1)
+    held_out: list[float] = []
+    in_sample: list[float] = []
+    last: Any = None
+    said: list[str] = []
+    for repeat in range(repeats):
+        fold = fold_of(labels, folds, np.random.SeedSequence(seed, spawn_key=(repeat,)))
+        for f in range(folds):
+            used = rows_of(source, np.flatnonzero(fold != f), "the records used")
+            left = rows_of(source, np.flatnonzero(fold == f), "the records left out")
+            number_of_draw = seed + repeat * folds + f
+            fitted = fitted_anew(maker, used, seed=number_of_draw)
+            made = open_source(fitted.sample(used.num_rows, seed=number_of_draw), label="the synthesizer's release")
+            for attacked, rates in ((left, held_out), (used, in_sample)):
+                pair = Pair(attacked, made, kinds=kinds, special_codes=special_codes)
+                last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)
+                rates.append(last.rate)
+                said += last.warnings
+    said = [*read.remarks_on([*last.keys, target]), *said]
+    return _summary(last, source, held_out, in_sample, tuple(dict.fromkeys(said)))
+
+
+def _summary(
+    last: Any, source: Source, held_out: list[float], in_sample: list[float], said: tuple[str, ...]
+) -> RapidCV:
+    mean, sd = float(np.mean(held_out)), float(np.std(held_out, ddof=1))
+    difference = np.array(in_sample) - np.array(held_out)
+    se = sd / math.sqrt(len(held_out))
+    z = float(ndtri((1 + _LEVEL) / 2))
+    spread = z * float(np.std(difference, ddof=1)) / math.sqrt(len(held_out))
+    return RapidCV(
+        keys=last.keys,
+        target=last.target,
+        kind=last.kind,
+        threshold=last.threshold,
+        attackers=last.attackers,
+        n=source.num_rows,
+        held_out=tuple(held_out),
+        in_sample=tuple(in_sample),
+        mean=mean,
+        sd=sd,
+        se=se,
+        interval=(max(mean - z * se, 0.0), min(mean + z * se, 1.0)),
+        in_sample_mean=float(np.mean(in_sample)),
+        in_sample_sd=float(np.std(in_sample, ddof=1)),
+        inclusion=float(difference.mean()),
+        inclusion_interval=(float(difference.mean() - spread), float(difference.mean() + spread)),
+        warnings=said,
+        flavour=source.flavour,
+    )

@@ -1,0 +1,242 @@
+"""The rate over a grid of thresholds, with a band for each attack and the null beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.figures import rate_interval
+from unveil._rapid.process import process_intervals
+from unveil._rapid.resampling import Resampled
+from unveil._rapid.threshold import Distribution
+from unveil.errors import CallError
+from unveil.files.source import Flavour
+from unveil.printable import commands_shown
+from unveil.result import frame, number, text_table, warnings_in_words
+from unveil.stats import Kind, checked_kind
+
+__all__ = ["CurveLine", "RapidCurve", "rapid_curve"]
+
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True, eq=False)
+class CurveLine:
+    """One curve: of one attack, and of all persons or of one class.
+
+    ``rate``, ``low``, ``high`` (k,): share at risk and its band. ``null_mean``, ``null_95``, ``ceiling``
+    (k,): the same under the null and of the original by itself; None where not run, or for a single class.
+    """
+
+    attacker: str
+    release: str
+    group: str
+    n: int
+    rate: Floats
+    low: Floats
+    high: Floats
+    null_mean: Floats | None
+    null_95: Floats | None
+    ceiling: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class RapidCurve:
+    """Share of persons at risk over a grid of thresholds: never rising in tau, never falling in epsilon.
+
+    Attributes
+    ----------
+    target, symbol, threshold
+        The target, the name of the threshold, and the one that was chosen.
+    thresholds : (k,)
+        The grid, ascending.
+    lines
+        The curves.
+    level
+        Coverage of the bands.
+    kind
+        What they are over: "release" (persons, the release kept) or "process" (samples and releases).
+    undefined
+        Why there are no bands, where there are none.
+    warnings
+        Those of the measure.
+    """
+
+    target: str
+    symbol: str
+    threshold: float
+    thresholds: tuple[float, ...]
+    lines: tuple[CurveLine, ...]
+    level: float
+    warnings: tuple[str, ...]
+    flavour: Flavour
+    kind: Kind = "release"
+    undefined: str | None = None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The curves as plain values."""
+        return {
+            "target": self.target,
+            self.symbol: list(self.thresholds),
+            "level": self.level,
+            "kind": self.kind,
+            "undefined": self.undefined,
+            "lines": [
+                {"attacker": line.attacker, "release": line.release, "group": line.group, "n": line.n}
+                | {
+                    name: None if getattr(line, name) is None else getattr(line, name).tolist()
+                    for name in ("rate", "low", "high", "null_mean", "null_95", "ceiling")
+                }
+                for line in self.lines
+            ],
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per curve and threshold."""
+        k = len(self.thresholds)
+        columns: dict[str, list[Any]] = {
+            "attacker": [line.attacker for line in self.lines for _ in range(k)],
+            "release": [line.release for line in self.lines for _ in range(k)],
+            "group": [line.group for line in self.lines for _ in range(k)],
+            "n": [line.n for line in self.lines for _ in range(k)],
+            self.symbol: list(self.thresholds) * len(self.lines),
+        }
+        for name in ("rate", "low", "high", "null_mean", "null_95", "ceiling"):
+            columns[name] = [
+                v
+                for line in self.lines
+                for v in ([None] * k if getattr(line, name) is None else getattr(line, name).tolist())
+            ]
+        return frame(columns, flavour or self.flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """The curves with their bands, the null and the ceiling; needs matplotlib."""
+        from unveil.show.plots.rapid import plot_curve
+
+        return plot_curve(self, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        many = len(self.lines) > 1
+        header = [self.symbol]
+        for line in self.lines:
+            header.append(" ".join(filter(None, (line.attacker, line.release, line.group))) if many else "rate")
+        first = self.lines[0]
+        beside = [] if many or first.null_mean is None else ["null", "null 95 %"]
+        rows: list[list[float | str | None]] = []
+        for i, threshold in enumerate(self.thresholds):
+            row: list[float | str | None] = [f"{threshold:g}", *(number(float(line.rate[i]), 3) for line in self.lines)]
+            if beside and first.null_mean is not None and first.null_95 is not None:
+                row += [number(float(first.null_mean[i]), 3), number(float(first.null_95[i]), 3)]
+            rows.append(row)
+        return "\n".join(
+            [f"Share of records at risk of inference of {self.target!r}", "", text_table([*header, *beside], rows),
+             *warnings_in_words(self.warnings)]
+        )  # fmt: skip
+
+    __repr__ = __str__
+
+
+def rapid_curve(
+    runs: Sequence[Attack], runner: Runner, thresholds: Sequence[float] | None, *, by_class: bool, n: int, seed: int,
+    level: float, kind: Kind = "release", again: Sequence[Sequence[Attack]] | None = None,
+) -> RapidCurve:  # fmt: skip
+    """Evaluate the rate of each attack over a grid.
+
+    Parameters
+    ----------
+    runs, runner
+        The attacks, and what was asked for.
+    thresholds
+        The grid; by default one that spans the rule's range.
+    by_class
+        Also one curve per true class.
+    n, seed, level
+        Of the bootstrap.
+    kind
+        Of the bands; "process" has one curve per attacker, the mean over the releases.
+    again
+        The same attacks on resampled originals, for "process".
+
+    Raises
+    ------
+    CallError
+        If the grid is empty or no number, or classes are asked of a continuous target.
+    """
+    rule, problem = runner.rule, runner.problem
+    if by_class and problem.classes is None:
+        raise CallError(f"{problem.target!r} is continuous and has no classes")
+    grid = rule.grid() if thresholds is None else tuple(sorted({float(t) for t in thresholds}))
+    if not grid or not np.isfinite(grid).all():
+        raise CallError(f"thresholds must be numbers, not {list(grid)!r}")
+    if checked_kind(kind) == "process":
+        return _process_curve(runs, runner, grid, again, n=n, seed=seed, level=level)
+    lines = []
+    for run in runs:
+        null = np.array([d.rates(grid, rule) for d in run.null]) if run.null else None
+        ceiling = None if run.ceiling is None else run.ceiling.rates(grid, rule)
+        risky, persons = Resampled.of([run], runner).rates(grid, n=n, seed=seed)
+        groups: list[tuple[str, Floats, Floats]] = [("", run.score, risky[:, 0].sum(axis=1) / len(run.score))]
+        if by_class and problem.classes is not None:
+            for code in problem.listed:
+                if (problem.truth == code).any():
+                    of_class = np.full(risky[:, 0, code].shape, np.nan)
+                    np.divide(risky[:, 0, code], persons[:, code, None], out=of_class, where=persons[:, code, None] > 0)
+                    groups.append((problem.classes[code], run.score[problem.truth == code], of_class))
+        for label, score, drawn in groups:
+            rate = Distribution.of(score).rates(grid, rule)
+            n_persons = len(score)
+            ends = [
+                rate_interval(float(r), d, n_persons, level)["bootstrap"] for r, d in zip(rate, drawn.T, strict=True)
+            ]
+            low, high = np.array(ends).T
+            whole = label == ""
+            lines.append(
+                CurveLine(
+                    run.attacker, problem.pair.labels[run.release], label, len(score), rate, low, high,
+                    None if null is None or not whole else null.mean(axis=0),
+                    None if null is None or not whole else np.quantile(null, 0.95, axis=0),
+                    ceiling if whole else None,
+                )
+            )  # fmt: skip
+    return RapidCurve(
+        problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, runner.warnings, problem.pair.flavour
+    )
+
+
+def _process_curve(
+    runs: Sequence[Attack], runner: Runner, grid: tuple[float, ...], again: Sequence[Sequence[Attack]] | None,
+    *, n: int, seed: int, level: float,
+) -> RapidCurve:  # fmt: skip
+    """Per attacker the mean rate of the releases with its process band."""
+    rule, problem = runner.rule, runner.problem
+    lines, reason = [], None
+    for name in dict.fromkeys(run.attacker for run in runs):
+        own = [run for run in runs if run.attacker == name]
+        spans = process_intervals(own, runner, grid, _named(again, name), n=n, seed=seed, level=level)
+        reason = spans[0].undefined
+        nulls = [np.array([d.rates(grid, rule) for d in run.null]) for run in own if run.null]
+        null = np.mean(nulls, axis=0) if nulls else None
+        lines.append(
+            CurveLine(
+                name, "mean of the releases", "", len(problem.truth), np.array([span.value for span in spans]),
+                np.array([span.low for span in spans]), np.array([span.high for span in spans]),
+                None if null is None else null.mean(axis=0),
+                None if null is None else np.quantile(null, 0.95, axis=0),
+                None if own[0].ceiling is None else own[0].ceiling.rates(grid, rule),
+            )
+        )  # fmt: skip
+    return RapidCurve(
+        problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, problem.warnings, problem.pair.flavour,
+        kind="process", undefined=reason,
+    )  # fmt: skip
+
+
+def _named(again: Sequence[Sequence[Attack]] | None, attacker: str) -> list[list[Attack]] | None:
+    return None if again is None else [[run for run in runs if run.attacker == attacker] for runs in again]

@@ -1,0 +1,101 @@
+"""A result of inference as plain values: what JSON files and reports are made from."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from unveil._rapid.attack import Attack
+from unveil._rapid.attribution import attribute_flags
+from unveil._rapid.groups import group_rates, worst_groups
+
+if TYPE_CHECKING:
+    from unveil._rapid.result import Rapid
+
+__all__ = ["attack_document", "plain", "rapid_document", "rows_of"]
+
+
+def rapid_document(
+    result: Rapid, attacks: Sequence[Mapping[str, Any]], *, intervals: Mapping[str, Any],
+    curve: Mapping[str, Any] | None,
+) -> dict[str, Any]:  # fmt: skip
+    """All of a result; the keys are listed at :meth:`Rapid.to_dict`."""
+    document = {
+        "keys": result.keys,
+        "target": result.target,
+        "kind": result.kind,
+        "scoring": result.scoring,
+        "symbol": result.symbol,
+        "threshold": result.threshold,
+        result.symbol: result.threshold,
+        "attackers": result.attackers,
+        "labels": result.labels,
+        "releases": result.releases,
+        "mean": result.mean,
+        "worst": result.worst,
+        "sd": result.sd,
+        "each": result.each,
+        "attacks": attacks,
+        "intervals_of_mean": intervals,
+        "baseline": result.baseline,
+        "n_original": result.n_original,
+        "n_counted": result.n_counted,
+        "n_synthetic": result.n_synthetic,
+        "permutations": result.permutations,
+        "seed": result.seed,
+        "notes": result.notes,
+        "unmatched": result.unmatched,
+        "warnings": result.warnings,
+    }
+    if curve is not None:
+        document["curve"] = curve
+    found: dict[str, Any] = plain(document)
+    return found
+
+
+def attack_document(
+    result: Rapid, run: Attack, figures: Mapping[str, Any], intervals: Mapping[str, Any], *, by: Sequence[str],
+    attribution: bool,
+) -> dict[str, Any]:  # fmt: skip
+    """One attacker on one release: its figures, intervals and groups."""
+    runner = result.runner
+    problem = runner.problem
+    classes = None if problem.classes is None else group_rates(run, runner, problem.target)
+    if classes is not None:
+        classes = {"class": classes.pop(problem.target)} | classes
+    document = dict(figures) | {
+        "intervals": intervals,
+        "by_class": None if classes is None else rows_of(classes),
+        "worst_subgroups": rows_of(worst_groups(run, runner, n=10, least=30)),
+    }
+    if by:
+        document["by"] = {}
+        for column in by:
+            groups = group_rates(run, runner, column)
+            document["by"][column] = rows_of({"level": groups.pop(column)} | groups)
+    if attribution:
+        document["attribution"] = attribute_flags(run, runner).to_dict()
+    return document
+
+
+def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
+    """Columns of equal length as one dict per row."""
+    return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+
+
+def plain(value: Any) -> Any:
+    """The same of lists, dicts and scalars that JSON knows; what is not defined (NaN) is None.
+
+    Examples
+    --------
+    >>> plain({"rate": (0.5, float("nan"))})
+    {'rate': [0.5, None]}
+    """
+    if isinstance(value, Mapping):
+        return {str(name): plain(part) for name, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(part) for part in value]
+    if hasattr(value, "item"):
+        value = value.item()
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -1,0 +1,181 @@
+"""The figures of one attack: its rate, what it stands beside, and how well the attacker predicts."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.resampling import Resampled
+from unveil._rapid.threshold import Distribution
+from unveil.stats import (
+    Excess,
+    checked_level,
+    clopper_pearson,
+    excess,
+    excess_interval,
+    over_null,
+    score_interval,
+    wilson,
+)
+
+__all__ = ["attack_figures", "attack_intervals", "over_margin", "rate_interval", "suggested_threshold"]
+
+Floats = NDArray[np.float64]
+NAN = float("nan")
+
+
+def _mean(values: Floats) -> float:
+    """The mean, of the values in ascending order: rounding is not to depend on the order of the records."""
+    return float(np.sort(values).mean())
+
+
+def _null_rates(attack: Attack, runner: Runner) -> Floats:
+    rule = runner.rule
+    return np.array([null.rates((rule.threshold,), rule)[0] for null in attack.null])
+
+
+def _margin_rate(runner: Runner) -> float:
+    return float(runner.rule.at_risk(runner.score(runner.margin())).mean())
+
+
+def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
+    """All figures of one attack by name; NaN where a figure was not asked for or is not defined."""
+    rule, problem = runner.rule, runner.problem
+    null = over_null(attack.rate, _null_rates(attack, runner), (NAN, NAN), 0.95)
+    margin, margin_rate = runner.margin(), _margin_rate(runner)
+    figures = {
+        "rate": attack.rate,
+        "n_at_risk": int(attack.at_risk.sum()),
+        "n": len(attack.at_risk),
+        "margin": margin_rate,
+        "null_mean": null.null_mean,
+        "null_95": null.null_95,
+        "p_value": null.p_value,
+        "ceiling": float(attack.ceiling.rates((rule.threshold,), rule)[0]) if attack.ceiling else NAN,
+    }
+    figures["excess"] = null.excess if attack.null else excess(attack.rate, margin_rate)
+    figures["excess_over_margin"] = excess(attack.rate, margin_rate)
+    figures["suggested_threshold"] = suggested_threshold(attack, runner)
+    if attack.inferred.probability is not None and margin.probability is not None:
+        right, guessed = attack.inferred.predicted == problem.truth, margin.predicted == problem.truth
+        figures |= {
+            "accuracy": float(right.mean()),
+            "accuracy_margin": float(guessed.mean()),
+            "accuracy_excess": excess(float(right.mean()), float(guessed.mean())),
+            "mean_probability": _mean(attack.inferred.probability),
+            "mean_probability_margin": _mean(margin.probability),
+            "mean_score": _mean(attack.score),
+        }
+    else:
+        error, reference = problem.truth - attack.inferred.predicted, problem.truth - margin.predicted
+        figures |= {
+            "mae": _mean(np.abs(error)),
+            "mae_margin": _mean(np.abs(reference)),
+            "rmse": float(np.sqrt(_mean(error**2))),
+            "mean_score": _mean(attack.score),
+        }
+    return figures
+
+
+def suggested_threshold(attack: Attack, runner: Runner) -> float:
+    """The laxest threshold at which the rate stands above the 95th percentile of the null.
+
+    That is the smallest tau, or the largest epsilon, of a grid of 100; NaN where there is none, or no null.
+    """
+    rule = runner.rule
+    if not attack.null:
+        return NAN
+    if rule.above:
+        top = 1.0 if rule.scoring != "conditional" else max(3.0, 2 * rule.threshold)
+        grid = tuple(np.round(np.arange(100) * top / 100, 4).tolist())
+    else:
+        grid = tuple((rule.threshold * np.arange(100, 0, -1) / 20).tolist())
+    observed = Distribution.of(attack.score).rates(grid, rule)
+    null = np.quantile([n.rates(grid, rule) for n in attack.null], 0.95, axis=0)
+    above = np.flatnonzero(observed > null)
+    return float(grid[above[0]]) if len(above) else NAN
+
+
+def attack_intervals(
+    attack: Attack, runner: Runner, *, n: int, seed: int, level: float
+) -> dict[str, tuple[float, float]]:
+    """Intervals of the rate and of its excess over the null, with the release kept; see :func:`rate_interval`.
+
+    ``excess`` covers 0 exactly where the permutation test at this level does not reject; see
+    :func:`unveil.stats.excess_interval`. Without a null it is the excess over the margin, resampled together.
+    """
+    persons = Resampled.of([attack], runner)
+    drawn = persons.rates((runner.rule.threshold,), n=n, seed=seed)[0].sum(axis=(1, 2, 3)) / len(attack.at_risk)
+    found = rate_interval(attack.rate, drawn, len(attack.at_risk), level)
+    if attack.null:
+        gain = excess_interval(attack.rate, _null_rates(attack, runner), found["bootstrap"], level)
+    else:
+        margins = persons.margins(n=n, seed=seed)
+        gain = over_margin(attack.rate, drawn, margins, runner, found["bootstrap"], level).interval
+    return found | {"excess": gain}
+
+
+def over_margin(
+    rate: float, drawn: Floats, margins: Floats, runner: Runner, ends: tuple[float, float], level: float
+) -> Excess:
+    """Excess of a rate over the margin, where there is no null.
+
+    Parameters
+    ----------
+    rate, ends
+        The rate and its release interval.
+    drawn, margins : (b,)
+        The rates and the margins of the resamples.
+    runner
+        What was asked for.
+    level
+        Coverage.
+    """
+    margin = _margin_rate(runner)
+    gain = excess(rate, margin)
+    if margin >= 1 or (margins >= 1).any():
+        return Excess(excess=gain)
+    low, high = np.quantile((drawn - margins) / (1 - margins), [(1 - level) / 2, (1 + level) / 2])
+    first, last = (excess(end, margin) for end in ends)
+    return Excess(excess=gain, interval=(min(float(low), first), max(float(high), last)))
+
+
+def rate_interval(rate: float, replicates: Floats, n: int, level: float) -> dict[str, tuple[float, float]]:
+    """Intervals of a rate, from its resamples.
+
+    ``wilson`` and ``clopper_pearson`` are those of as many persons as would give the variance of the resamples, and of
+    at most n. ``bootstrap`` has the percentiles of the resamples, and is no shorter than Wilson's: where few persons
+    are at risk percentiles cover too rarely, and where the rate jumps at a threshold the variance alone does.
+
+    Parameters
+    ----------
+    rate
+        The share of persons at risk.
+    replicates : (b,)
+        The same of the resamples; NaN where it is not defined.
+    n
+        Number of persons.
+    level
+        Coverage, between 0 and 1.
+
+    References
+    ----------
+    Efron & Tibshirani (1993), An introduction to the bootstrap, chapter 13. Korn & Graubard (1998), Survey Methodology
+    24, 193-201.
+    """
+    checked_level(level)
+    defined = replicates[~np.isnan(replicates)]
+    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]) if len(defined) else (rate, rate)
+    if 0 < rate < 1:
+        variance = float(defined.var()) if len(defined) else 0.0
+        as_many = max(min(rate * (1 - rate) / variance, n), 1.0) if variance > 0 else float(n)
+        exact = clopper_pearson(rate * as_many, as_many, level)
+        score = score_interval(rate, rate * (1 - rate) / as_many, n, level)
+    else:
+        exact = score = clopper_pearson(round(rate) * n, n, level)
+    return {
+        "bootstrap": (min(float(low), score[0]), max(float(high), score[1])),
+        "wilson": score if 0 < rate < 1 else wilson(round(rate) * n, n, level),
+        "clopper_pearson": exact,
+    }

@@ -1,0 +1,337 @@
+"""One inference problem: the keys, the target, and who counts, as arrays for every file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.keyed_pair import as_names
+from unveil.columns.column import CodedColumn
+from unveil.columns.level_order import canonical_orders
+from unveil.columns.pair import Pair
+from unveil.errors import CallError, DataError
+from unveil.models.features import Key, KeyTable, amounts, key_of
+from unveil.models.learners import Predictor, TrainingTarget
+from unveil.notes import Note
+
+__all__ = ["AttackRecords", "Inferred", "Problem", "TargetKind", "pose"]
+
+Floats = NDArray[np.float64]
+TargetKind = Literal["categorical", "continuous"]
+_CELLS_PER_BLOCK = 1 << 24
+
+
+@dataclass(frozen=True, eq=False)
+class AttackRecords:
+    """Records that an attacker is trained on, or that are attacked."""
+
+    table: KeyTable
+    target: TrainingTarget
+
+    def __len__(self) -> int:
+        return len(self.table)
+
+    def take(self, records: NDArray[Any]) -> AttackRecords:
+        """Some of the records."""
+        return AttackRecords(self.table.take(records), self.target.take(records))
+
+    def joined(self, other: AttackRecords | None) -> AttackRecords:
+        """These records and then those."""
+        if other is None or not len(other):
+            return self
+        return AttackRecords(self.table.joined(other.table), self.target.joined(other.target))
+
+    def ordering(self) -> NDArray[np.intp]:
+        """Their order by keys and target; the order in which they came is not to matter."""
+        return self.table.ordering(self.target.y)
+
+    def ordered(self) -> AttackRecords:
+        """The records in that order."""
+        return self.take(self.ordering())
+
+
+@dataclass(frozen=True, eq=False)
+class Inferred:
+    """What an attacker says of every person: a value, and for classes the probability of the true one."""
+
+    predicted: NDArray[Any]
+    probability: Floats | None
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Keys and target of an original and its releases.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    keys, target
+        Names of the columns.
+    classes
+        Labels of the classes of all files, or None where the target is continuous; in an order that does not depend on
+        the labels, as are the levels of nominal keys.
+    listed
+        Codes of the classes in the order in which they are listed.
+    counted : (k,) intp
+        The original records that count: all, but for those without an amount where the target is continuous.
+    original, releases, side
+        What is known of each file; the side information is repeated by its weight.
+    notes
+        What the figures do not say by themselves.
+    warnings
+        What deserves a look in the files, and what makes the figures say nothing.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks.
+    """
+
+    pair: Pair
+    keys: tuple[str, ...]
+    target: str
+    classes: tuple[str, ...] | None
+    listed: tuple[int, ...]
+    counted: NDArray[np.intp]
+    original: AttackRecords
+    releases: tuple[AttackRecords, ...]
+    side: AttackRecords | None
+    notes: tuple[str, ...]
+    warnings: tuple[str, ...]
+    unmatched: dict[str, dict[str, Any]]
+
+    @property
+    def kind(self) -> TargetKind:
+        """Whether classes or numbers are inferred."""
+        return "continuous" if self.classes is None else "categorical"
+
+    @property
+    def truth(self) -> NDArray[Any]:
+        """The true values of the records that count."""
+        return self.original.target.y
+
+    @cached_property
+    def _combinations(self) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
+        return self.original.table.distinct()
+
+    def infer(self, predict: Predictor) -> Inferred:
+        """Apply a trained attacker to the keys of all persons, one block of key combinations at a time."""
+        first, position = self._combinations
+        return infer(predict, self.original, first, position)
+
+
+def infer(predict: Predictor, attacked: AttackRecords, first: NDArray[np.intp], position: NDArray[np.intp]) -> Inferred:
+    """Apply a trained attacker to records; each combination of keys is predicted once.
+
+    Parameters
+    ----------
+    predict
+        The attacker.
+    attacked
+        The records.
+    first, position
+        One record of each combination, and the combination of every record.
+    """
+    truth, n_classes = attacked.target.y, attacked.target.n_classes
+    if n_classes is None:
+        predicted = np.asarray(predict(attacked.table.take(first)), dtype=np.float64)
+        return Inferred(predicted[position], None)
+    size = max(_CELLS_PER_BLOCK // n_classes, 1)
+    by_combination = np.argsort(position, kind="stable")
+    ends = np.searchsorted(position[by_combination], np.arange(0, len(first) + size, size))
+    probability, best = np.empty(len(truth)), np.empty(len(truth), dtype=np.int32)
+    for block, start in enumerate(range(0, len(first), size)):
+        found = predict(attacked.table.take(first[start : start + size]))
+        records = by_combination[ends[block] : ends[block + 1]]
+        probability[records] = found[position[records] - start, truth[records]]
+        best[records] = found.argmax(axis=1)[position[records] - start]
+    # a mean of shares may exceed 1 by a rounding error
+    return Inferred(best, np.clip(probability, 0, 1))
+
+
+def pose(
+    pair: Pair,
+    keys: str | list[str] | tuple[str, ...],
+    target: str,
+    *,
+    kind: TargetKind | None = None,
+    target_na: Literal["exclude", "median"] | float = "exclude",
+    side_information: Any = None,
+    side_weight: float = 1.0,
+) -> Problem:
+    """Gather keys and target of all files; see :func:`unveil._rapid.rapid`.
+
+    Raises
+    ------
+    CallError
+        If a column is unknown, the target is a key, or an option does not suit the target.
+    DataError
+        If there is nothing to train on or nobody to attack, or a continuous target is infinite.
+    """
+    names = as_names(keys, "key")
+    if target in names:
+        raise CallError(f"{target!r} is a key and the target; what is known need not be inferred")
+    if kind not in (None, "categorical", "continuous"):
+        raise CallError(f"kind is 'categorical' or 'continuous', not {kind!r}")
+    if not np.isfinite(side_weight) or side_weight < 0:
+        raise CallError(f"side_weight must be a number from 0, not {side_weight!r}")
+    pair.require([*names, target])
+    files = pair if side_information is None else pair.with_file(side_information, "the side information")
+    columns = [files.column(name, by_amount=True) for name in names]
+    column = files.column(target, by_amount=True)
+    notes: list[str] = []
+    continuous = _continuous(column, kind, notes)
+    sources = [files.original, *files.releases]
+    mere_names = [not any(s.flavour != "pandas" and s.variable(n).levels for s in sources) for n in names]
+    table_keys, tables, codes, classes = _recoded(columns, mere_names, column, continuous)
+    evidence, counted = [], np.arange(pair.n_original)
+    values = _amounts(files, column) if continuous else None
+    for i, (source, y) in enumerate(zip(sources, codes, strict=True)):
+        table = KeyTable(table_keys, tables[i])
+        if values is None:
+            evidence.append(AttackRecords(table, TrainingTarget(y, column.n_levels)))
+            continue
+        numbers, records = _numbers(values[y], target_na)
+        evidence.append(AttackRecords(table.take(records), TrainingTarget(numbers, None)))
+        if i == 0:
+            counted = records
+        if len(records) < len(y):
+            text = f"record(s) of {source.label} without an amount in {target!r} are left out"
+            notes.append(Note(f"{len(y) - len(records)} {text}", text))
+    if not len(evidence[0]):
+        raise DataError(f"{files.original.label}: column {target!r} has no amounts; there is nothing to infer")
+    for source, one in zip(files.releases, evidence[1 : pair.n_releases + 1], strict=False):
+        if not len(one):
+            raise DataError(f"{source.label} has no records with {target!r}; an attacker has nothing to train on")
+    side = None if side_information is None else _repeated(evidence.pop(), side_weight)
+    if values is None:
+        nothing = _nothing_learnt(column)
+        notes += [*nothing, *_lost_classes(column)]
+    elif len(np.unique(evidence[0].target.y)) == 1:
+        nothing = [Note(f"{target!r} has one value only in the original: nothing can be learnt from it")]
+        notes += nothing
+    else:
+        nothing = []
+    return Problem(
+        pair, names, target, tuple(column.labels[i] for i in classes) if values is None else None,
+        tuple(np.argsort(classes).tolist()), counted, evidence[0], tuple(evidence[1:]), side, tuple(notes),
+        (*files.notes([*columns, column], by_amount=True), *nothing),
+        pair.unmatched([*columns, column]),
+    )  # fmt: skip
+
+
+def _recoded(
+    keys: list[CodedColumn], mere_names: list[bool], target: CodedColumn, continuous: bool
+) -> tuple[tuple[Key, ...], list[NDArray[np.int32]], list[NDArray[np.int32]], NDArray[np.intp]]:
+    """Keys, their codes per file (p, n), codes of the target per file, and the order of its classes.
+
+    Classes, and levels of nominal keys, are put in an order that does not depend on how they are called. Levels that a
+    schema or a statistical file declares stay in the order that it declares.
+    """
+    columns = [*keys, target]
+    files = [np.stack([(c.original, *c.releases)[i] for c in columns]) for i in range(1 + len(target.releases))]
+    found = [key_of(column) for column in keys]
+    nominal = [
+        key.values is None and column.kind != "ordered" and mere
+        for key, column, mere in zip(found, keys, mere_names, strict=True)
+    ]
+    number = np.repeat(np.arange(len(files), dtype=np.int32), [f.shape[1] for f in files])
+    orders = canonical_orders(
+        np.concatenate([np.concatenate(files, axis=1), number[None]]),
+        [*(c.n_levels for c in columns), len(files)],
+        [*nominal, not continuous, False],
+    )
+    for row, order in enumerate(orders[:-1]):
+        if order is None:
+            continue
+        new = np.argsort(order).astype(np.int32)
+        for codes in files:
+            codes[row] = new[codes[row]]
+        if row < len(found):
+            found[row] = found[row].recoded(order)
+    classes = orders[len(keys)]
+    listed = np.arange(target.n_levels) if classes is None else classes
+    return tuple(found), [f[:-1] for f in files], [f[-1] for f in files], listed
+
+
+def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) -> bool:
+    measured = column.kind in ("numeric", "date", "datetime")
+    if kind == "continuous" and amounts(column.levels) is None:
+        raise CallError(f"column {column.name!r} is {column.kind}; its values are no numbers to be inferred as such")
+    if kind is not None:
+        return kind == "continuous"
+    if measured and len(column.levels) <= 2:
+        if len(column.levels) == 2:
+            text = "has two values and is taken as categorical; kind='continuous' takes it as a number"
+            notes.append(Note(f"{column.name!r} {text}"))
+        return False
+    return measured
+
+
+def _amounts(files: Pair, column: CodedColumn) -> Floats:
+    values = amounts(column.levels)
+    assert values is not None
+    if np.isinf(values).any():
+        code = int(np.flatnonzero(np.isinf(values))[0])
+        for source, codes in zip((files.original, *files.releases), (column.original, *column.releases), strict=True):
+            rows = np.flatnonzero(codes == code)
+            if len(rows):
+                raise DataError(
+                    f"{source.label}: column {column.name!r} is {column.label(code)} in row {rows[0] + 1}; an infinite "
+                    "target cannot be inferred as a number: recode it, or use kind='categorical'"
+                )
+    values = np.append(values, [np.nan] * column.has_gap)
+    values[list(column.special)] = np.nan
+    return values
+
+
+def _numbers(values: Floats, target_na: Literal["exclude", "median"] | float) -> tuple[Floats, NDArray[np.intp]]:
+    """The numbers and which records have one; gaps are left out, or filled."""
+    present = ~np.isnan(values)
+    if isinstance(target_na, str):
+        if target_na not in ("exclude", "median"):
+            raise CallError(f"target_na is 'exclude', 'median' or a number, not {target_na!r}")
+        if target_na == "exclude" or not present.any():
+            records = np.flatnonzero(present)
+            return values[records], records
+        fill = float(np.median(values[present]))
+    else:
+        fill = float(target_na)
+        if not np.isfinite(fill):
+            raise CallError(f"target_na is 'exclude', 'median' or a number, not {target_na!r}")
+    return np.where(present, values, fill), np.arange(len(values))
+
+
+def _repeated(side: AttackRecords, weight: float) -> AttackRecords:
+    """Each record as often as its weight; a fraction is spread evenly over the records."""
+    n = len(side)
+    times = np.diff(np.floor(np.arange(n + 1) * weight + 1e-9)).astype(np.intp)
+    return side.take(np.repeat(np.arange(n), times))
+
+
+def _nothing_learnt(column: CodedColumn) -> list[Note]:
+    """Why no class of the target can be learnt, where that is so."""
+    n_classes = len(np.unique(column.original))
+    if n_classes == 1:
+        return [Note(f"{column.name!r} has one class only in the original: nothing can be learnt (r = 0)")]
+    if n_classes == len(column.original):
+        text = f"{column.name!r} is different in every record, as an identifier is: its classes cannot be learnt"
+        return [Note(text)]
+    return []
+
+
+def _lost_classes(column: CodedColumn) -> list[Note]:
+    notes = []
+    name = column.name
+    found = np.bincount(column.original, minlength=column.n_levels)
+    for release, codes in enumerate(column.releases, start=1):
+        there = np.bincount(codes, minlength=column.n_levels)
+        lost = np.flatnonzero((found > 0) & (there == 0))
+        if len(lost) and (found > 0).sum() < len(column.original):
+            which = "the release" if len(column.releases) == 1 else f"release {release}"
+            # Neither names nor counts: a class that the release lacks is often that of a single person.
+            rest = f"of {name!r}: who has them counts with probability 0"
+            notes.append(Note(f"{which} lacks {len(lost)} class(es) {rest}", f"{which} lacks classes {rest}"))
+    return notes

@@ -1,0 +1,208 @@
+"""RAPID: what a model trained on the release can infer about real people."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from typing import Any, Literal
+
+import numpy as np
+
+from unveil._rapid.attack import Runner
+from unveil._rapid.problem import Problem, TargetKind, pose
+from unveil._rapid.rapids import Rapids
+from unveil._rapid.result import Rapid
+from unveil._rapid.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS, rounding_error
+from unveil._rapid.threshold import RiskThreshold
+from unveil._tables.keyed_pair import as_names
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+from unveil.models.learners import resolve
+from unveil.threads import n_threads
+
+__all__ = ["Progress", "rapid"]
+
+Progress = Callable[[int, int, str], None]
+
+
+def rapid(
+    pair: Pair, keys: str | Sequence[str], *, target: str | None = None, targets: Sequence[str] | None = None,
+    attacker: Any = "rf", kind: TargetKind | None = None, scoring: str = "marginal", tau: float | None = None,
+    metric: str = "relative", epsilon: float | None = None, delta: float = 0.01,
+    target_na: Literal["exclude", "median"] | float = "exclude", permutations: int = 19, ceiling: bool = True,
+    folds: int = 5, side_information: Any = None, side_weight: float = 1.0, seed: int = 0, n_jobs: int | None = None,
+    progress: Progress | None = None,
+) -> Any:  # fmt: skip
+    """Measure the risk of attribute prediction-induced disclosure (RAPID).
+
+    The intruder holds the release and the keys of real persons, trains a model on the release, and applies it to these
+    keys. RAPID is the share of persons whose target is then inferred beyond a threshold.
+
+    - Categorical target: with g the model's probability of a person's true class and b the share of that class in the
+      original, ``r = (g - b) / (1 - b)``; at risk if ``r > tau``.
+    - Continuous target: with y the true and p the predicted value, ``e = |y - p| / (|y| + delta)``; at risk if
+      ``e < epsilon``.
+
+    Beside the rate stand the *margin* (guessing without release and keys), the *null* (the release with its target
+    shuffled), the *ceiling* (the attack trained on the original, cross-fitted) and the excess
+    ``(rate - null) / (1 - null)``.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    keys
+        The key variables: what an intruder knows of a person. A gap is a level, or for numbers a value of its own.
+    target
+        One target variable.
+    targets
+        Several target variables; with neither, every other common column.
+    attacker
+        ``"rf"`` (random forest of 500 trees), ``"cart"``, ``"gbm"``, ``"logit"`` (maximum likelihood), ``"logit_l1"``,
+        ``"lm"``, ``"stack"`` (the best combination of the others), ``"suite"`` (all of them), an estimator with ``fit``
+        and ``predict_proba`` or ``predict``, or a list of these.
+    kind
+        ``"categorical"`` or ``"continuous"``; by default as the column is. Numbers with two values are classes.
+    scoring
+        ``"marginal"`` (r), ``"conditional"`` (g over its mean in the true class) or ``"nce"`` (normalised
+        cross-entropy).
+    tau
+        Threshold of a categorical target; by default 0.3, or 1 for ``"conditional"``.
+    metric
+        Error of a continuous target: ``"relative"``, ``"symmetric"``, ``"absolute"``, ``"sd"`` or ``"range"``; see
+        :func:`unveil.inference.prediction_error`.
+    epsilon
+        Threshold of a continuous target; by default 0.10, and required for ``"absolute"``.
+    delta
+        Keeps relative errors defined at 0.
+    target_na
+        What becomes of records whose continuous target is a gap or a special code: ``"exclude"``, or filled with the
+        ``"median"`` of their file or with a number. A gap of a categorical target is a class.
+    permutations
+        Number of shuffles of the release's target; each trains every attacker anew. 0 for none.
+    ceiling
+        Whether the attack is also trained on the original.
+    folds
+        Number of folds of the ceiling.
+    side_information
+        Real records that the intruder has besides, with keys and target: a frame or a path. They are added to the
+        training records, of the null too.
+    side_weight
+        How many records of the release one of them counts for; models are trained on as many copies, a fraction is
+        spread evenly.
+    seed
+        Of all random numbers.
+    n_jobs
+        Number of threads of the random forest; all by default. Results do not depend on it.
+    progress
+        Called with the number of models done, their total, and what the last one was.
+
+    Returns
+    -------
+    Rapid or Rapids
+        For one target, or a sequence for several.
+
+    Raises
+    ------
+    CallError
+        If a column, attacker, scoring or metric is unknown, an option is out of its range, or the attacker does not
+        suit the target.
+    DataError
+        If there is nothing to train on, or a continuous target is infinite.
+
+    References
+    ----------
+    Templ, Thees & Müller (2026), RAPID: risk of attribute prediction-induced disclosure, arXiv:2602.09235.
+
+    Examples
+    --------
+    >>> import unveil
+    >>> from unveil._rapid import rapid
+    >>> people = unveil.simulate.rapid_population(300, kappa=10, seed=1)
+    >>> risk = rapid(unveil.Pair(people, people), ["age", "income", "education"], target="disease_status",
+    ...              attacker="cart", permutations=5)
+    >>> risk.rate > 0.7, risk.attacks[0]["null_mean"] < 0.5
+    (True, True)
+    """
+    for name, value, least in (("permutations", permutations, 0), ("folds", folds, 2), ("seed", seed, 0)):
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    names = as_names(keys, "key")
+    if target is not None and targets is not None:
+        raise CallError("name one target with target=, or several with targets=, not both")
+    wanted: tuple[str, ...]
+    said: tuple[str, ...] = ()
+    if target is not None:
+        wanted = (target,)
+    elif targets is not None:
+        wanted = as_names(targets, "target")
+    else:
+        wanted, said = pair.roles.usual(names)
+        if not wanted:
+            raise CallError("; ".join(["no column is left to be a target: every common column is a key", *said]))
+    posed = []
+    for name in wanted:
+        problem = pose(pair, names, name, kind=kind, target_na=target_na, side_information=side_information,
+                       side_weight=side_weight)  # fmt: skip
+        rule = _rule(problem, scoring, tau, metric, epsilon, delta)
+        posed.append((problem, rule, resolve(attacker, problem.classes is None)))
+    threads = n_threads(n_jobs)
+    models = 1 + permutations
+    total = sum(len(a) * (pair.n_releases * models + ceiling * folds) for _, _, a in posed)
+    done = 0
+
+    def tick(what: str) -> None:
+        nonlocal done
+        done += 1
+        if progress is not None:
+            progress(done, total, what)
+
+    settings: dict[str, Any] = {
+        "attacker": attacker, "scoring": scoring, "tau": tau, "metric": metric, "epsilon": epsilon, "delta": delta,
+        "target_na": target_na, "side_information": side_information, "side_weight": side_weight, "seed": int(seed),
+        "n_jobs": n_jobs,
+    }  # fmt: skip
+    results = []
+    for problem, rule, attackers in posed:
+        runner = Runner(problem, rule, delta, int(seed), threads)
+        tops = [runner.ceiling(a, k, folds, tick) if ceiling else None for k, a in enumerate(attackers)]
+        runs = [
+            runner.attack(a, k, release, permutations=permutations, ceiling=tops[k], tick=tick)
+            for release in range(pair.n_releases)
+            for k, a in enumerate(attackers)
+        ]
+        results.append(Rapid.of(runs, runner, [a.name for a in attackers], partial(_again, problem, settings)))
+    return results[0] if target is not None else Rapids(results, said)
+
+
+def _again(problem: Problem, settings: Mapping[str, Any], pair: Pair, number: int) -> Rapid:
+    """The same attacks on other files with the same columns, with random numbers of their own."""
+    found: Rapid = rapid(
+        pair, problem.keys, target=problem.target, kind=problem.kind, permutations=0, ceiling=False,
+        **{**settings, "seed": settings["seed"] + 1 + number},
+    )  # fmt: skip
+    return found
+
+
+def _rule(
+    problem: Problem, scoring: str, tau: float | None, metric: str, epsilon: float | None, delta: float
+) -> RiskThreshold:
+    if scoring not in SCORINGS:
+        raise CallError(f"unknown scoring {scoring!r}; choose from {', '.join(SCORINGS)}")
+    if metric not in METRICS:
+        raise CallError(f"unknown metric {metric!r}; choose from {', '.join(METRICS)}")
+    if not delta > 0:
+        raise CallError(f"delta must be above 0, not {delta!r}: it keeps relative errors defined at 0")
+    if problem.classes is not None:
+        threshold = DEFAULT_TAU[scoring] if tau is None else float(tau)
+        if not np.isfinite(threshold):
+            raise CallError(f"tau must be a number, not {tau!r}")
+        return RiskThreshold(scoring, threshold, above=True)
+    if epsilon is None and metric not in DEFAULT_EPSILON:
+        raise CallError(
+            f"metric {metric!r} is in units of {problem.target!r}: say from where on it is a risk with epsilon="
+        )
+    threshold = DEFAULT_EPSILON[metric] if epsilon is None else float(epsilon)
+    if not np.isfinite(threshold) or threshold <= 0:
+        raise CallError(f"epsilon must be a number above 0, not {epsilon!r}")
+    return RiskThreshold(metric, threshold, above=False, slack=rounding_error(problem.truth, metric))

@@ -1,0 +1,279 @@
+"""Attribute disclosure: what the keys give away about a target, through the release."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.attribute_risk import AttributeRisk, AttributeRisks
+from unveil._tables.checks import one_way, two_way
+from unveil._tables.exclusion_rules import rules_of
+from unveil._tables.keyed_pair import Groups, KeyedPair, as_flag, as_names, coded, only_known, ungrouped
+from unveil._tables.sums import MEASURES, identity_measures, mean_over, measures
+from unveil._tables.target_cells import TargetCells
+from unveil.columns.column import CodedColumn
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+from unveil.files.distinct import level_text
+from unveil.notes import Note
+
+__all__ = ["attribute"]
+
+ExcludedPair = tuple[str, object, object]
+
+
+def attribute(
+    pair: Pair,
+    keys: str | Sequence[str],
+    *,
+    target: str | None = None,
+    targets: Sequence[str] | None = None,
+    ngroups_target: Groups = None,
+    ngroups_keys: Groups = None,
+    not_target_levels: Sequence[object] | Mapping[str, Sequence[object]] = (),
+    use_target_na: bool = True,
+    use_keys_na: bool | Mapping[str, bool] = True,
+    exclude_pairs: Sequence[ExcludedPair] = (),
+    denom_limit: int | None = None,
+    exclude_over_denom_limit: bool = False,
+    check_1way: tuple[float, float] = (50, 90),
+    check_2way: tuple[float, float] = (4, 80),
+) -> Any:
+    """Measure what the keys give away about one or several targets.
+
+    With d_tq, s_tq the number of original and synthetic records with keys q and target level t, d_q, s_q those
+    with keys q, and ps_tq = s_tq / s_q,
+
+    - ``iS    = 100 sum_q d_q [s_q > 0] / N_d``: the keys are in the release;
+    - ``DiS   = 100 sum_q d_q [some ps_tq = 1] / N_d``: and go with one target level there;
+    - ``DiSCO = 100 sum d_tq [ps_tq = 1] / N_d``: and it is the right one;
+    - ``DCAPd = 100 sum ps_tq d_tq / N_d``: a guess from the release is right.
+
+    All measures and their formulas are listed in the documentation.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    keys
+        The key variables: what an intruder knows of a person.
+    target
+        One target variable.
+    targets
+        Several target variables. Without either, every other column that all files have.
+    ngroups_target, ngroups_keys
+        Number of groups into which numeric targets or keys are cut: for all of them, or by column.
+    not_target_levels
+        Target levels that do not count as disclosed; by target where there are several.
+    use_target_na
+        Whether a missing target counts as a level that can be disclosed.
+    use_keys_na
+        Whether combinations in which a key is missing count; one flag, or one per key.
+    exclude_pairs
+        Triples (key, key level, target level) that do not count.
+    denom_limit, exclude_over_denom_limit
+        With both, cells of more than ``denom_limit`` records do not count.
+    check_1way, check_2way
+        Thresholds (records, percent) of the checks.
+
+    Returns
+    -------
+    AttributeRisk or AttributeRisks
+        One result for ``target``, a sequence of them otherwise.
+
+    Raises
+    ------
+    CallError
+        If a column or level is unknown, a target is among the keys, or an option is out of its range.
+    DataError
+        If a release lacks a column, or its values cannot be compared.
+
+    References
+    ----------
+    Raab, Nowok & Dibben (2026), Practical privacy metrics for synthetic data, section 3. Taub et al. (2018),
+    Differential Correct Attribution Probability for synthetic data, eq. 4 to 6.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f", "f", "m"], "ill": ["yes", "no", "no"]})
+    >>> release = pa.table({"sex": ["f", "f", "m"], "ill": ["yes", "yes", "no"]})
+    >>> risk = unveil.attribute(unveil.Pair(original, release), ["sex"], target="ill")
+    >>> round(risk.Dorig, 2), round(risk.DiSCO, 2)
+    (33.33, 66.67)
+    """
+    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    names, said = _targets(pair, study.keys, target, targets)
+    if isinstance(ngroups_target, Mapping):
+        only_known(ngroups_target, names, "ngroups_target", "target")
+    _check_limit(denom_limit, exclude_over_denom_limit)
+    levels = _levels_by_target(names, not_target_levels)
+    shared = {
+        "use_target_na": as_flag(use_target_na, "use_target_na"),
+        "use_keys_na": dict(study.use_keys_na),
+        "exclude_pairs": [list(triple) for triple in exclude_pairs],
+        "denom_limit": denom_limit,
+        "exclude_over_denom_limit": as_flag(exclude_over_denom_limit, "exclude_over_denom_limit"),
+        "check_1way": list(_thresholds(check_1way, "check_1way")),
+        "check_2way": list(_thresholds(check_2way, "check_2way")),
+    }
+    risks = []
+    untouched = ungrouped(pair, names, ngroups_target, "ngroups_target")
+    columns = {name: coded(pair, name, ngroups_target) for name in names}
+    _check_levels(pair, columns, levels, each=isinstance(not_target_levels, Mapping))
+    for name, column in columns.items():
+        options = shared | {"not_target_levels": list(levels.get(name, ()))}
+        rules = rules_of(study, column, options)
+        cut = study.cut(ngroups_keys, name, ngroups_target)
+        source = TargetCells(study, column, rules, {one: how.cuts for one, how in cut.items()})
+        grouping = {one: how.to_dict() for one, how in cut.items()}
+        risks.append(_risk(source, grouping, options, [untouched[name]] if name in untouched else []))
+    return risks[0] if target is not None else AttributeRisks(risks, said)
+
+
+def _targets(
+    pair: Pair, keys: Sequence[str], target: str | None, targets: Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The targets, and what is said of columns that are none."""
+    said: tuple[Note, ...] = ()
+    if target is not None and targets is not None:
+        raise CallError("give either target or targets, not both")
+    if target is not None:
+        names = as_names([target], "target")
+    elif targets is not None:
+        names = as_names(targets, "target")
+    else:
+        names, said = pair.roles.usual(keys)
+        if not names:
+            raise CallError("; ".join(["no column is left as a target: every common column is a key", *said]))
+    for name in names:
+        if name in keys:
+            raise CallError(f"{name!r} is a key and cannot be the target too")
+    pair.require(names)
+    return names, said
+
+
+def _levels_by_target(
+    names: Sequence[str], given: Sequence[object] | Mapping[str, Sequence[object]]
+) -> Mapping[str, Sequence[object]]:
+    if not isinstance(given, Mapping):
+        return dict.fromkeys(names, (given,) if isinstance(given, str) else tuple(given))
+    only_known(given, names, "not_target_levels", "target")
+    return {name: (levels,) if isinstance(levels, str) else tuple(levels) for name, levels in given.items()}
+
+
+def _check_levels(
+    pair: Pair, columns: Mapping[str, CodedColumn], levels: Mapping[str, Sequence[object]], *, each: bool
+) -> None:
+    """Every level to leave out must be one of its target; where it is given for all targets at once, of one of them."""
+    for name, given in levels.items():
+        for level in given:
+            asked = [name] if each else columns
+            missing = [error for other in asked if (error := _missing_level(pair, columns[other], level)) is not None]
+            if len(missing) == len(asked):
+                raise CallError(f"not_target_levels: {missing[0]}")
+
+
+def _missing_level(pair: Pair, column: CodedColumn, level: object) -> CallError | None:
+    """What is wrong with a level that no file holds or declares; a gap is never mistyped."""
+    if level is None or level != level:
+        return None
+    try:
+        column.code_of(level)
+    except CallError as error:
+        files = (pair.original, *pair.releases)
+        declared = {level_text(one) for file in files for one in file.variable(column.name).levels or ()}
+        return None if level_text(level) in declared else error
+    return None
+
+
+def _check_limit(denom_limit: int | None, exclude: bool) -> None:
+    if denom_limit is None:
+        if exclude:
+            raise CallError("exclude_over_denom_limit needs a denom_limit")
+    elif isinstance(denom_limit, bool) or not isinstance(denom_limit, int | np.integer) or denom_limit < 1:
+        raise CallError(f"denom_limit must be a whole number of at least 1, not {denom_limit!r}")
+
+
+def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
+    try:
+        n, pct = pair
+    except (TypeError, ValueError):
+        raise CallError(f"{what} takes two numbers (records, percent), not {pair!r}") from None
+    if any(isinstance(one, bool) or not isinstance(one, int | float | np.number) for one in (n, pct)):
+        raise CallError(f"{what} takes two numbers (records, percent), not {pair!r}")
+    if not 0 <= n < math.inf or not 0 <= pct <= 100:
+        raise CallError(f"{what}: records must be at least 0 and percent between 0 and 100, not {pair!r}")
+    return n, pct
+
+
+def _risk(
+    source: TargetCells, grouping: Mapping[str, Mapping[str, object]], options: Mapping[str, Any], also: Sequence[str]
+) -> AttributeRisk:
+    study, target = source.study, source.target
+    pair = study.pair
+    d_t = np.bincount(target.original, minlength=target.n_levels)
+    releases, identities, exclusions, ones, twos, modes = [], [], [], [], [], []
+    for release, n_synthetic in enumerate(pair.n_synthetic):
+        found = source.summed(release)
+        releases.append(measures(found.sums, d_t, pair.n_original, n_synthetic))
+        identities.append(identity_measures(found.sums, pair.n_original, n_synthetic))
+        exclusions.append(found.removed)
+        ones.append(one_way(found.disco, found.original_t, target, *options["check_1way"]))
+        twos.append(tuple(two_way(study, found.disco, target, *options["check_2way"])))
+        modes.append(found.mode_disco)
+    return AttributeRisk(
+        keys=study.keys,
+        target=target.name,
+        releases=tuple(releases),
+        mean=mean_over(releases),
+        undefined=_undefined(releases, pair.labels),
+        n_original=pair.n_original,
+        n_synthetic=pair.n_synthetic,
+        labels=pair.labels,
+        identity_after_exclusions=tuple(identities),
+        exclusions=tuple(exclusions),
+        check_1way=tuple(ones),
+        check_2way=tuple(twos),
+        grouping=grouping,
+        mode_DiSCO=tuple(modes),
+        options=options,
+        unmatched=study.unmatched(target),
+        notes=(*_notes(study, target, d_t, options), *also),
+        _source=source,
+    )
+
+
+_REASONS = {
+    "TCAP": "no original record's keys are disclosive in the release",
+    "DCAPb": "no synthetic record's keys are in the original",
+    "TCAPb": "no synthetic record's keys are in the original",
+    "mean_denom": "no cell is disclosive and correct",
+}
+
+
+def _undefined(releases: Sequence[Mapping[str, float]], labels: Sequence[str]) -> dict[str, str]:
+    undefined: dict[str, str] = {}
+    for measure in MEASURES:
+        where = [label for label, r in zip(labels, releases, strict=True) if math.isnan(r[measure])]
+        if where:
+            undefined[measure] = f"{_REASONS.get(measure, 'the release has no records')} ({', '.join(where)})"
+    return undefined
+
+
+def _notes(study: KeyedPair, target: CodedColumn, d_t: NDArray[np.intp], options: Mapping[str, Any]) -> list[str]:
+    found = list(study.notes(target))
+    n = int(d_t.sum())
+    if np.count_nonzero(d_t) == 1:
+        nothing = "there is nothing to learn, whatever the figures say"
+        found.append(Note(f"{target.name!r} has one value only in the original: {nothing}"))
+    elif n > 1 and d_t.max() == 1 and study.pair.roles.identifier(target.name) is None:
+        found.append(Note(f"{target.name!r} is different in every record: it looks like an identifier"))
+    if options["denom_limit"] is not None and not options["exclude_over_denom_limit"]:
+        found.append(Note("denom_limit leaves nothing out without exclude_over_denom_limit"))
+    return found

@@ -1,0 +1,390 @@
+"""The results of attribute disclosure: one target, and several seen through the same keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, overload
+
+import numpy as np
+
+from unveil._tables.bootstrap import resample, share_interval
+from unveil._tables.checks import OneWay, TwoWay
+from unveil._tables.curve import CapCurve, cap_curve
+from unveil._tables.intervals import Halves, attribute_process, attribute_release
+from unveil._tables.ladder import Ladder, ladder
+from unveil._tables.subgroups import by_level
+from unveil._tables.sums import MEASURES
+from unveil._tables.target_cells import TargetCells
+from unveil.files.source import Flavour
+from unveil.limits import exceeds
+from unveil.printable import commands_shown
+from unveil.result import frame
+from unveil.show.words.tables import RISE
+from unveil.stats import Interval, Kind, checked_kind, checked_level
+
+__all__ = ["AttributeRisk", "AttributeRisks"]
+
+_INTERVALS = ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO", "CAPd", "DCAPd", "TCAP")
+
+
+@dataclass(frozen=True)
+class AttributeRisk:
+    """Attribute disclosure risk for one target, of one or more releases; measures in percent.
+
+    Every measure of :data:`unveil._tables.sums.MEASURES` is also an attribute: its mean over the releases.
+
+    Attributes
+    ----------
+    keys, target
+        The key variables and the target variable.
+    releases
+        Per release, measure by name.
+    mean
+        The same, averaged over the releases where defined.
+    undefined
+        Per measure that is not defined in some release, the reason.
+    n_original, n_synthetic
+        Number of records of the original, and of each release.
+    labels
+        What the releases are called.
+    identity_after_exclusions
+        Per release, the identity measures of what the exclusions left.
+    exclusions
+        Per release, table and rule, the number of records taken out, and what remained.
+    check_1way, check_2way
+        Per release, the level and the pairs that explain DiSCO by common knowledge.
+    grouping
+        How numeric keys and the target were cut, by column.
+    mode_DiSCO
+        Per release, DiSCO with the synthetic target replaced by its most frequent level.
+    options
+        The exclusions and thresholds that were asked for, by name.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
+    notes
+        What was harmonised, and what makes the figures unreliable; :attr:`warnings` adds DiSCO's inverse sensitivity.
+    """
+
+    keys: tuple[str, ...]
+    target: str
+    releases: tuple[Mapping[str, float], ...]
+    mean: Mapping[str, float]
+    undefined: Mapping[str, str]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    labels: tuple[str, ...]
+    identity_after_exclusions: tuple[Mapping[str, float], ...]
+    exclusions: tuple[Mapping[str, Mapping[str, int]], ...]
+    check_1way: tuple[OneWay | None, ...]
+    check_2way: tuple[tuple[TwoWay, ...], ...]
+    grouping: Mapping[str, Mapping[str, object]]
+    mode_DiSCO: tuple[float, ...]
+    options: Mapping[str, Any]
+    unmatched: Mapping[str, Mapping[str, Any]]
+    notes: tuple[str, ...]
+    _source: TargetCells = field(repr=False, compare=False)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the figures unreliable."""
+        return (*self.notes, self.rise) if self.rise else self.notes
+
+    @property
+    def rise(self) -> str | None:
+        """The warning that DiSCO rises where the target tells less, if it does."""
+        rising = [
+            f"from {release['DiSCO']:.2f} to {mode:.2f} in {label}"
+            for label, release, mode in zip(self.labels, self.releases, self.mode_DiSCO, strict=True)
+            if exceeds(mode, release["DiSCO"])
+        ]
+        return f"{RISE} ({'; '.join(rising)})" if rising else None
+
+    def __getattr__(self, name: str) -> float:
+        if name in MEASURES:
+            return self.mean[name]
+        raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values; names of measures as in the documentation."""
+        return {
+            "keys": list(self.keys),
+            "target": self.target,
+            "releases": [dict(r) for r in self.releases],
+            "mean": dict(self.mean),
+            "undefined": dict(self.undefined),
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "labels": list(self.labels),
+            "identity_after_exclusions": [dict(r) for r in self.identity_after_exclusions],
+            "exclusions": [{table: dict(rules) for table, rules in r.items()} for r in self.exclusions],
+            "check_1way": [dict(c) if c else None for c in self.check_1way],
+            "check_2way": [[dict(pair) for pair in pairs] for pairs in self.check_2way],
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "mode_DiSCO": list(self.mode_DiSCO),
+            "options": dict(self.options),
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release: target, release, number of records and measures."""
+        return frame(self._rows(), flavour or self._source.study.pair.flavour)
+
+    def _rows(self) -> dict[str, list[Any]]:
+        rows: dict[str, list[Any]] = {
+            "target": [self.target] * len(self.labels),
+            "release": list(self.labels),
+            "n_synthetic": list(self.n_synthetic),
+        }
+        return rows | {name: [r[name] for r in self.releases] for name in MEASURES}
+
+    def records(self, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """Per original record: number from 0, d_q, s_q, ps of its true target, and what they make of it.
+
+        ``ps`` is the share of the true target level among the synthetic records with the record's keys; 0 where there
+        are none or the record is excluded. The flags ``in_synthetic``, ``disclosive`` and ``disco`` sum to iS, DiS and
+        DiSCO, ``ps`` to DCAPd. This is confidential.
+        """
+        return frame(
+            {"record": np.arange(self.n_original)} | self._source.records(release),
+            flavour or self._source.study.pair.flavour,
+        )
+
+    def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """The measures that concern original records, for each level of a column."""
+        found = self._source.records(release)
+        columns = {"iS": "in_synthetic", "DiS": "disclosive", "DiSCO": "disco", "DCAPd": "ps"}
+        pair = self._source.study.pair
+        return by_level(pair, column, {name: found[flag] for name, flag in columns.items()}, flavour)
+
+    def cap_curve(self, taus: Sequence[float] | None = None) -> CapCurve:
+        """CAP(tau) of each release over a grid of tau; see :class:`CapCurve`."""
+        blocks = [self._source.counted(r) for r in range(len(self.releases))]
+        return cap_curve(
+            blocks,
+            taus,
+            self.keys,
+            self.target,
+            self.labels,
+            self.n_original,
+            self._source.study.pair.flavour,
+            self.warnings,
+        )
+
+    def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
+        """Per release, release intervals: over records, with the release kept.
+
+        Measures that concern synthetic records alone have none: the release is what it is.
+
+        Parameters
+        ----------
+        n
+            Number of bootstrap replicates.
+        seed
+            Seed of the draws.
+        level
+            Coverage, between 0 and 1.
+        """
+        result = []
+        for release, figures in enumerate(self.releases):
+            contributions, weights = self._source.contributions(release)
+            draws = resample(contributions, weights, n=n, seed=seed)
+            with np.errstate(invalid="ignore"):
+                draws["TCAP"] = 100 * draws["DiSCO"] / draws["DiS"]
+            # TCAP is a share of the persons for whom the release is certain
+            certain = round(self.n_original * figures["DiS"] / 100)
+            intervals = {
+                name: share_interval(figures[name], draws[name], level, certain if name == "TCAP" else self.n_original)
+                for name in _INTERVALS
+            }
+            # the same draws as for the mean of releases, here of one
+            result.append(intervals | attribute_release(self._source, [release], n=n, seed=seed, level=level))
+        return result
+
+    def interval(
+        self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
+        level: float = 0.95,
+    ) -> dict[str, Interval]:  # fmt: skip
+        """Intervals of a named kind for the mean DiSCO and DCAPd of the releases.
+
+        Parameters
+        ----------
+        kind
+            ``"release"``: over samples of as many records, with these releases kept. ``"process"``: over samples and
+            releases made from them; it needs several releases, or halves.
+        halves
+            What :func:`unveil.synthesis.halves` makes with the synthesizer.
+        n, seed
+            Number and seed of bootstrap replicates.
+        level
+            Coverage, between 0 and 1.
+
+        Raises
+        ------
+        CallError
+            If the kind is unknown, or the level is out of its range.
+
+        Examples
+        --------
+        >>> import unveil
+        >>> people = unveil.simulate.demo_population(200, seed=1)
+        >>> release = unveil.CartSynthesizer(n_jobs=1).fit(people).sample(seed=1)
+        >>> risk = unveil.attribute(unveil.Pair(people, release), ["sex", "region"], target="marital")
+        >>> found = risk.interval("process")["DiSCO"]
+        >>> found.low, found.undefined[:11]
+        (nan, 'one release')
+        """
+        checked_level(level)
+        if checked_kind(kind) == "process":
+            return attribute_process(self._source, self.options, halves, level)
+        ends = attribute_release(self._source, range(len(self.releases)), n=n, seed=seed, level=level)
+        return {name: Interval("release", self.mean[name], *ends[name], level) for name in ends}
+
+    def ladder(
+        self, *, permutations: int = 199, holdout: Any = None, halves: Halves | None = None, level: float = 0.95,
+        seed: int = 0,
+    ) -> Ladder:  # fmt: skip
+        """repU, DiSCO and DCAPd among what they have to be compared with.
+
+        ========= ============================================ =========================================================
+        figure    DiSCO                                        DCAPd
+        ========= ============================================ =========================================================
+        margin    share of the most frequent target level:     baseCAPd: a guess drawn from the shares of the levels
+                  ``100 max_t d_t / N_d`` after exclusions
+        null      of releases whose target is shuffled over their records: mean, 95th percentile, p-value
+        ceiling   Dorig: the original as its own release       ``100 sum d_tq (d_tq - 1) / (d_q - 1) / N_d``: the same
+                                                               without the person's own record; 0 for who is alone
+        held out  of real records that the synthesizer never saw, in the place of the original ones
+        excess    ``100 (value - null mean) / (100 - null mean)``
+        ========= ============================================ =========================================================
+
+        For repU there are a value and a ceiling, UiO: it concerns the keys alone.
+
+        Parameters
+        ----------
+        permutations
+            Number of shuffles; 0 for no null and no excess. With fewer than 40 no 95 % interval of the excess can lie
+            above 0.
+        holdout
+            A file or frame of real records that the synthesizer never saw. Records of the original are refused.
+        halves
+            What :func:`unveil.synthesis.halves` makes with the synthesizer; for the process intervals.
+        level
+            Coverage of the intervals.
+        seed
+            Seed of the shuffles and of the bootstrap.
+
+        Returns
+        -------
+        Ladder
+            The figures, per release and of the mean over the releases.
+
+        Raises
+        ------
+        CallError
+            If an option is out of its range.
+        DataError
+            If the held-out records lack a column, or are records of the original.
+
+        References
+        ----------
+        Raab, Nowok & Dibben (2026), Practical privacy metrics for synthetic data. Ernst (2004), Permutation methods: a
+        basis for exact inference, Statistical Science 19, 676-685.
+
+        Examples
+        --------
+        >>> import unveil
+        >>> people = unveil.simulate.demo_population(300, seed=1)
+        >>> risk = unveil.attribute(unveil.Pair(people, people.slice(0, 200)), ["sex", "region"], target="marital")
+        >>> rung = risk.ladder(permutations=39, seed=1).mean["DCAPd"]
+        >>> rung.value == risk.DCAPd, rung.margin == risk.baseCAPd, 0 < rung.p_value <= 1
+        (True, True, True)
+        """
+        return ladder(self, permutations=permutations, holdout=holdout, halves=halves, level=level, seed=seed)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Dots of the original's and the release's disclosive share; needs matplotlib."""
+        from unveil.show.plots.tables import plot_targets
+
+        return plot_targets([self], ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        from unveil.show.words.attribute import one_target
+
+        return one_target(self)
+
+    __repr__ = __str__
+
+
+class AttributeRisks(Sequence[AttributeRisk]):
+    """Attribute disclosure risk of several targets seen through the same keys; a sequence of :class:`AttributeRisk`."""
+
+    def __init__(self, risks: Sequence[AttributeRisk], said: Sequence[str] = ()):
+        self._risks = tuple(risks)
+        self._said = tuple(said)
+
+    @overload
+    def __getitem__(self, index: int) -> AttributeRisk: ...
+    @overload
+    def __getitem__(self, index: slice) -> AttributeRisks: ...
+    def __getitem__(self, index: int | slice) -> AttributeRisk | AttributeRisks:
+        return AttributeRisks(self._risks[index], self._said) if isinstance(index, slice) else self._risks[index]
+
+    def __len__(self) -> int:
+        return len(self._risks)
+
+    def __iter__(self) -> Iterator[AttributeRisk]:
+        return iter(self._risks)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What makes the figures unreliable: of all targets, each once."""
+        rising = [f"{risk.target}: {risk.rise}" for risk in self if risk.rise]
+        return (*self.notes, *rising)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was left out, and the notes of all targets, each once."""
+        return tuple(dict.fromkeys([*self._said, *(text for risk in self for text in risk.notes)]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The results as plain values, by target."""
+        return {
+            "keys": list(self[0].keys),
+            "targets": [risk.to_dict() for risk in self],
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per target and release."""
+        rows: dict[str, list[Any]] = {}
+        for risk in self:
+            for name, values in risk._rows().items():
+                rows.setdefault(name, []).extend(values)
+        return frame(rows, flavour or self[0]._source.study.pair.flavour)
+
+    def ladders(
+        self, *, permutations: int = 199, holdout: Any = None, halves: Halves | None = None, level: float = 0.95,
+        seed: int = 0,
+    ) -> tuple[Ladder, ...]:  # fmt: skip
+        """The baselines of every target; see :meth:`AttributeRisk.ladder`."""
+        options: dict[str, Any] = {"permutations": permutations, "holdout": holdout, "level": level, "seed": seed}
+        options["halves"] = halves
+        return tuple(risk.ladder(**options) for risk in self)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Per target, dots of the original's and the release's disclosive share; needs matplotlib."""
+        from unveil.show.plots.tables import plot_targets
+
+        return plot_targets(self, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        from unveil.show.words.attribute import several_targets
+
+        return several_targets(self)
+
+    __repr__ = __str__

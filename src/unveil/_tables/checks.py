@@ -1,0 +1,162 @@
+"""Checks that a high DiSCO is not just what everybody knows: one common level, or a key that implies it.
+
+Source: Raab, Nowok & Dibben 2026, section 3.3.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypedDict
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.cells import Cells, Counts
+from unveil._tables.exclusions import Tables
+from unveil._tables.keyed_pair import KeyedPair
+from unveil.columns.column import CodedColumn
+from unveil.limits import exceeds
+
+__all__ = ["DiscoCells", "OneWay", "TwoWay", "one_way", "two_way"]
+
+
+@dataclass(frozen=True)
+class DiscoCells:
+    """The cells that make up DiSCO: key combination, target level and original records, each (k,) int64."""
+
+    q: Counts
+    t: Counts
+    records: Counts
+
+    @classmethod
+    def of(cls, cells: Cells, tables: Tables) -> DiscoCells:
+        """Pick them from one block of cells."""
+        records = tables.counts["DiSCO"]
+        found = np.flatnonzero(records)
+        return cls(cells.q[found], cells.t[found], records[found])
+
+    @classmethod
+    def join(cls, blocks: Sequence[DiscoCells]) -> DiscoCells:
+        """All blocks as one."""
+        return cls(*(np.concatenate([getattr(b, name) for b in blocks]) for name in ("q", "t", "records")))
+
+
+class OneWay(TypedDict):
+    """The target level that makes up most of DiSCO.
+
+    ``level``; ``share``, percent of the original records left by the exclusions that have it; ``disclosive``,
+    DiSCO records in all; ``of_level``, those with the level; ``percent``, the one of the other.
+    """
+
+    level: str
+    share: float
+    disclosive: int
+    of_level: int
+    percent: float
+
+
+class TwoWay(TypedDict):
+    """A pair of target level and key level that is close to a rule in the original.
+
+    ``records``, DiSCO records of large cells with the pair; ``original_with_pair`` and ``original_with_key``,
+    original records with the pair and with the key level; ``percent``, the one of the other.
+    """
+
+    target_level: str
+    key: str
+    key_level: str
+    records: int
+    original_with_pair: int
+    original_with_key: int
+    percent: float
+
+
+def one_way(disco: DiscoCells, original_t: Counts, target: CodedColumn, n: float, pct: float) -> OneWay | None:
+    """Flag the target level with most DiSCO records if it has more than ``n`` and more than ``pct`` percent of them.
+
+    Parameters
+    ----------
+    disco
+        Disclosive and correct cells of one release, after exclusions.
+    original_t : (n_levels,) int64
+        Original records per target level, after exclusions.
+    target
+        The target variable.
+    n, pct
+        Thresholds.
+    """
+    total = int(disco.records.sum())
+    if total == 0:
+        return None
+    by_level = np.bincount(disco.t, weights=disco.records, minlength=target.n_levels).astype(np.int64)
+    level = int(by_level.argmax())
+    of_level = int(by_level[level])
+    if of_level <= n or not exceeds(100 * of_level / total, pct):
+        return None
+    return OneWay(
+        level=target.label(level),
+        share=100 * int(original_t[level]) / int(original_t.sum()),
+        disclosive=total,
+        of_level=of_level,
+        percent=100 * of_level / total,
+    )
+
+
+def two_way(study: KeyedPair, disco: DiscoCells, target: CodedColumn, n: float, pct: float) -> list[TwoWay]:
+    """Among DiSCO cells of more than ``n`` records, flag (target level, key level) pairs above ``pct`` percent.
+
+    The percentage is the share, among original records with the key level, of those with the target level.
+
+    Returns
+    -------
+    list
+        By falling number of DiSCO records, then by key, key level and target level.
+    """
+    large = np.flatnonzero(disco.records > n)
+    if not len(large):
+        return []
+    # A record stands for its combination: any original record of the cell shows the key levels.
+    shown_by = np.empty(study.combinations.size, dtype=np.int64)
+    shown_by[study.combinations.original] = np.arange(len(study.combinations.original))
+    records = shown_by[disco.q[large]]
+    flagged = [
+        pair
+        for key in study.columns
+        for pair in _pairs(key, target, key.original[records], disco.t[large], disco.records[large])
+        if exceeds(pair["percent"], pct)
+    ]
+    return sorted(flagged, key=lambda pair: -pair["records"])
+
+
+def _count_of(codes: Counts, wanted: Counts, size: int) -> Counts:
+    """How often each of the wanted codes occurs; ``wanted`` ascending, all codes below ``size``."""
+    if size <= 4 * len(codes):
+        return np.bincount(codes, minlength=size)[wanted]
+    nearest = np.minimum(np.searchsorted(wanted, codes), len(wanted) - 1)
+    return np.bincount(nearest[wanted[nearest] == codes], minlength=len(wanted))
+
+
+def _pairs(key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: Counts, disco: Counts) -> list[TwoWay]:
+    code = levels.astype(np.int64) * target.n_levels + t
+    pairs, position = np.unique(code, return_inverse=True)
+    records = np.bincount(position, weights=disco).astype(np.int64)
+    every = key.original.astype(np.int64) * target.n_levels + target.original
+    in_original = _count_of(every, pairs, key.n_levels * target.n_levels)
+    with_level = np.bincount(key.original, minlength=key.n_levels)
+    result = []
+    for pair, n_records, n_with_pair in zip(pairs, records, in_original, strict=True):
+        level, t_level = divmod(int(pair), target.n_levels)
+        with_pair, with_key = int(n_with_pair), int(with_level[level])
+        result.append(
+            TwoWay(
+                target_level=target.label(t_level),
+                key=key.name,
+                key_level=key.label(level),
+                records=int(n_records),
+                original_with_pair=with_pair,
+                original_with_key=with_key,
+                percent=100 * with_pair / with_key,
+            )
+        )
+    return result

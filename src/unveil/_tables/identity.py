@@ -1,0 +1,327 @@
+"""Identity disclosure: original records that are unique on the keys, and found again in the release."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.intervals import Halves, identity_process, identity_release
+from unveil._tables.keyed_pair import Groups, KeyedPair
+from unveil._tables.subgroups import by_level
+from unveil._tables.sums import mean_over, percent
+from unveil.columns.pair import Pair
+from unveil.files.source import Flavour
+from unveil.printable import commands_shown
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words
+from unveil.stats import Interval, Kind, called, checked_kind, checked_level, kinds_in_words
+
+__all__ = ["IDENTITY_MEASURES", "IdentityRisk", "identity"]
+
+IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
+
+
+@dataclass(frozen=True)
+class IdentityRisk:
+    """Identity disclosure risk of one or more releases; all measures in percent.
+
+    Attributes
+    ----------
+    keys
+        The key variables.
+    releases
+        Per release, measure by name.
+    mean
+        The same, averaged over the releases where defined.
+    n_original, n_synthetic
+        Number of records of the original, and of each release.
+    labels
+        What the releases are called.
+    grouping
+        How numeric keys were cut, by key.
+    use_keys_na
+        By key, whether combinations in which it is missing count.
+    left_out
+        Per release, number of original and synthetic records whose combination does not count.
+    undefined
+        Per measure that is not defined in some release, the reason.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
+    warnings
+        What deserves a look in the files, and what makes the figures unreliable.
+    """
+
+    keys: tuple[str, ...]
+    releases: tuple[Mapping[str, float], ...]
+    mean: Mapping[str, float]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    labels: tuple[str, ...]
+    grouping: Mapping[str, Mapping[str, object]]
+    use_keys_na: Mapping[str, bool]
+    left_out: tuple[Mapping[str, int], ...]
+    undefined: Mapping[str, str]
+    unmatched: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...]
+    _study: KeyedPair = field(repr=False, compare=False)
+    _cuts: Mapping[str, Sequence[float]] = field(repr=False, compare=False)
+
+    @property
+    def UiO(self) -> float:
+        """Percent of original records unique in the original."""
+        return self.mean["UiO"]
+
+    @property
+    def UiS(self) -> float:
+        """Percent of synthetic records unique in the release, mean over releases."""
+        return self.mean["UiS"]
+
+    @property
+    def UiOiS(self) -> float:
+        """Percent of original records unique in the original and found in the release, mean over releases."""
+        return self.mean["UiOiS"]
+
+    @property
+    def repU(self) -> float:
+        """Percent of original records unique in both files, mean over releases."""
+        return self.mean["repU"]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values; names of measures as in the documentation."""
+        return {
+            "keys": list(self.keys),
+            "releases": [dict(r) for r in self.releases],
+            "mean": dict(self.mean),
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "labels": list(self.labels),
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "use_keys_na": dict(self.use_keys_na),
+            "left_out": [dict(out) for out in self.left_out],
+            "undefined": dict(self.undefined),
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release: its name, number of records and measures."""
+        return frame(
+            {"release": self.labels, "n_synthetic": self.n_synthetic}
+            | {name: [r[name] for r in self.releases] for name in IDENTITY_MEASURES},
+            flavour or self._study.pair.flavour,
+        )
+
+    def records(self, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """Per original record: number from 0, d_q, s_q, and what they make of it.
+
+        The flags sum to the measures: ``repU = 100 * sum(replicated_unique) / n_original``. This is confidential.
+        """
+        return frame(
+            {"record": np.arange(self.n_original)} | _flags(self._study, release),
+            flavour or self._study.pair.flavour,
+        )
+
+    def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
+        """The measures that concern original records, for each level of a column."""
+        flags = _flags(self._study, release)
+        columns = {"UiO": "unique", "UiOiS": "unique_in_synthetic", "repU": "replicated_unique"}
+        return by_level(self._study.pair, column, {name: flags[flag] for name, flag in columns.items()}, flavour)
+
+    def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
+        """Per release, release intervals for UiO, UiOiS and repU: over records, with the release kept.
+
+        Parameters
+        ----------
+        n
+            Number of bootstrap replicates.
+        seed
+            Seed of the draws.
+        level
+            Coverage, between 0 and 1.
+        """
+        return [
+            identity_release(self._study, [release], n=n, seed=seed, level=level)
+            for release in range(len(self.releases))
+        ]
+
+    def interval(
+        self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
+        level: float = 0.95,
+    ) -> Interval:  # fmt: skip
+        """An interval of a named kind for the mean repU of the releases.
+
+        Parameters
+        ----------
+        kind
+            ``"release"``: over samples of as many records, with these releases kept. ``"process"``: over samples and
+            releases made from them; it needs several releases, or halves.
+        halves
+            What :func:`unveil.synthesis.halves` makes with the synthesizer.
+        n, seed
+            Number and seed of bootstrap replicates.
+        level
+            Coverage, between 0 and 1.
+
+        Raises
+        ------
+        CallError
+            If the kind is unknown, or the level is out of its range.
+        """
+        checked_level(level)
+        if checked_kind(kind) == "process":
+            return identity_process(self._study, self._cuts, halves, level)
+        ends = identity_release(self._study, range(len(self.releases)), n=n, seed=seed, level=level)["repU"]
+        return Interval("release", self.repU, *ends, level)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Dots of the four measures, one per release; needs matplotlib."""
+        from unveil.show.plots.tables import plot_identity
+
+        return plot_identity(self, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        intervals = self.intervals()
+        rows: list[list[float | str | None]] = []
+        for label, release, n, interval in zip(self.labels, self.releases, self.n_synthetic, intervals, strict=True):
+            low, high = interval["repU"]
+            rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), f"{low:.2f} to {high:.2f}"])
+        if len(rows) > 1:
+            rows.append(["mean", "", *(self.mean[m] for m in IDENTITY_MEASURES), ""])
+        process = self.interval("process")
+        left_out = [
+            (label, out["original"], out["synthetic"]) for label, out in zip(self.labels, self.left_out, strict=True)
+        ]
+        return "\n".join(
+            [
+                heading("Identity disclosure", self.n_original, self.keys),
+                *grouping_in_words(self.grouping),
+                *left_out_in_words(left_out, self.n_original, self.n_synthetic, "use_keys_na"),
+                "",
+                text_table(["release", "records", *IDENTITY_MEASURES, f"repU {called('release')}"], rows),
+                "",
+                paragraph(
+                    f"Of 100 original records, {number(self.UiO)} have a combination of keys that no other original",
+                    f"record has (UiO); {number(self.repU)} of the 100 also meet exactly one synthetic record with it",
+                    "(repU). UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
+                    *kinds_in_words(process.in_words("repU"), process.undefined),
+                    "Not shown: what is learnt about the targets. A release can have repU 0",
+                    "and still give a person away.",
+                ),
+                *(paragraph(f"{name} is not defined: {reason}.") for name, reason in self.undefined.items()),
+                *warnings_in_words(self.warnings),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def identity(
+    pair: Pair,
+    keys: str | Sequence[str],
+    *,
+    use_keys_na: bool | Mapping[str, bool] = True,
+    ngroups_keys: Groups = None,
+) -> IdentityRisk:
+    """Measure how many persons are unique on the keys, and are again in the release.
+
+    With d_q and s_q the number of original and synthetic records of key combination q,
+
+    - ``UiO   = 100 #{q : d_q = 1} / N_d``
+    - ``UiS   = 100 #{q : s_q = 1} / N_s``
+    - ``UiOiS = 100 #{q : d_q = 1 and s_q > 0} / N_d``
+    - ``repU  = 100 #{q : d_q = 1 and s_q = 1} / N_d``
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    keys
+        The key variables: what an intruder knows of a person.
+    use_keys_na
+        Whether combinations in which a key is missing count; one flag, or one per key.
+    ngroups_keys
+        Number of groups into which numeric keys are cut: for all of them, or by key.
+
+    Returns
+    -------
+    IdentityRisk
+        Percentages per release; NaN where a release has no records.
+
+    Raises
+    ------
+    CallError
+        If a key is unknown or repeated, or an option names a column that is not a key.
+    DataError
+        If a release lacks a key, or its values cannot be compared.
+
+    References
+    ----------
+    Raab, Nowok & Dibben (2026), Practical privacy metrics for synthetic data, section 2.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f", "f", "m"], "age": [30, 30, 40]})
+    >>> release = pa.table({"sex": ["f", "m"], "age": [30, 40]})
+    >>> risk = unveil.identity(unveil.Pair(original, release), ["sex", "age"])
+    >>> round(risk.UiO, 2), round(risk.repU, 2)
+    (33.33, 33.33)
+    """
+    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    d, by_release = study.combinations.counts()
+    counts = None if study.excluded is None else ~study.excluded
+    releases = []
+    for s, n_synthetic in zip(by_release, pair.n_synthetic, strict=True):
+        in_original, in_release = (d == 1, s == 1) if counts is None else ((d == 1) & counts, (s == 1) & counts)
+        releases.append(
+            {
+                "UiO": percent(int(in_original.sum()), pair.n_original),
+                "UiS": percent(int(in_release.sum()), n_synthetic),
+                "UiOiS": percent(int((in_original & (s > 0)).sum()), pair.n_original),
+                "repU": percent(int((in_original & in_release).sum()), pair.n_original),
+            }
+        )
+    return IdentityRisk(
+        keys=study.keys,
+        releases=tuple(releases),
+        mean=mean_over(releases),
+        n_original=pair.n_original,
+        n_synthetic=pair.n_synthetic,
+        labels=pair.labels,
+        grouping=study.groupings(ngroups_keys),
+        use_keys_na=study.use_keys_na,
+        left_out=tuple(study.left_out()),
+        undefined=_undefined(pair),
+        unmatched=study.unmatched(),
+        warnings=study.notes(),
+        _study=study,
+        _cuts={name: cut.cuts for name, cut in study.cut(ngroups_keys).items()},
+    )
+
+
+def _undefined(pair: Pair) -> dict[str, str]:
+    empty = [label for label, n in zip(pair.labels, pair.n_synthetic, strict=True) if n == 0]
+    return {"UiS": f"no synthetic records ({', '.join(empty)})"} if empty else {}
+
+
+def _flags(study: KeyedPair, release: int) -> dict[str, NDArray[Any]]:
+    d, by_release = study.combinations.counts()
+    s = by_release[study.release(release)]
+    q = study.combinations.original
+    d_q, s_q = d[q], s[q]
+    counted = np.ones(len(q), dtype=bool) if study.excluded is None else ~study.excluded[q]
+    unique = (d_q == 1) & counted
+    return {
+        "d_q": d_q,
+        "s_q": s_q,
+        "unique": unique,
+        "unique_in_synthetic": unique & (s_q > 0),
+        "replicated_unique": unique & (s_q == 1),
+    }

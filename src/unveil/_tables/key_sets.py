@@ -1,0 +1,348 @@
+"""Which key does it: the measures over all small sets of keys, and without each key in turn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from unveil._tables.cells import Cells, join_cells, merge_cells
+from unveil._tables.exclusions import CellRules, tabulate
+from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known
+from unveil._tables.sums import identity_measures, mean_over, measures, sum_cells
+from unveil.columns.column import CodedColumn
+from unveil.columns.combinations import fold
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+from unveil.files.source import Flavour
+from unveil.limits import falls_below
+from unveil.printable import commands_shown
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.show.words.tables import grouping_in_words, heading
+
+__all__ = ["KeySet", "KeySets", "key_sets"]
+
+_ATTRIBUTE = ("Dorig", "iS", "DiS", "DiSCO", "DCAPd", "TCAP")
+
+
+@dataclass(frozen=True)
+class KeySet:
+    """One set of keys and its measures, averaged over the releases.
+
+    Attributes
+    ----------
+    keys
+        The keys of the set.
+    combinations
+        Number of their combinations in the original.
+    measures
+        Measure by name, in percent.
+    """
+
+    keys: tuple[str, ...]
+    combinations: int
+    measures: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class KeySets:
+    """The measures over sets of keys.
+
+    Attributes
+    ----------
+    keys, target
+        All keys that sets were drawn from, and the target, if any.
+    sets
+        One entry per set, smaller sets first.
+    leave_one_out
+        All keys together, and all but each.
+    n_original, n_synthetic
+        Number of records of the original, and of each release.
+    grouping
+        How numeric keys and the target were cut, by column.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
+    warnings
+        What deserves a look in the files, and what makes the figures unreliable.
+    """
+
+    keys: tuple[str, ...]
+    target: str | None
+    sets: tuple[KeySet, ...]
+    leave_one_out: tuple[KeySet, ...]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    grouping: Mapping[str, Mapping[str, object]]
+    unmatched: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...]
+    flavour: Flavour
+
+    @property
+    def headline(self) -> tuple[str, ...]:
+        """The measures that are compared between sets."""
+        return ("repU",) if self.target is None else ("repU", "DiSCO")
+
+    @property
+    def by_size(self) -> dict[int, dict[str, tuple[float, float]]]:
+        """Per number of keys, smallest and largest value of each headline measure."""
+        sizes = sorted({len(s.keys) for s in self.sets})
+        return {
+            size: {
+                name: (
+                    min(s.measures[name] for s in self.sets if len(s.keys) == size),
+                    max(s.measures[name] for s in self.sets if len(s.keys) == size),
+                )
+                for name in self.headline
+            }
+            for size in sizes
+        }
+
+    @property
+    def correlation(self) -> dict[str, float]:
+        """Pearson correlation over the sets between the number of combinations and each headline measure."""
+        counts = np.array([s.combinations for s in self.sets], dtype=float)
+        return {name: _pearson(counts, np.array([s.measures[name] for s in self.sets])) for name in self.headline}
+
+    def _without(self, one: KeySet) -> str:
+        return f"without {next(key for key in self.keys if key not in one.keys)}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+
+        def plain(one: KeySet) -> dict[str, Any]:
+            return {"keys": list(one.keys), "combinations": one.combinations, **one.measures}
+
+        return {
+            "keys": list(self.keys),
+            "target": self.target,
+            "sets": [plain(s) for s in self.sets],
+            "leave_one_out": [plain(s) for s in self.leave_one_out],
+            "by_size": {
+                str(size): {name: list(ends) for name, ends in values.items()} for size, values in self.by_size.items()
+            },
+            "correlation": self.correlation,
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per set: its keys, size, number of combinations and measures."""
+        names = list(self.sets[0].measures)
+        return frame(
+            {
+                "keys": pa.array([list(s.keys) for s in self.sets], pa.list_(pa.string())),
+                "size": [len(s.keys) for s in self.sets],
+                "combinations": [s.combinations for s in self.sets],
+            }
+            | {name: [s.measures[name] for s in self.sets] for name in names},
+            flavour or self.flavour,
+        )
+
+    def _carrying(self, without: Sequence[KeySet]) -> list[str]:
+        """Which key carries most of a figure, where leaving one out lowers it."""
+        found = []
+        for name in self.headline:
+            whole = self.leave_one_out[0].measures[name]
+            lowest = min(without, key=lambda one: one.measures[name], default=None)
+            if lowest is not None and falls_below(lowest.measures[name], whole):
+                found.append(f"{name} falls most without {self._without(lowest).removeprefix('without ')}.")
+        return found
+
+    def plot(self, ax: Any = None, measure: str | None = None) -> Any:
+        """Risk of each set against its number of combinations; needs matplotlib."""
+        from unveil.show.plots.tables import plot_key_sets
+
+        return plot_key_sets(self, ax=ax, measure=measure or self.headline[-1])
+
+    @commands_shown
+    def __str__(self) -> str:
+        sizes: list[list[float | str | None]] = [
+            [
+                str(size),
+                sum(len(s.keys) == size for s in self.sets),
+                *(end for ends in values.values() for end in ends),
+            ]
+            for size, values in self.by_size.items()
+        ]
+        header = ["keys", "sets", *(f"{name} {end}" for name in self.headline for end in ("min", "max"))]
+        everything, *without = self.leave_one_out
+        without.sort(key=lambda one: one.measures[self.headline[-1]])
+        left_out: list[list[float | str | None]] = [
+            [name, one.combinations, *(one.measures[m] for m in self.headline)]
+            for name, one in [("all keys", everything), *((self._without(one), one) for one in without)]
+        ]
+        related = ", ".join(f"{name} {number(r)}" for name, r in self.correlation.items())
+        m = len(self.n_synthetic)
+        of = [f"target {self.target!r}"] if self.target is not None else []
+        return "\n".join(
+            [
+                heading(
+                    "Key sets", self.n_original, self.keys, *of, f"mean of {m} releases" if m > 1 else "one release"
+                ),
+                *grouping_in_words(self.grouping),
+                "",
+                text_table(header, sizes),
+                "",
+                text_table(["", "combinations", *self.headline], left_out),
+                "",
+                paragraph(
+                    "Percent of original records.",
+                    f"Correlation over the {len(self.sets)} sets with the number of combinations: {related}.",
+                    *self._carrying(without),
+                ),
+                *warnings_in_words(self.warnings),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def key_sets(
+    pair: Pair,
+    keys: Sequence[str],
+    *,
+    target: str | None = None,
+    max_size: int = 4,
+    ngroups_keys: Groups = None,
+    ngroups_target: Groups = None,
+    progress: Callable[[int, int, str], None] | None = None,
+) -> KeySets:
+    """Measure every set of up to ``max_size`` keys, and all keys without each in turn.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    keys
+        The key variables that sets are drawn from.
+    target
+        A target variable; without one only the identity measures are computed.
+    max_size
+        Largest number of keys in a set.
+    ngroups_keys, ngroups_target
+        Number of groups into which numeric keys or the target are cut: for all of them, or by column.
+    progress
+        Called with the number of sets done, their total, and the keys of the one just done.
+
+    Returns
+    -------
+    KeySets
+        Measures per set, averaged over the releases.
+
+    Raises
+    ------
+    CallError
+        If a column is unknown, the target is among the keys, or ``max_size`` is below 1.
+    DataError
+        If a release lacks a column, or its values cannot be compared.
+
+    References
+    ----------
+    Latner, Neunhoeffer & Drechsler (2026), When privacy measures fail, uses the 98 sets of 1 to 4 keys out of 7.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f", "f", "m"], "age": [30, 40, 40], "ill": ["yes", "no", "no"]})
+    >>> sets = unveil.key_sets(unveil.Pair(original, original), ["sex", "age"], target="ill")
+    >>> [(s.keys, round(s.measures["DiSCO"], 1)) for s in sets.sets]
+    [(('sex',), 33.3), (('age',), 100.0), (('sex', 'age'), 100.0)]
+    """
+    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys)
+    if isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1:
+        raise CallError(f"max_size must be a whole number of at least 1, not {max_size!r}")
+    if target is not None and target in study.keys:
+        raise CallError(f"{target!r} is a key and cannot be the target too")
+    if isinstance(ngroups_target, Mapping):
+        only_known(ngroups_target, [target] if target is not None else [], "ngroups_target", "target")
+    column = coded(pair, target, ngroups_target) if target is not None else _no_target(study)
+    finest = [_finest(study, column, release) for release in range(pair.n_releases)]
+    every = range(len(study.keys))
+
+    small = [chosen for size in range(1, min(max_size, len(every)) + 1) for chosen in combinations(every, size)]
+    large = [tuple(every), *([k for k in every if k != left_out] for left_out in every if len(every) > 1)]
+    measured: list[KeySet] = []
+    for chosen in (*small, *large):
+        measured.append(_measure(study, column, finest, chosen, target is not None))
+        if progress is not None:
+            progress(len(measured), len(small) + len(large), ", ".join(measured[-1].keys))
+
+    return KeySets(
+        keys=study.keys,
+        target=target,
+        sets=tuple(measured[: len(small)]),
+        leave_one_out=tuple(measured[len(small) :]),
+        n_original=pair.n_original,
+        n_synthetic=pair.n_synthetic,
+        grouping=study.groupings(ngroups_keys, target, ngroups_target),
+        unmatched=study.unmatched(*([] if target is None else [column])),
+        warnings=study.notes(*([] if target is None else [column])),
+        flavour=pair.flavour,
+    )
+
+
+def _no_target(study: KeyedPair) -> CodedColumn:
+    """A target that everybody shares: the cells are then the key combinations."""
+    first = study.columns[0]
+    return CodedColumn(
+        "",
+        "categorical",
+        pa.array([""]),
+        False,
+        np.zeros_like(first.original),
+        tuple(map(np.zeros_like, first.releases)),
+    )
+
+
+@dataclass(frozen=True)
+class _Finest:
+    """Cells of all keys together, with the level of each key; coarser sets only merge them."""
+
+    cells: Cells
+    levels: tuple[NDArray[np.int32], ...]
+
+
+def _finest(study: KeyedPair, target: CodedColumn, release: int) -> _Finest:
+    cells = join_cells(study.blocks(target, release))
+    q = study.combinations
+    shown_by = np.empty(q.size, dtype=np.int64)
+    shown_by[q.original] = np.arange(len(q.original))
+    shown_by[q.releases[release]] = len(q.original) + np.arange(len(q.releases[release]))
+    records = shown_by[cells.q]
+    return _Finest(cells, tuple(np.concatenate([c.original, c.releases[release]])[records] for c in study.columns))
+
+
+def _measure(
+    study: KeyedPair, target: CodedColumn, finest: Sequence[_Finest], chosen: Sequence[int], with_target: bool
+) -> KeySet:
+    pair = study.pair
+    d_t = np.bincount(target.original, minlength=target.n_levels)
+    releases = []
+    n_combinations = 0
+    for one, n_synthetic in zip(finest, pair.n_synthetic, strict=True):
+        size, q = fold((one.levels[k] for k in chosen), [study.columns[k].n_levels for k in chosen])
+        cells = merge_cells(one.cells, q, size, target.n_levels)
+        sums = sum_cells(cells, tabulate(cells, CellRules()))
+        values = identity_measures(sums, pair.n_original, n_synthetic)
+        if with_target:
+            attributes = measures(sums, d_t, pair.n_original, n_synthetic)
+            values |= {name: attributes[name] for name in _ATTRIBUTE}
+        releases.append(values)
+        n_combinations = len(np.unique(cells.q[cells.d > 0]))
+    return KeySet(tuple(study.keys[k] for k in chosen), n_combinations, mean_over(releases))
+
+
+def _pearson(x: NDArray[np.float64], y: NDArray[np.float64]) -> float:
+    x, y = x - x.mean(), y - y.mean()
+    scale = float(np.sqrt((x @ x) * (y @ y)))
+    return float(x @ y) / scale if scale > 0 else float("nan")

@@ -1,0 +1,249 @@
+"""The keys of a study: checked, grouped where asked for, and folded once for all targets."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.cells import Cells, count_cells
+from unveil.columns.column import CodedColumn
+from unveil.columns.combinations import KeyCombinations, fold_keys
+from unveil.columns.grouping import Grouping, regrouped
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+from unveil.files.nearest import near_matches
+
+__all__ = ["Groups", "KeyedPair", "as_flag", "as_names", "coded", "only_known", "ungrouped"]
+
+Groups = int | Mapping[str, int | None] | None
+"""Number of groups for every numeric column, or by column."""
+
+
+@dataclass(frozen=True)
+class KeyedPair:
+    """An original and its releases seen through a set of keys.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    keys
+        Names of the key variables.
+    columns
+        The key variables as codes, grouped where asked for.
+    use_keys_na
+        Per key, whether combinations in which it is missing count.
+    ungrouped
+        What is to be said of keys that were to be grouped and could not be.
+    """
+
+    pair: Pair
+    keys: tuple[str, ...]
+    columns: tuple[CodedColumn, ...]
+    use_keys_na: Mapping[str, bool]
+    ungrouped: tuple[str, ...] = ()
+
+    @classmethod
+    def of(
+        cls, pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = None,
+        use_keys_na: bool | Mapping[str, bool] = True,
+    ) -> KeyedPair:  # fmt: skip
+        """Check the keys and code them.
+
+        Raises
+        ------
+        CallError
+            If no key is given, one is given twice or unknown, or an option names a column that is not a key.
+        DataError
+            If a release lacks a key.
+        """
+        if not isinstance(pair, Pair):
+            raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
+        names = as_names(keys, "key")
+        pair.require(names)
+        if isinstance(ngroups_keys, Mapping):
+            only_known(ngroups_keys, names, "ngroups_keys", "key")
+        if isinstance(use_keys_na, Mapping):
+            only_known(use_keys_na, names, "use_keys_na", "key")
+            flags = {name: as_flag(use_keys_na.get(name, True), "use_keys_na") for name in names}
+        else:
+            flags = dict.fromkeys(names, as_flag(use_keys_na, "use_keys_na"))
+        columns = tuple(coded(pair, name, ngroups_keys) for name in names)
+        return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
+
+    def over(self, part: Pair, cuts: Mapping[str, Sequence[float]]) -> KeyedPair:
+        """The same keys of some of the records and releases (:meth:`unveil.Pair.part`), cut as they were."""
+        columns = tuple(regrouped(part.column(name), cuts.get(name, ())) for name in self.keys)
+        return KeyedPair(part, self.keys, columns, self.use_keys_na)
+
+    def notes(self, *more: CodedColumn) -> tuple[str, ...]:
+        """What deserves a look in figures that rest on the keys, and on more columns."""
+        return (*self.pair.notes((*self.columns, *more)), *self.ungrouped)
+
+    def unmatched(self, *more: CodedColumn) -> dict[str, dict[str, Any]]:
+        """What share of the records of each file hold values that the other lacks, of the keys and of more columns."""
+        return self.pair.unmatched((*self.columns, *more))
+
+    @cached_property
+    def combinations(self) -> KeyCombinations:
+        """The composite key of every record."""
+        return fold_keys(self.columns)
+
+    @cached_property
+    def excluded(self) -> NDArray[np.bool_] | None:
+        """Key combinations (size,) left out because a key is missing, or None where none are."""
+        gaps = [c for c in self.columns if c.has_gap and not self.use_keys_na[c.name]]
+        if not gaps:
+            return None
+        flags: NDArray[np.bool_] = np.any([self.holding(c, len(c.levels)) for c in gaps], axis=0)
+        return flags
+
+    def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
+        """Key combinations (size,) in which the key has the level."""
+        flags = np.zeros(self.combinations.size, dtype=bool)
+        q = self.combinations
+        for folded, codes in zip((q.original, *q.releases), (column.original, *column.releases), strict=True):
+            flags[folded[codes == code]] = True
+        return flags
+
+    def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
+        """Counts per key combination and target level, of the original and one release."""
+        q = self.combinations
+        return count_cells(
+            q.original,
+            target.original,
+            q.releases[release],
+            target.releases[release],
+            q.size,
+            target.n_levels,
+        )
+
+    def release(self, position: int) -> int:
+        """The position of a release, checked.
+
+        Raises
+        ------
+        CallError
+            If there is no such release.
+        """
+        n = self.pair.n_releases
+        if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < n:
+            raise CallError(f"releases are numbered from 0 to {n - 1}; there is no {position!r}")
+        return position
+
+    def left_out(self) -> list[dict[str, int]]:
+        """Per release, how many original and synthetic records have a combination that does not count."""
+        q, excluded = self.combinations, self.excluded
+        if excluded is None:
+            return [{"original": 0, "synthetic": 0} for _ in q.releases]
+        original = int(excluded[q.original].sum())
+        return [{"original": original, "synthetic": int(excluded[codes].sum())} for codes in q.releases]
+
+    def groupings(
+        self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
+    ) -> dict[str, dict[str, object]]:
+        """How the numeric keys and the target were cut, by column."""
+        found = self.cut(ngroups_keys, target, ngroups_target)
+        return {name: grouping.to_dict() for name, grouping in found.items()}
+
+    def cut(
+        self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
+    ) -> dict[str, Grouping]:
+        """The groupings of the numeric keys and the target, by column."""
+        asked = {name: _groups_for(self.pair, name, ngroups_keys) for name in self.keys}
+        if target is not None:
+            asked[target] = _groups_for(self.pair, target, ngroups_target)
+        return {name: self.pair.grouping(name, n)[1] for name, n in asked.items() if n is not None}
+
+
+def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
+    """A single name or a sequence of names as a tuple of different names.
+
+    Raises
+    ------
+    CallError
+        If there are none, or one is repeated.
+    """
+    if names is None or not isinstance(names, Iterable):
+        raise CallError(f"{role}s are given by their names, not as {names!r}")
+    # A frame whose columns are numbered is read with these numbers as names.
+    listed = (names,) if isinstance(names, str) else tuple(str(n) if isinstance(n, int) else n for n in names)
+    if not listed:
+        raise CallError(f"no {role} given: name at least one column")
+    for name in listed:
+        if not isinstance(name, str):
+            raise CallError(f"a {role} is named by a text, not by {name!r}")
+        if listed.count(name) > 1:
+            raise CallError(f"{role} {name!r} is given more than once")
+    return listed
+
+
+def as_flag(value: object, option: str) -> bool:
+    """A truth value, and nothing that merely counts as one.
+
+    Raises
+    ------
+    CallError
+        If it is anything else.
+    """
+    if not isinstance(value, bool | np.bool_):
+        raise CallError(f"{option} takes True or False, not {value!r}")
+    return bool(value)
+
+
+def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:
+    """A column as codes, cut into groups where asked for."""
+    return pair.column(name, n_groups=_groups_for(pair, name, groups))
+
+
+def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
+    """A number for all concerns the numeric columns only; a number for one column is meant for it; 0 is for none."""
+    if isinstance(groups, Mapping):
+        asked = groups.get(name)
+        return None if _is_none(asked) else asked
+    return None if _is_none(groups) or pair.column(name).kind != "numeric" else groups
+
+
+def _is_none(groups: int | None) -> bool:
+    return groups is None or (groups == 0 and not isinstance(groups, bool))
+
+
+def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> dict[str, str]:
+    """What is to be said, by column, where a number of groups leaves columns of many levels as they are, or all.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    names
+        The columns that the option concerns.
+    groups, option
+        What was asked for, and the name of the option.
+    """
+    if groups is None or isinstance(groups, Mapping) or not groups:
+        return {}
+    others = [pair.column(name) for name in names if pair.column(name).kind != "numeric"]
+    if len(others) < len(names):
+        others = [column for column in others if column.n_levels > groups]
+    return {
+        c.name: f"{option}: {c.name!r} is {c.kind} and was not grouped; if it holds amounts, state its kind"
+        for c in others
+    }
+
+
+def only_known(option: Mapping[str, object], names: Sequence[str], what: str, role: str) -> None:
+    """Check that an option by column concerns no other columns.
+
+    Raises
+    ------
+    CallError
+        If it names a column that is none of ``names``.
+    """
+    for name in option:
+        if name not in names:
+            raise CallError(f"{what} names {name!r}, which is not a {role}{near_matches(str(name), names)}")

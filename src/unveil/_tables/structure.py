@@ -1,0 +1,216 @@
+"""Structure preservation: which key combinations of the original the release keeps, and which it invents."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.keyed_pair import Groups, KeyedPair
+from unveil._tables.sums import mean_over, percent
+from unveil.columns.pair import Pair
+from unveil.files.source import Flavour
+from unveil.printable import commands_shown
+from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.show.words.tables import grouping_in_words, heading
+
+__all__ = ["Structure", "structure"]
+
+
+@dataclass(frozen=True)
+class Structure:
+    """How the key combinations of the releases relate to those of the original.
+
+    Attributes
+    ----------
+    keys
+        The key variables.
+    releases
+        Per release: ``combinations_original``, ``combinations_synthetic``, ``combinations_novel`` (counts);
+        ``percent_novel``, of synthetic combinations; ``combinations_preserved``, percent of original combinations that
+        the release has; ``p_original_given_synthetic``, percent of synthetic combinations that the original has;
+        ``records_in_original`` and ``records_novel``, percent of synthetic records whose combination the original has,
+        or lacks.
+    mean
+        The same, averaged over the releases where defined.
+    union
+        The same for all releases taken as one.
+    n_original, n_synthetic
+        Number of records of the original, and of each release.
+    labels
+        What the releases are called.
+    grouping
+        How numeric keys were cut, by key.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
+    warnings
+        What deserves a look in the files, and what makes the figures unreliable.
+    """
+
+    keys: tuple[str, ...]
+    releases: tuple[Mapping[str, float], ...]
+    mean: Mapping[str, float]
+    union: Mapping[str, float]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    labels: tuple[str, ...]
+    grouping: Mapping[str, Mapping[str, object]]
+    unmatched: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...]
+    flavour: Flavour
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values."""
+        return {
+            "keys": list(self.keys),
+            "releases": [dict(r) for r in self.releases],
+            "mean": dict(self.mean),
+            "union": dict(self.union),
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "labels": list(self.labels),
+            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """One row per release."""
+        return frame(
+            {"release": self.labels} | {name: [r[name] for r in self.releases] for name in self.mean},
+            flavour or self.flavour,
+        )
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bars of preserved and novel combinations per release; needs matplotlib."""
+        from unveil.show.plots.tables import plot_structure
+
+        return plot_structure(self, ax=ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        named = list(zip(self.labels, self.releases, strict=True))
+        if len(named) > 1:
+            named += [("mean", self.mean), ("all as one", self.union)]
+        columns = (
+            "combinations_synthetic", "combinations_novel", "percent_novel", "combinations_preserved",
+            "records_in_original",
+        )  # fmt: skip
+        header = [
+            "release",
+            "combinations",
+            "novel",
+            "% novel",
+            "% of original kept",
+            "% records in original",
+        ]
+        first = self.releases[0]
+        return "\n".join(
+            [
+                heading(
+                    "Structure",
+                    self.n_original,
+                    self.keys,
+                    f"{first['combinations_original']:.0f} combinations",
+                ),
+                *grouping_in_words(self.grouping),
+                "",
+                text_table(header, [[label, *(values[c] for c in columns)] for label, values in named]),
+                "",
+                paragraph(*_in_words(self.mean["percent_novel"], self.union, len(self.labels))),
+                *warnings_in_words(self.warnings),
+            ]
+        )
+
+    __repr__ = __str__
+
+
+def _in_words(novel: float, union: Mapping[str, float], m: int) -> list[str]:
+    """The mean over the releases, and of all together two shares: of their combinations, and of the original's."""
+    found = [f"Of 100 key combinations in a release, {number(novel)} do not occur in the original."]
+    if m > 1:
+        found.append(
+            f"Of 100 that occur in any of the {m} releases, {number(union['percent_novel'])} do not "
+            f"({number(union['p_original_given_synthetic'])} do); of 100 of the original, "
+            f"{number(union['combinations_preserved'])} occur in one of the releases."
+        )
+    if novel > 0:
+        found.append(
+            "Records with them match nobody: where they stand in the place of others, repU and DiSCO read lower, "
+            "whether or not anybody is better protected."
+        )
+    return found
+
+
+def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = None) -> Structure:
+    """Measure how far the releases keep the original's key combinations.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    keys
+        The key variables.
+    ngroups_keys
+        Number of groups into which numeric keys are cut: for all of them, or by key.
+
+    Returns
+    -------
+    Structure
+        Counts and percentages per release, and for their union.
+
+    Raises
+    ------
+    CallError
+        If a key is unknown or repeated.
+    DataError
+        If a release lacks a key, or its values cannot be compared.
+
+    References
+    ----------
+    Latner, Neunhoeffer & Drechsler (2026), When privacy measures fail.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> pair = unveil.Pair(pa.table({"age": [30, 30, 40]}), pa.table({"age": [30, 50]}))
+    >>> unveil.structure(pair, "age").mean["percent_novel"]
+    50.0
+    """
+    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys)
+    d, by_release = study.combinations.counts()
+    releases = tuple(_compare(d, s) for s in by_release)
+    return Structure(
+        keys=study.keys,
+        releases=releases,
+        mean=mean_over(releases),
+        union=_compare(d, np.sum(by_release, axis=0)),
+        n_original=pair.n_original,
+        n_synthetic=pair.n_synthetic,
+        labels=pair.labels,
+        grouping=study.groupings(ngroups_keys),
+        unmatched=study.unmatched(),
+        warnings=study.notes(),
+        flavour=pair.flavour,
+    )
+
+
+def _compare(d: NDArray[np.intp], s: NDArray[np.intp]) -> dict[str, float]:
+    n_original, n_synthetic = int(np.count_nonzero(d)), int(np.count_nonzero(s))
+    n_both = int(np.count_nonzero((d > 0) & (s > 0)))
+    n_records = int(s.sum())
+    return {
+        "combinations_original": n_original,
+        "combinations_synthetic": n_synthetic,
+        "combinations_novel": n_synthetic - n_both,
+        "percent_novel": percent(n_synthetic - n_both, n_synthetic),
+        "combinations_preserved": percent(n_both, n_original),
+        "p_original_given_synthetic": percent(n_both, n_synthetic),
+        "records_in_original": percent(int(s[d > 0].sum()), n_records),
+        "records_novel": percent(int(s[d == 0].sum()), n_records),
+    }

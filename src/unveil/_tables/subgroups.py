@@ -1,0 +1,49 @@
+"""Measures of original records, for each level of a column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+from unveil.files.source import Flavour
+from unveil.result import frame
+
+__all__ = ["by_level"]
+
+
+def by_level(pair: Pair, column: str, contributions: Mapping[str, NDArray[Any]], flavour: Flavour | None) -> Any:
+    """Average what original records contribute to each measure over those with the same level.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    column
+        A column that all files have.
+    contributions
+        Per measure the contribution (n,) of each original record, between 0 and 1.
+    flavour
+        Kind of frame; by default that of the original.
+
+    Returns
+    -------
+    frame
+        One row per level that an original record has: the level, its number of records ``n``, and the measures in
+        percent of these records.
+    """
+    if not isinstance(column, str):
+        raise CallError(f"one column is named to group by, not {column!r}")
+    groups = pair.column(column)
+    n = np.bincount(groups.original, minlength=groups.n_levels)
+    present = np.flatnonzero(n)
+    level = column if column not in ("n", *contributions) else f"{column} (level)"
+    columns: dict[str, Any] = {level: [groups.labels[i] for i in present], "n": n[present]}
+    for name, values in contributions.items():
+        sums = np.bincount(groups.original, weights=values, minlength=len(n))
+        columns[name] = 100 * sums[present] / n[present]
+    return frame(columns, flavour or pair.flavour)

@@ -1,0 +1,161 @@
+"""From the cells of a study to sums, to records, and to what each record contributes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.cells import Cells, join_cells
+from unveil._tables.checks import DiscoCells
+from unveil._tables.exclusion_rules import rules_of
+from unveil._tables.exclusions import CellRules, Tables, add_removed, tabulate
+from unveil._tables.keyed_pair import KeyedPair
+from unveil._tables.process import copied
+from unveil._tables.sums import AttributeSums, sum_cells
+from unveil.columns.column import CodedColumn
+from unveil.columns.grouping import regrouped
+from unveil.columns.pair import Pair
+
+__all__ = ["MeasureSums", "TargetCells"]
+
+
+@dataclass(frozen=True)
+class MeasureSums:
+    """What the measures of one release are made of.
+
+    Parameters
+    ----------
+    sums
+        Sums over all cells.
+    removed
+        Records that the exclusions took out, per table and rule.
+    disco
+        The cells that make up DiSCO.
+    original_t : (n_levels,) int64
+        Original records per target level, after exclusions.
+    mode_disco
+        DiSCO, in percent, if the release carried its most frequent target level only.
+    """
+
+    sums: AttributeSums
+    removed: Mapping[str, Mapping[str, int]]
+    disco: DiscoCells
+    original_t: NDArray[np.int64]
+    mode_disco: float
+
+
+@dataclass(frozen=True)
+class TargetCells:
+    """Where the cells of a target come from: counted for the measures, and again for records, groups and intervals.
+
+    Parameters
+    ----------
+    study, target, rules
+        Keys, target, and what does not count.
+    cuts
+        By column that was grouped, where.
+    """
+
+    study: KeyedPair
+    target: CodedColumn
+    rules: CellRules
+    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
+
+    def counted(self, release: int) -> tuple[Cells, Tables]:
+        """All cells of one release, before and after exclusions."""
+        cells = join_cells(self.study.blocks(self.target, self.study.release(release)))
+        return cells, tabulate(cells, self.rules)
+
+    def summed(self, release: int) -> MeasureSums:
+        """Sums over all key combinations, block by block."""
+        synthetic = self.target.releases[release]
+        mode = int(np.bincount(synthetic).argmax()) if len(synthetic) else None
+        sums, removed, discos, mode_records = None, None, [], 0
+        original_t = np.zeros(self.target.n_levels, dtype=np.int64)
+        for cells in self.study.blocks(self.target, release):
+            tables = tabulate(cells, self.rules)
+            block = sum_cells(cells, tables)
+            sums = block if sums is None else sums + block
+            removed = tables.removed if removed is None else add_removed(removed, tables.removed)
+            discos.append(DiscoCells.of(cells, tables))
+            original_t += _by_level(cells, tables, self.target.n_levels)
+            if mode is not None:
+                mode_records += _mode_records(cells, self.rules, mode)
+        assert sums is not None
+        assert removed is not None
+        mode_disco = math.nan if mode is None else 100 * mode_records / self.study.pair.n_original
+        return MeasureSums(sums, removed, DiscoCells.join(discos), original_t, mode_disco)
+
+    def records(self, release: int) -> dict[str, NDArray[Any]]:
+        """Per original record, what its cell says about it."""
+        cells, tables = self.counted(release)
+        q = self.study.combinations.original
+        at = cells.find(q, self.target.original.astype(np.int64), self.target.n_levels)
+        d, by_release = self.study.combinations.counts()
+        counted = np.ones(len(q), dtype=bool) if self.study.excluded is None else ~self.study.excluded[q]
+        return {
+            "d_q": d[q],
+            "s_q": by_release[release][q],
+            "ps": _shares(cells, tables)[at] * (tables.counts["original"][at] > 0),
+            "replicated_unique": (d[q] == 1) & (by_release[release][q] == 1) & counted,
+            "in_synthetic": tables.counts["iS"][at] > 0,
+            "disclosive": tables.counts["DiS"][at] > 0,
+            "disco": tables.counts["DiSCO"][at] > 0,
+        }
+
+    def copied(self, release: int) -> dict[str, NDArray[np.float64]]:
+        """Per kind of original record what a release record like it would change for the others.
+
+        The kinds are those of :meth:`contributions`; see :func:`unveil._tables.process.copied`.
+        """
+        cells, tables = self.counted(release)
+        return {name: change[cells.d > 0] for name, change in copied(cells, tables).items()}
+
+    def over(self, part: Pair, options: Mapping[str, Any]) -> TargetCells:
+        """The same target of some of the records and releases, cut as it was."""
+        study = self.study.over(part, self.cuts)
+        target = regrouped(part.column(self.target.name), self.cuts.get(self.target.name, ()))
+        return TargetCells(study, target, rules_of(study, target, options), self.cuts)
+
+    def contributions(self, release: int) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
+        """Per measure, what each original record of a cell adds to it, and the number of such records."""
+        cells, tables = self.counted(release)
+        held = cells.d > 0
+        counts = {name: tables.counts[name][held] for name in ("original", "Dorig", "iS", "DiS", "DiSCO", "DiSDiO")}
+        d_q = cells.over_keys(tables.counts["original"])[held]
+        flags = {name: (counts[name] > 0).astype(float) for name in ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO")}
+        kept = counts["original"] > 0
+        flags["CAPd"] = np.divide(counts["original"], d_q, out=np.zeros(len(d_q)), where=d_q > 0)
+        flags["DCAPd"] = _shares(cells, tables)[held] * kept
+        return flags, cells.d[held]
+
+
+def _shares(cells: Cells, tables: Tables) -> NDArray[np.float64]:
+    """ps per cell, from the synthetic table after exclusions."""
+    s = tables.counts["synthetic"]
+    s_q = cells.over_keys(s)
+    return np.divide(s, s_q, out=np.zeros(len(s)), where=s_q > 0)
+
+
+def _by_level(cells: Cells, tables: Tables, n_levels: int) -> NDArray[np.int64]:
+    """Original records per target level, after exclusions."""
+    return np.bincount(cells.t, weights=tables.counts["original"], minlength=n_levels).astype(np.int64)
+
+
+def _mode_records(cells: Cells, rules: CellRules, mode: int) -> int:
+    """DiSCO records if every synthetic record carried the target level ``mode``.
+
+    Then every key combination of the release is disclosive for that level: the original records that have both are
+    counted. Source: Latner, Neunhoeffer & Drechsler 2026, the inverse-sensitivity check.
+    """
+    found = (cells.t == mode) & (cells.s_q > 0)
+    for mask in rules.masks(cells).values():
+        found &= ~mask
+    if rules.denom_limit is not None:
+        found &= cells.d <= rules.denom_limit
+    return int((cells.d * found).sum())

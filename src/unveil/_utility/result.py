@@ -1,0 +1,168 @@
+"""The result: what it holds, and how it is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from unveil._utility.measures import Figures, UtilityMeasures
+from unveil.errors import CallError
+from unveil.files.nearest import near_matches
+from unveil.files.source import Flavour
+from unveil.printable import commands_shown
+from unveil.result import frame
+
+__all__ = ["TABLES", "Utility"]
+
+TABLES = ("propensity", "variables", "pairs", "models", "prediction")
+
+
+@dataclass(frozen=True)
+class Utility:
+    """How useful one or more releases are in place of the original.
+
+    Attributes
+    ----------
+    columns
+        The variables that were compared.
+    releases, mean, sd
+        Per release, and over the releases: the headline figures by name; see the documentation.
+    propensity, variables, pairs, models, prediction
+        What was compared in detail; empty where it was not asked for.
+    n_original, n_synthetic
+        Number of records of the original, and of each release.
+    labels
+        What the releases are called.
+    settings
+        Options of the call that the figures depend on.
+    notes
+        What the figures do not say by themselves.
+    unmatched
+        By column, what share of the records of each file hold values that the other lacks; see
+        :meth:`unveil.Pair.unmatched`.
+    warnings
+        These, and what deserves a look in the files.
+    """
+
+    columns: tuple[str, ...]
+    releases: tuple[Figures, ...]
+    mean: Figures
+    sd: Figures
+    propensity: tuple[UtilityMeasures, ...]
+    variables: tuple[UtilityMeasures, ...]
+    pairs: tuple[UtilityMeasures, ...]
+    models: tuple[UtilityMeasures, ...]
+    prediction: tuple[UtilityMeasures, ...]
+    n_original: int
+    n_synthetic: tuple[int, ...]
+    labels: tuple[str, ...]
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...]
+    unmatched: Mapping[str, Mapping[str, Any]]
+    warnings: tuple[str, ...]
+    flavour: Flavour
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values: aggregates only, no levels of variables but those that name coefficients."""
+        return {
+            "columns": list(self.columns),
+            "releases": [dict(r) for r in self.releases],
+            "mean": dict(self.mean),
+            "sd": dict(self.sd),
+            **{name: [c.to_dict() for c in getattr(self, name)] for name in TABLES},
+            "n_original": self.n_original,
+            "n_synthetic": list(self.n_synthetic),
+            "labels": list(self.labels),
+            "settings": dict(self.settings),
+            "notes": list(self.notes),
+            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
+            "warnings": list(self.warnings),
+        }
+
+    def to_frame(self, table: str = "summary", *, flavour: Flavour | None = None) -> Any:
+        """One table as a frame: a row per release, and with several releases one of their mean.
+
+        Parameters
+        ----------
+        table
+            "summary", "propensity", "variables", "pairs", "models" or "prediction".
+        flavour
+            Kind of frame; that of the original by default.
+
+        Raises
+        ------
+        CallError
+            If there is no such table.
+        """
+        if table not in ("summary", *TABLES):
+            raise CallError(
+                f"unknown table {table!r}{near_matches(table, TABLES)}; choose from summary, {', '.join(TABLES)}"
+            )
+        if table == "summary":
+            rows = [{"release": name} | dict(r) for name, r in self._named(self.releases, self.mean)]
+        else:
+            rows = [
+                dict(c.subject) | {"release": name} | dict(figures)
+                for c in getattr(self, table)
+                for name, figures in self._named(c.releases, c.mean)
+            ]
+        names = list(dict.fromkeys(name for row in rows for name in row))
+        return frame({name: [row.get(name) for row in rows] for name in names}, flavour or self.flavour)
+
+    def _named(self, releases: tuple[Figures, ...], mean: Figures) -> list[tuple[str, Figures]]:
+        named = list(zip(self.labels, releases, strict=True))
+        return [*named, ("mean", mean)] if len(named) > 1 else named
+
+    def worst(self, table: str = "variables", *, by: str | None = None, n: int = 10) -> tuple[UtilityMeasures, ...]:
+        """The comparisons that are farthest from the original.
+
+        Parameters
+        ----------
+        table
+            "variables" or "pairs", ordered by the ratio S_pMSE; "models", by the overlap of intervals; or "prediction",
+            by what the score loses.
+        by
+            Another figure; its largest values come first.
+        n
+            How many.
+
+        Raises
+        ------
+        CallError
+            If there is no such table or figure.
+        """
+        from unveil._utility.worst import worst
+
+        return worst(self, table, by, n)
+
+    def plot(self, kind: str | None = None, *, measure: str | None = None, ax: Any = None) -> Any:
+        """Draw one view; needs matplotlib.
+
+        Parameters
+        ----------
+        kind
+            "heatmap" (variables and pairs), "variables", "models" or "prediction"; by default the first of them that
+            was computed.
+        measure
+            Of the heat map: "TVD" (default), "S_pMSE", "V_difference", "pearson_difference", "spearman_difference";
+            of variables any of their figures.
+        ax
+            Axes to draw on.
+
+        Raises
+        ------
+        CallError
+            If there is no such view, or what it shows was not computed.
+        """
+        from unveil.show.plots.utility import plot
+
+        return plot(self, kind, measure, ax)
+
+    @commands_shown
+    def __str__(self) -> str:
+        from unveil.show.words.utility import utility_text
+
+        return utility_text(self)
+
+    __repr__ = __str__

@@ -1,0 +1,213 @@
+"""The door: arguments are checked here, then each measure is taken."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from importlib import import_module
+from typing import Any
+
+from unveil._utility.compared import compared
+from unveil._utility.formula import models_of
+from unveil._utility.headline import headline
+from unveil._utility.marginals import compare_marginals
+from unveil._utility.measures import UtilityMeasures, mean_of, sd_of
+from unveil._utility.pairs import compare_pairs
+from unveil._utility.prediction import compare_prediction, learner_for
+from unveil._utility.propensity import MODELS, Null, compare_propensity
+from unveil._utility.regression import compare_models
+from unveil._utility.result import Utility
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+from unveil.files.nearest import near_matches
+from unveil.notes import Note
+from unveil.threads import n_threads
+
+__all__ = ["MEASURES", "utility"]
+
+MEASURES = ("propensity", "marginals", "pairs", "models", "prediction")
+Progress = Callable[[int, int, str], None]
+
+
+def utility(
+    pair: Pair, columns: Sequence[str] | None = None, *, measures: Sequence[str] | str = MEASURES,
+    models: str | Mapping[str, Any] | Iterable[Any] = (), propensity: Sequence[str] | str = ("logistic", "cart"),
+    null: Null | None = None, permutations: int = 20, minbucket: int = 20, ngroups: int = 5,
+    bias_corrected: bool = False, targets: Sequence[str] | str | None = None, learner: Any = "cart", folds: int = 5,
+    level: float = 0.95, seed: int = 0, n_jobs: int | None = None, progress: Progress | None = None,
+) -> Utility:  # fmt: skip
+    """Measure how useful releases are in place of the original.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases.
+    columns
+        Variables to compare; by default all that the files share.
+    measures
+        Which of "propensity", "marginals", "pairs", "models", "prediction".
+    models
+        Regression models to fit to all files: formulas such as ``"income ~ age + sex"`` or ``"logistic: ill ~ age"``,
+        or mappings with ``outcome``, ``predictors`` and perhaps ``kind``.
+    propensity
+        Which propensity models: "logistic" (main effects), "cart".
+    null
+        How the expectation of pMSE is found: "permutation" of the file a record is from, "pairs" of releases, or by
+        default the formula for logistic and permutation for cart.
+    permutations
+        Number of permutations, spread over releases of equal size.
+    minbucket
+        Smallest leaf of the cart propensity model.
+    ngroups
+        Groups that amounts are cut into for tables, at quantiles of all files together.
+    bias_corrected
+        Whether Cramér's V is freed of its bias.
+    targets
+        Variables that are predicted from all others; by default all columns.
+    learner
+        What predicts them: cart, rf, gbm, linear (logit for classes, lm for numbers), or an estimator with ``fit``
+        and ``predict_proba`` or ``predict``.
+    folds
+        Number of folds for models trained on real records.
+    level
+        Coverage of confidence intervals, between 0 and 1.
+    seed
+        Of permutations, folds and learners.
+    n_jobs
+        Number of threads; all by default. No figure depends on it.
+    progress
+        Called with the number of finished parts, of all parts, and a text.
+
+    Returns
+    -------
+    Utility
+        Figures per release and their mean; tables of variables, pairs, coefficients and targets.
+
+    Raises
+    ------
+    CallError
+        If a column, measure, model or option is unknown or out of range, or null="pairs" has a single release.
+    DataError
+        If files cannot be compared, or a model has no complete record.
+
+    References
+    ----------
+    Snoke, Raab, Nowok, Dibben & Slavkovic (2018), General and specific utility measures for synthetic data, Journal of
+    the Royal Statistical Society A 181, 663-688. Raab, Nowok & Dibben (2021), Assessing, visualizing and improving the
+    utility of synthetic data, arXiv:2109.12717.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f"] * 60 + ["m"] * 40})
+    >>> release = pa.table({"sex": ["f"] * 50 + ["m"] * 50})
+    >>> found = unveil.utility(unveil.Pair(original, release), measures="marginals")
+    >>> round(found.mean["TVD_max"], 3), round(found.mean["S_pMSE_max"], 3)
+    (0.1, 4.04)
+    """
+    chosen = _choice("measures", measures, MEASURES)
+    fitted = _choice("propensity", propensity, tuple(MODELS))
+    _check_numbers(permutations=(permutations, 2), minbucket=(minbucket, 1), ngroups=(ngroups, 2), folds=(folds, 2),
+                   seed=(seed, 0), n_jobs=(1 if n_jobs in (None, -1) else n_jobs, 1))  # fmt: skip
+    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
+        raise CallError(f"level must lie between 0 and 1, not {level!r}")
+    if null not in (None, "permutation", "pairs"):
+        raise CallError(f"unknown null {null!r}; choose from permutation, pairs")
+    if null == "pairs" and sum(n > 0 for n in pair.n_synthetic) < 2:
+        raise CallError("null='pairs' compares releases with each other and needs at least two; use permutation")
+    names, notes = _columns(pair, columns)
+    named = models_of(models, pair.names if columns is None else names, every=names)
+    if columns is None:
+        asked = {name for model in named for name in (model.outcome, *model.predictors)}
+        names, notes = _with_asked(pair, asked.union([targets] if isinstance(targets, str) else targets or ()))
+    predicted = _targets(targets, names)
+    if "prediction" in chosen and predicted:
+        learner_for(learner, isinstance(learner, str) and learner == "lm")
+    threads = n_threads(n_jobs)
+    variables = compared(pair, names, ngroups)
+    parts: dict[str, Callable[[], tuple[UtilityMeasures, ...]]] = {
+        "propensity": lambda: compare_propensity(
+            variables,
+            models=fitted,
+            null=null,
+            permutations=permutations,
+            minbucket=minbucket,
+            seed=seed,
+            threads=threads,
+        ),
+        "marginals": lambda: compare_marginals(variables),
+        "pairs": lambda: compare_pairs(variables, corrected=bias_corrected),
+        "models": lambda: compare_models(named, variables, level),
+        "prediction": lambda: compare_prediction(
+            variables, predicted, learner=learner, folds=folds, seed=seed, threads=threads
+        ),
+    }
+    found: dict[str, tuple[UtilityMeasures, ...]] = dict.fromkeys(MEASURES, ())
+    # one thread for the small matrices here: more of them wait longer than they work, and change the last digit
+    with import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas"):
+        for done, name in enumerate(chosen):
+            if progress:
+                progress(done, len(chosen), name)
+            found[name] = parts[name]()
+    tables = (found["propensity"], found["marginals"], found["pairs"], found["models"], found["prediction"])
+    releases = tuple(headline(r, *tables) for r in range(pair.n_releases))
+    # Amounts are compared by distances and in groups: what matters is a group that one file lacks.
+    cells = [variable.cells for variable in variables]
+    return Utility(
+        names, releases, mean_of(releases), sd_of(releases), *tables, pair.n_original, pair.n_synthetic, pair.labels,
+        {"measures": list(chosen), "ngroups": ngroups, "propensity": list(fitted), "permutations": permutations,
+         "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
+        notes, pair.unmatched(cells), tuple(dict.fromkeys([*notes, *pair.notes(cells)])), pair.flavour,
+    )  # fmt: skip
+
+
+def _choice(option: str, given: Sequence[str] | str, known: tuple[str, ...]) -> tuple[str, ...]:
+    names = (given,) if isinstance(given, str) else tuple(given)
+    for name in names:
+        if name not in known:
+            raise CallError(f"{option}: unknown {name!r}{near_matches(str(name), known)}; choose from "
+                            f"{', '.join(known)}")  # fmt: skip
+    if not names:
+        raise CallError(f"{option}: name at least one of {', '.join(known)}")
+    return tuple(name for name in known if name in names)
+
+
+def _check_numbers(**options: tuple[Any, int]) -> None:
+    for name, (value, least) in options.items():
+        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
+            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+
+
+def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The columns where none are named, and those that a model or a prediction asks for all the same."""
+    usual, notes = pair.roles.usual(asked)
+    names = tuple(name for name in pair.names if name in usual or name in asked)
+    return names, (*notes, *pair.roles.identifier_notes(name for name in names if name in asked))
+
+
+def _columns(pair: Pair, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The columns, and what is said of them or of those that are left out."""
+    if columns is None:
+        names, notes = pair.roles.usual()
+        if not names:
+            raise CallError("; ".join(["the files have no column in common that can be compared", *notes]))
+        return names, notes
+    names = (columns,) if isinstance(columns, str) else tuple(columns)
+    if not names:
+        raise CallError("name at least one column")
+    if len(set(names)) < len(names):
+        raise CallError("a column is named twice")
+    pair.require(names)
+    return names, tuple(pair.roles.identifier_notes(names))
+
+
+def _targets(targets: Sequence[str] | str | None, names: tuple[str, ...]) -> tuple[str, ...]:
+    if targets is None:
+        return names if len(names) > 1 else ()
+    chosen = (targets,) if isinstance(targets, str) else tuple(targets)
+    for name in chosen:
+        if name not in names:
+            raise CallError(f"target {name!r} is not among the columns compared{near_matches(str(name), names)}")
+    if chosen and len(names) < 2:
+        raise CallError("to predict a target takes at least one other column")
+    return tuple(dict.fromkeys(chosen))

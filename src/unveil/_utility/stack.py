@@ -1,0 +1,116 @@
+"""The original and a release in one file, and which of the two each record is from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from unveil._utility.compared import Compared
+from unveil.models.design import Design
+from unveil.models.features import KeyTable, stacked
+from unveil.models.logit import rank_and_gaps
+from unveil.trees import Column
+
+__all__ = ["Stack", "StackedRecords", "stack_of"]
+
+_MOST_LEVELS = 100
+_OTHERS = "(others)"
+
+
+@dataclass(frozen=True, eq=False)
+class StackedRecords:
+    """The records of two files as the models want them, made once for all shuffles of the files.
+
+    Parameters
+    ----------
+    table
+        The variables.
+    """
+
+    table: KeyTable
+
+    @cached_property
+    def columns(self) -> list[Column]:
+        """Their columns for trees."""
+        return self.table.columns()
+
+    @cached_property
+    def design(self) -> sparse.csr_matrix:
+        """Their design (n, k) for regression: a constant, and main effects of all variables."""
+        n = len(self.table)
+        main = Design.of(self.columns).matrix(self.columns, n)
+        return sparse.hstack([sparse.csr_matrix(np.ones((n, 1))), main], format="csr")
+
+    @cached_property
+    def rank(self) -> int:
+        """Number of free parameters of the design."""
+        return rank_and_gaps(self.design)[0]
+
+    @cached_property
+    def order(self) -> NDArray[np.intp]:
+        """An order that does not depend on the order in which the records came."""
+        return self.table.ordering(np.zeros(len(self.table), dtype=np.int8))
+
+
+@dataclass(frozen=True, eq=False)
+class Stack:
+    """Two files, one below the other.
+
+    Parameters
+    ----------
+    records
+        All records.
+    second : (n,) bool
+        Whether a record is from the second file.
+    """
+
+    records: StackedRecords
+    second: NDArray[np.bool_]
+
+    @property
+    def share(self) -> float:
+        """c: the second file's share of the records."""
+        return float(self.second.mean())
+
+    def shuffled(self, rng: np.random.Generator) -> Stack:
+        """The same records with the files drawn anew; the draw does not depend on the records' order."""
+        drawn = np.empty_like(self.second)
+        drawn[self.records.order] = rng.permutation(np.sort(self.second))
+        return replace(self, second=drawn)
+
+
+def stack_of(variables: Sequence[Compared], first: int | None, second: int) -> Stack:
+    """Put two files together.
+
+    A variable without amounts keeps its 99 most frequent levels of all files, the others become one: models with more
+    parameters learn names instead of differences.
+
+    Parameters
+    ----------
+    variables
+        The variables of all files.
+    first
+        Number of the first release, or None for the original.
+    second
+        Number of the second release.
+    """
+    keys, codes = [], []
+    for variable in variables:
+        column, key = variable.column, variable.key
+        parts = [column.original if first is None else column.releases[first], column.releases[second]]
+        if key.values is None and key.n_levels > _MOST_LEVELS:
+            counts = sum(np.bincount(c, minlength=key.n_levels) for c in (column.original, *column.releases))
+            table = np.full(key.n_levels, _MOST_LEVELS - 1, dtype=np.int32)
+            most = np.sort(np.argsort(-np.asarray(counts), kind="stable")[: _MOST_LEVELS - 1])
+            table[most] = np.arange(_MOST_LEVELS - 1)
+            key = replace(key, kind="categorical", labels=(*(key.labels[i] for i in most), _OTHERS))
+            parts = [table[part] for part in parts]
+        keys.append(key)
+        codes.append(np.concatenate(parts))
+    n_first = len(variables[0].column.original if first is None else variables[0].column.releases[first])
+    return Stack(StackedRecords(stacked(keys, codes)), np.arange(len(codes[0])) >= n_first)

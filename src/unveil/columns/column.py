@@ -1,0 +1,132 @@
+"""One variable of an original and its releases, coded jointly."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.types as pt
+from numpy.typing import NDArray
+
+from unveil.errors import CallError
+from unveil.files.distinct import level_text, level_texts
+from unveil.files.nearest import near_matches
+from unveil.files.source import Kind
+from unveil.files.value_labels import Naming
+
+__all__ = ["MISSING", "CodedColumn", "is_amount"]
+
+MISSING = "Missing"
+"""How a gap is called where levels are listed."""
+
+
+@dataclass(frozen=True)
+class CodedColumn:
+    """One variable of an original and its releases as integer codes over the union of their levels.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    kind
+        What the values are; see :data:`unveil.files.source.KINDS`.
+    levels
+        The distinct values of all files in ascending, or declared, order; without the gap.
+    has_gap
+        Whether a record of any file has no value; its code is ``len(levels)``.
+    original : (n,) int32
+        Code of each original record.
+    releases : tuple of (n_r,) int32
+        Codes of the records of each release.
+    special
+        Codes of levels that are special codes, ascending.
+    notes
+        What was harmonised, and what deserves a look.
+    naming
+        Codes by which labels may be called, or labels by which codes may be.
+    """
+
+    name: str
+    kind: Kind
+    levels: pa.Array
+    has_gap: bool
+    original: NDArray[np.int32]
+    releases: tuple[NDArray[np.int32], ...]
+    special: tuple[int, ...] = ()
+    notes: tuple[str, ...] = field(default=())
+    naming: Naming = field(default=Naming())
+
+    @property
+    def n_levels(self) -> int:
+        """Number of levels, the gap included."""
+        return len(self.levels) + self.has_gap
+
+    @property
+    def gap(self) -> int | None:
+        """Code of the gap, or None where no record has one."""
+        return len(self.levels) if self.has_gap else None
+
+    @cached_property
+    def counts(self) -> tuple[NDArray[np.intp], ...]:
+        """Number of records per level, those without a value last: of the original, then of each release."""
+        files = (self.original, *self.releases)
+        return tuple(np.bincount(codes, minlength=len(self.levels) + 1) for codes in files)
+
+    @cached_property
+    def labels(self) -> tuple[str, ...]:
+        """A text per level; the gap is the last and reads :data:`MISSING`."""
+        texts = tuple(level_texts(self.levels))
+        if not self.has_gap:
+            return texts
+        gap = MISSING
+        while gap in texts:
+            gap += " (no value)"
+        return (*texts, gap)
+
+    def label(self, code: int) -> str:
+        """The text of one level."""
+        if code == len(self.levels):
+            return self.labels[code]
+        return level_texts(self.levels[code : code + 1])[0]
+
+    def code_of(self, level: object) -> int:
+        """Code of a level given as a value, as its text, as its code or label, or as None for the gap.
+
+        A text that is a level as it is printed is that level, also where it reads like the code of another.
+
+        Raises
+        ------
+        CallError
+            If neither file has the level; near matches are listed.
+        """
+        if level is None or (isinstance(level, float) and np.isnan(level)):
+            if self.has_gap:
+                return len(self.levels)
+            raise CallError(f"column {self.name!r} has no missing values")
+        found = next((self._codes[text] for text in self._spellings(level) if text in self._codes), None)
+        if found is None:
+            known = dict.fromkeys([*self.labels, *self.naming.by_label])
+            raise CallError(f"column {self.name!r} has no level {level!r}{near_matches(str(level), known)}")
+        return found
+
+    def _spellings(self, level: object) -> Iterator[str]:
+        named = self.naming.of(level)
+        if named is not None and not isinstance(level, str):
+            yield named
+        text = level if isinstance(level, str) else level_text(level)
+        midnight = " 00:00:00"
+        yield from (text, text + midnight, text.removesuffix(midnight))
+        if named is not None:
+            yield named
+
+    @cached_property
+    def _codes(self) -> dict[str, int]:
+        return {label: code for code, label in enumerate(self.labels)}
+
+
+def is_amount(levels: pa.Array) -> bool:
+    """Whether the levels are numbers."""
+    return bool(pt.is_integer(levels.type) or pt.is_floating(levels.type))

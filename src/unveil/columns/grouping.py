@@ -1,0 +1,185 @@
+"""Cut a numeric column into a few groups, with breaks from the original and all releases together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from unveil.columns.column import CodedColumn
+from unveil.errors import CallError, DataError
+from unveil.files.arrays import buffer_view, text_array
+from unveil.limits import as_written
+
+__all__ = ["Grouping", "grouped", "regrouped"]
+
+_FEWEST_QUANTILE_GROUPS = 3
+_MOST_GROUPS = 1_000_000
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How a numeric column was cut.
+
+    Parameters
+    ----------
+    style
+        "quantile", or "equal-width" where the quantiles gave fewer than three groups.
+    breaks : (n_groups + 1,)
+        Where the groups meet, with the digits by which these values are exact.
+    levels
+        A label per group, then one per special code.
+    cuts : (n_groups + 1,)
+        The breaks as they decide the group, a rounding error away, as the reference program computes them: group ``i``
+        holds ``cuts[i] <= value < cuts[i + 1]``, the last its upper end too.
+    """
+
+    style: Literal["quantile", "equal-width"]
+    breaks: tuple[float, ...]
+    levels: tuple[str, ...]
+    cuts: tuple[float, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Style, breaks and labels as plain values."""
+        return {"style": self.style, "breaks": list(self.breaks), "levels": list(self.levels)}
+
+
+def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
+    """Replace the values of a numeric column by groups.
+
+    Breaks are the quantiles (linear interpolation, Hyndman & Fan type 7) of the values of the original and of all
+    releases together, at 0, 1/n, ..., 1, equal breaks merged. Special codes and gaps are left out of them and stay
+    levels of their own. Where fewer than three groups come out, the range is cut into ``n_groups`` of equal width.
+
+    Parameters
+    ----------
+    column
+        A numeric column.
+    n_groups
+        Number of groups asked for, at least 2.
+
+    Raises
+    ------
+    CallError
+        If the column is not numeric or ``n_groups`` is below 2.
+    DataError
+        If the column holds infinities, which no break can be computed from.
+    """
+    if isinstance(n_groups, bool) or not isinstance(n_groups, int | np.integer) or n_groups < 2:
+        raise CallError(
+            f"column {column.name!r}: the number of groups must be a whole number of at least 2 (or 0 for none), not "
+            f"{n_groups!r}"
+        )
+    if n_groups > _MOST_GROUPS:
+        raise CallError(f"column {column.name!r}: {n_groups} groups are too many; ask for up to {_MOST_GROUPS}")
+    if column.kind != "numeric":
+        raise CallError(
+            f"column {column.name!r} is {column.kind} and cannot be grouped; leave it out or state its kind"
+        )
+    values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
+    special = np.zeros(len(values), dtype=bool)
+    special[list(column.special)] = True
+    infinite = np.flatnonzero(np.isinf(values) & ~special)
+    if infinite.size:
+        raise DataError(
+            f"column {column.name!r} holds infinite values ({', '.join(column.labels[i] for i in infinite)}); to group "
+            "it, declare them special codes or correct the file"
+        )
+    if special.all():
+        return column, Grouping("quantile", (), column.labels[: len(values)])
+    breaks, cuts, style = _breaks(values[~special], _counts(column)[: len(values)][~special], n_groups)
+    cut, labels = _cut(column, values, special, cuts)
+    return cut, Grouping(style, tuple(breaks.tolist()), labels, tuple(cuts.tolist()))
+
+
+def regrouped(column: CodedColumn, cuts: Sequence[float]) -> CodedColumn:
+    """Cut a numeric column by cuts that were settled on other files; values beyond the ends join the end groups.
+
+    Parameters
+    ----------
+    column
+        A numeric column.
+    cuts
+        Those of a :class:`Grouping`; without any the column is left as it is.
+    """
+    if not cuts:
+        return column
+    values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
+    special = np.zeros(len(values), dtype=bool)
+    special[list(column.special)] = True
+    return _cut(column, values, special, np.array(cuts))[0]
+
+
+def _cut(
+    column: CodedColumn, values: NDArray[np.float64], special: NDArray[np.bool_], breaks: NDArray[np.float64]
+) -> tuple[CodedColumn, tuple[str, ...]]:
+    group = np.clip(np.searchsorted(breaks, values, side="right") - 1, 0, len(breaks) - 2)
+    group[special] = len(breaks) - 1 + np.arange(special.sum())
+    labels = (*_labels(breaks), *(column.label(code) for code in column.special))
+    table = np.append(group, len(labels)).astype(np.int32)
+    cut = replace(
+        column,
+        kind="ordered",
+        levels=text_array(labels),
+        special=tuple(range(len(breaks) - 1, len(labels))),
+        original=table[column.original],
+        releases=tuple(table[codes] for codes in column.releases),
+    )
+    return cut, labels
+
+
+def _counts(column: CodedColumn) -> NDArray[np.intp]:
+    return sum(
+        (np.bincount(codes, minlength=column.n_levels) for codes in column.releases),
+        start=np.bincount(column.original, minlength=column.n_levels),
+    )
+
+
+def _breaks(
+    values: NDArray[np.float64], counts: NDArray[np.intp], n_groups: int
+) -> tuple[NDArray[np.float64], NDArray[np.float64], Literal["quantile", "equal-width"]]:
+    """Breaks, cuts, and how they were found."""
+    cuts = np.unique(np.quantile(np.repeat(values, counts), np.linspace(0, 1, n_groups + 1)))
+    if len(cuts) > _FEWEST_QUANTILE_GROUPS:
+        return _nearest(_quantiles(values, counts, n_groups), cuts), cuts, "quantile"
+    if values[0] == values[-1]:
+        ends = np.repeat(values[:1], 2)
+        return ends, ends, "equal-width"
+    cuts = np.linspace(values[0], values[-1], n_groups + 1)
+    return _written(cuts), cuts, "equal-width"
+
+
+def _quantiles(values: NDArray[np.float64], counts: NDArray[np.intp], n_groups: int) -> NDArray[np.float64]:
+    """Quantiles at 0, 1/n, ..., 1 of ascending values; places are whole numbers, so that a value hit is that value."""
+    reached = np.cumsum(counts)
+    steps = (int(reached[-1]) - 1) * np.arange(n_groups + 1, dtype=np.int64)
+    low, rest = steps // n_groups, steps % n_groups
+    below = values[np.searchsorted(reached, low, side="right")]
+    above = values[np.searchsorted(reached, low + (rest > 0), side="right")]
+    share = rest / n_groups
+    return _written(np.where(below == above, below, (1 - share) * below + share * above))
+
+
+def _nearest(breaks: NDArray[np.float64], cuts: NDArray[np.float64]) -> NDArray[np.float64]:
+    """For each cut the break that it is a rounding error away from."""
+    above = np.clip(np.searchsorted(breaks, cuts), 1, len(breaks) - 1)
+    found: NDArray[np.float64] = np.where(
+        cuts - breaks[above - 1] < breaks[above] - cuts, breaks[above - 1], breaks[above]
+    )
+    return found
+
+
+def _written(breaks: NDArray[np.float64]) -> NDArray[np.float64]:
+    return np.array([as_written(b) for b in breaks.tolist()])
+
+
+def _labels(breaks: NDArray[np.float64]) -> list[str]:
+    shown = [f"{b:.8g}" for b in breaks]
+    if len(set(shown)) < len(shown):
+        shown = [f"{b:.15g}" for b in breaks]
+    closing = [")"] * (len(breaks) - 2) + ["]"]
+    return [f"[{low},{high}{end}" for low, high, end in zip(shown, shown[1:], closing, strict=False)]

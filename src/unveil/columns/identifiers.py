@@ -1,0 +1,219 @@
+"""Columns that number or name the records, or the units that records belong to, and say nothing else of them.
+
+Such a column is told by its values: they are (nearly) all different although they are no amounts, or they are dealt
+out more evenly than anything that is drawn.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Set
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+from numpy.typing import NDArray
+
+from unveil.columns.column import CodedColumn
+from unveil.files.distinct import distinct_of
+from unveil.files.source import Source
+
+__all__ = ["Identifier", "identifier_in", "identifier_in_file", "identifier_of", "is_named_like_one"]
+
+FEWEST = 20
+"""Records, or values, that it takes to tell an identifier by its values."""
+NEARLY_ALL = 0.95
+MOST_EACH = 20
+"""Records of one value, on average, up to which a value may be the number of a person or household."""
+_EXPECTED_TWINS = 10
+_TWINS = 0.1
+_TOO_EVEN = -5
+"""Standard deviations below what independent draws show from which on values count as dealt out."""
+_ANYWHERE = {
+    "id", "ids", "uid", "uuid", "guid", "pid", "hid", "hhid", "pnr", "personid", "persnr", "householdid", "caseid",
+    "recordid", "rowid", "lfdnr", "ssn", "pesel", "iban", "identifier",
+}  # fmt: skip
+_OF_UNITS = {
+    "person", "persons", "respondent", "individual", "household", "family", "case", "patient", "client", "customer",
+    "user", "student", "pupil", "subject", "employee", "worker", "citizen", "resident", "member",
+}  # fmt: skip
+_AT_THE_END = _OF_UNITS | {
+    "nr", "no", "num", "number", "nummer", "serial", "lfd", "index", "idx", "key", "record", "row", "account", "phone",
+    "telephone", "email", "kennung",
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Identifier:
+    """What a column that looks like an identifier numbers.
+
+    Parameters
+    ----------
+    of
+        "record" where (nearly) every record has a value of its own, "unit" where several share one.
+    values, records
+        Number of values, and of records that have one.
+    """
+
+    of: Literal["record", "unit"]
+    values: int
+    records: int
+
+    @property
+    def reason(self) -> str:
+        """How it is told, in words without any number."""
+        if self.of == "record":
+            return "its values are no amounts, and differ from record to record"
+        return "its values repeat as numbers of persons or households do"
+
+
+def identifier_of(column: CodedColumn) -> Identifier | None:
+    """What a column numbers by its values in the original, if it looks like an identifier."""
+    if column.kind == "ordered":
+        return None
+    counts = column.counts[0][: len(column.levels)].copy()
+    counts[list(column.special)] = 0
+    values = column.levels.filter(pa.array(counts > 0))
+    return identifier_in(column.name, values, counts[counts > 0], is_number=column.kind == "numeric")
+
+
+def identifier_in_file(source: Source, name: str) -> Identifier | None:
+    """The same of a column of one file.
+
+    Raises
+    ------
+    DataError
+        If the column cannot be read.
+    """
+    found = distinct_of(source, name)
+    counts = np.bincount(found.codes, minlength=len(found.values) + 1)[:-1]
+    return identifier_in(name, found.values, counts, is_number=source.variable(name).kind in (None, "numeric"))
+
+
+def identifier_in(
+    name: str, values: pa.Array, counts: NDArray[np.integer], *, is_number: bool = True
+) -> Identifier | None:
+    """What a column numbers, if it looks like an identifier.
+
+    Whole numbers without (many) twins, in a range so narrow that independent numbers would have twins, are dealt out:
+    with p records in a range of R whole numbers at least ``p^2 / 2R`` pairs are expected. In a wide range they may as
+    well be amounts, and the column's name decides. Texts, and moments to the fraction of a second, are no amounts at
+    all. Numbers of persons or households with several records each repeat more evenly than independent draws would, or
+    are told by their name.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    values
+        Its distinct values, without gaps and special codes.
+    counts
+        Number of records that have each.
+    is_number
+        Whether numbers are amounts if anything, and no codes.
+
+    Examples
+    --------
+    >>> identifier_in("x", pa.array([f"{i:04}" for i in range(40)]), np.ones(40, dtype=int)).of
+    'record'
+    >>> identifier_in("age", pa.array(range(20, 60)), np.arange(1, 41)) is None
+    True
+    """
+    n, d = int(counts.sum()), len(values)
+    if n < FEWEST or d < FEWEST:
+        return None
+    values = _whole_if_all_are(values)
+    kind = values.type
+    whole, is_text = bool(pt.is_integer(kind)), bool(pt.is_string(kind) or pt.is_large_string(kind))
+    different = d >= NEARLY_ALL * n
+    if pt.is_timestamp(kind):
+        found = different and _has_fractions(values)
+    elif whole and is_number:
+        found = (different and is_named_like_one(name)) or _without_twins(values, n, d)
+    else:
+        found = different and (whole or is_text)
+    if found:
+        return Identifier("record", d, n)
+    if not (whole or is_text) or n > MOST_EACH * d:
+        return None
+    repeated = is_named_like_one(name, _OF_UNITS) or _dealt_evenly(values, counts, whole)
+    return Identifier("unit", d, n) if repeated else None
+
+
+def is_named_like_one(name: str, at_the_end: Set[str] = frozenset(_AT_THE_END)) -> bool:
+    """Whether a column is called as numbers of persons or records are.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    at_the_end
+        Words that say so at the end of a name; before another word they do not ("household income").
+
+    Examples
+    --------
+    >>> [is_named_like_one(name) for name in ("person_id", "PersonId", "serial no", "id_2020")]
+    [True, True, True, True]
+    >>> [is_named_like_one(name) for name in ("paid", "household income", "income per person", "number of rooms")]
+    [False, False, False, False]
+    """
+    apart = re.sub(r"(?<=[a-z])(?=[A-Z])", " ", name)
+    words = [word for word in re.split(r"[\W_\d]+", apart.lower()) if word]
+    return bool(_ANYWHERE.intersection(words)) or bool(words and words[-1] in at_the_end and "per" not in words)
+
+
+def _whole_if_all_are(values: pa.Array) -> pa.Array:
+    """Floating point numbers that are all whole as whole numbers."""
+    if not pt.is_floating(values.type):
+        return values
+    try:
+        return values.cast(pa.int64())
+    except pa.ArrowInvalid:
+        return values
+
+
+def _has_fractions(moments: pa.Array) -> bool:
+    """Whether most moments are no whole seconds."""
+    whole = pc.equal(pc.floor_temporal(moments, unit="second"), moments)
+    return bool(pc.sum(pc.invert(whole)).as_py() > len(moments) / 2)
+
+
+def _span(values: pa.Array) -> int:
+    ends = pc.min_max(values).as_py()
+    return int(ends["max"]) - int(ends["min"]) + 1
+
+
+def _without_twins(values: pa.Array, n: int, d: int) -> bool:
+    expected = n * n / (2 * _span(values))
+    return expected >= _EXPECTED_TWINS and n - d <= min(_TWINS * expected, (1 - NEARLY_ALL) * n)
+
+
+def _dealt_evenly(values: pa.Array, counts: NDArray[np.integer], whole: bool) -> bool:
+    """Whether the numbers of records per value vary less than those of independent draws, which vary least if uniform.
+
+    Of whole numbers that fill their range, numbers without a record count too; of others only what occurs is known.
+    The sum of squares is compared with its chi-square distribution, by the cube root (Wilson & Hilferty 1931).
+    """
+    n, d = int(counts.sum()), len(counts)
+    span = _span(values) if whole else 0
+    size = span if d <= span <= 2 * d else d
+    mean = n / size
+    if n < 1.5 * d:
+        return False
+    variance = mean if size == span else _variance_of_occurring(mean)
+    squares = float(((counts - mean) ** 2).sum()) + (size - d) * mean**2
+    freedom = size - 1
+    spread = 2 / (9 * freedom)
+    return bool(((squares / variance / freedom) ** (1 / 3) - (1 - spread)) / math.sqrt(spread) < _TOO_EVEN)
+
+
+def _variance_of_occurring(mean: float) -> float:
+    """Variance of a Poisson count that is known to be at least 1, by its mean."""
+    rate = mean
+    for _ in range(200):
+        rate = mean * -math.expm1(-rate)
+    return mean * (1 + rate) - mean**2

@@ -1,0 +1,496 @@
+"""An original file and its releases, coded column by column over the union of their levels."""
+
+from __future__ import annotations
+
+import copy
+import os
+import warnings
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from unveil.columns.column import CodedColumn, is_amount
+from unveil.columns.grouping import Grouping, grouped
+from unveil.columns.harmonise import as_kind, harmonise
+from unveil.columns.labels import by_labels
+from unveil.columns.roles import Roles
+from unveil.columns.unmatched import apart_of, notes_of, shares_of
+from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.files.arrays import buffer_view, from_numpy
+from unveil.files.distinct import Distinct, distinct_of, level_text, python_values
+from unveil.files.nearest import near_matches
+from unveil.files.opening import is_delimited, open_releases, open_source
+from unveil.files.schema import as_schema
+from unveil.files.source import KINDS, Flavour, Kind, Scalar, Source, Variable
+from unveil.notes import Note
+from unveil.printable import commands_shown
+
+__all__ = ["Pair"]
+
+_KIND_OF_FAMILY: dict[str, Kind] = {
+    "number": "numeric",
+    "text": "categorical",
+    "logical": "logical",
+    "date": "date",
+    "datetime": "datetime",
+    "empty": "categorical",
+}
+
+
+class Pair:
+    """An original file and one or more releases made from it.
+
+    Columns are read and coded when a measure first asks for them: the values of all files become integers over
+    the union of their levels, so that a level is the same number in every file.
+
+    Parameters
+    ----------
+    original
+        The file of real records: a path, or a frame that speaks the Arrow C stream interface (pandas, polars,
+        pyarrow, duckdb), or what :func:`unveil.read` gives.
+    synthetic
+        The release, or a list of m releases.
+    special_codes
+        By column, the values of a numeric variable that are not amounts, such as ``{"income": [-8]}``; they stay
+        levels of their own when the column is grouped.
+    kinds
+        By column, what the values are ("numeric", "categorical", "ordered", "logical", "date", "datetime"), where
+        the file leaves it open or is wrong.
+    schema
+        A schema file (TOML) or a mapping of column names to :class:`unveil.Variable`, used for every file.
+    missing
+        Texts that stand for a gap in delimited files; the same for every file. Default: only the empty field.
+    encoding, delimiter, decimal
+        Of delimited files, where they are not found out; the same for every file. For files that differ, read
+        each with :func:`unveil.read`.
+
+    Attributes
+    ----------
+    original, releases
+        The files.
+    special_codes, kinds
+        As given, by column.
+
+    Raises
+    ------
+    CallError
+        If a named column does not exist, a kind is unknown, or no release is given.
+    DataError
+        If a file cannot be read or the original has no records.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> import unveil
+    >>> original = pa.table({"sex": ["f", "m", "m"], "ill": [0, 1, None]})
+    >>> pair = unveil.Pair(original, pa.table({"sex": ["m", "f"], "ill": [1.0, 0.0]}))
+    >>> pair.column("ill").labels, pair.column("ill").original
+    (('0', '1', 'Missing'), array([0, 1, 2], dtype=int32))
+    """
+
+    def __init__(
+        self,
+        original: Any,
+        synthetic: Any,
+        *,
+        special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
+        kinds: Mapping[str, Kind] | None = None,
+        schema: Any = None,
+        missing: Sequence[str] = ("",),
+        encoding: str | None = None,
+        delimiter: str | None = None,
+        decimal: str | None = None,
+    ):
+        for option, by_column in (("special_codes", special_codes), ("kinds", kinds)):
+            if by_column is not None and not isinstance(by_column, Mapping):
+                raise CallError(f"{option} are given by column, as a mapping, not as {by_column!r}")
+        given = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
+        releases = [release for data in given for release in open_releases(data, encoding=encoding)]
+        if not releases:
+            raise CallError("no release given: pass the synthetic file, or a list of them")
+
+        self.kinds = dict(kinds or {})
+        declared = self._declared(schema)
+
+        self._reading: dict[str, Any] = {
+            "schema": declared, "missing": missing, "encoding": encoding, "delimiter": delimiter, "decimal": decimal,
+        }  # fmt: skip
+
+        names = ["the release"] if len(releases) == 1 else [f"release {i}" for i in range(1, len(releases) + 1)]
+        self.original, *opened = self._all_opened([original, *releases], ["the original", *names])
+        self.releases = tuple(opened)
+        self._tell_apart()
+        self._said: tuple[str, ...] = tuple(
+            Note(f"{release.label} is the original itself: the figures are those of no protection at all")
+            for release in self.releases
+            if release is self.original or (self.original.path and _same_file(self.original.path, release.path))
+        )
+        for text in self._said:
+            warnings.warn(text, UnveilWarning, stacklevel=2)
+        if self.original.num_rows == 0:
+            raise DataError(f"{self.original.label} has no records; there is nothing to measure")
+        self.special_codes = {
+            name: (codes,) if isinstance(codes, str) or not isinstance(codes, Iterable) else tuple(codes)
+            for name, codes in (special_codes or {}).items()
+        }
+        self._check_declarations()
+        self._beside = 0
+        self._told: set[str] = set()
+        self._columns: dict[str, CodedColumn] = {}
+        self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
+        self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
+
+    @commands_shown
+    def __repr__(self) -> str:
+        releases = ", ".join(f"{r.label} ({r.num_rows} records)" for r in self.releases)
+        return f"Pair: {self.original.label} ({self.original.num_rows} records) and {releases}"
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Columns that every file has, in the original's order."""
+        return tuple(n for n in self.original.names if all(n in r for r in self.releases))
+
+    @property
+    def labels(self) -> tuple[str, ...]:
+        """How messages call the releases."""
+        return tuple(r.label for r in self.releases)
+
+    @property
+    def n_original(self) -> int:
+        """Number of original records."""
+        return self.original.num_rows
+
+    @property
+    def n_synthetic(self) -> tuple[int, ...]:
+        """Number of records of each release."""
+        return tuple(r.num_rows for r in self.releases)
+
+    @property
+    def n_releases(self) -> int:
+        """Number of releases."""
+        return len(self.releases)
+
+    @property
+    def flavour(self) -> Flavour:
+        """Kind of frame that results are given back in: that of the original."""
+        return self.original.flavour
+
+    def column(self, name: str, *, n_groups: int | None = None, by_amount: bool = False) -> CodedColumn:
+        """One variable as joint codes, cut into groups if asked for.
+
+        Parameters
+        ----------
+        name
+            The column.
+        n_groups
+            Number of groups that a numeric column is cut into.
+        by_amount
+            Whether amounts are compared by how far they are apart: then it is not told that none are equal.
+
+        Raises
+        ------
+        CallError
+            If the original has no such column.
+        DataError
+            If a release lacks the column, or the files' values cannot be compared.
+        """
+        if n_groups is not None:
+            return self.grouping(name, n_groups)[0]
+        column = self._whole(name)
+        self._tell(apart_of(column, self._compared_labels, by_amount=by_amount))
+        return column
+
+    def _whole(self, name: str) -> CodedColumn:
+        if name not in self._columns:
+            self._columns[name] = self._code(name) if self._of is None else self._taken(name)
+        return self._columns[name]
+
+    def grouping(self, name: str, n_groups: int) -> tuple[CodedColumn, Grouping]:
+        """A numeric variable cut into groups, and how it was cut."""
+        if (name, n_groups) not in self._grouped:
+            self._grouped[name, n_groups] = grouped(self._whole(name), n_groups)
+        column, grouping = self._grouped[name, n_groups]
+        self._tell(apart_of(column, self._compared_labels))
+        return column, grouping
+
+    def notes(self, columns: Iterable[CodedColumn], *, by_amount: bool = False) -> tuple[str, ...]:
+        """What deserves a look in figures that rest on some columns: on the files, on how they were read and coded.
+
+        They are the same however often and in what order columns are asked for.
+
+        Parameters
+        ----------
+        columns
+            The columns as they were compared, cut into groups or not.
+        by_amount
+            Whether amounts are compared by how far they are apart, so that they need not be equal.
+        """
+        chosen = list(columns)
+        names = [column.name for column in chosen]
+        read = [text for source in (self.original, *self.releases) for text in source.remarks_on(names)]
+        coded = [note for column in chosen for note in column.notes]
+        coded += self.roles.identifier_notes(c.name for c in chosen if self._columns.get(c.name) is c)
+        labels = self._compared_labels
+        unmatched = [note for column in chosen for note in notes_of(column, labels, by_amount=by_amount)]
+        return tuple(dict.fromkeys([*self._said, *self.roles.several_rows, *read, *coded, *unmatched]))
+
+    @cached_property
+    def roles(self) -> Roles:
+        """Which columns are measured where none are named, and which number records or persons."""
+        return Roles(self.original, self.releases, self._whole)
+
+    def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
+        """By column, what share of the records of each file hold values that the other lacks.
+
+        Parameters
+        ----------
+        columns
+            The columns as they were compared, cut into groups or not.
+
+        Returns
+        -------
+        dict
+            By column a dict: ``original``, the share of the original's records whose value no release has;
+            ``original_by_release``, of those whose value this release lacks; ``releases``, of each release's records
+            whose value the original lacks. A gap counts as a value.
+        """
+        return {column.name: shares_of(column, len(self._compared_labels) - 1) for column in columns}
+
+    @property
+    def _compared_labels(self) -> tuple[str, ...]:
+        """The original and its releases, without files that were coded beside them."""
+        return (self.original.label, *self.labels[: self.n_releases - self._beside])
+
+    def _tell(self, notes: Iterable[str]) -> None:
+        """Warn of each once."""
+        for note in notes:
+            if note not in self._told:
+                self._told.add(note)
+                warnings.warn(note, UnveilWarning, stacklevel=3)
+
+    def require(self, names: Iterable[str]) -> None:
+        """Check that every file has the columns.
+
+        Raises
+        ------
+        CallError
+            If the original lacks one.
+        DataError
+            If a release lacks one.
+        """
+        for name in names:
+            if name not in self.original:
+                raise CallError(
+                    f"{self.original.label} has no column {name!r}{near_matches(str(name), self.original.names)}"
+                )
+            for release in self.releases:
+                if name not in release:
+                    raise DataError(
+                        f"{release.label} has no column {name!r}{near_matches(str(name), release.names)}; "
+                        f"{self.original.label} has it: measure other columns or correct the file"
+                    )
+
+    def with_file(self, data: Any, label: str) -> Pair:
+        """The same files and one more, which is read alike and coded jointly with them, as the last release.
+
+        It need not have every column.
+
+        Parameters
+        ----------
+        data
+            A path or a frame, as for the original.
+        label
+            How messages call it where it has no name.
+        """
+        if self._of is not None:
+            whole, records, releases = self._of
+            part = whole.with_file(data, label).part(records, (*releases, whole.n_releases))
+            part._beside = self._beside + 1
+            return part
+        more = copy.copy(self)
+        more._beside += 1
+        reading = self._with_labels([self.original, *self.releases])
+        if reading["schema"] is not None:
+            held = self._opened(data, label, reading | {"schema": None})
+            declared = {name: variable for name, variable in as_schema(reading["schema"]).items() if name in held}
+            reading = reading | {"schema": declared}
+        more.releases = (*self.releases, self._opened(data, label, reading))
+        more._tell_apart()
+        more._columns, more._grouped = {}, {}
+        return more
+
+    def with_releases(self, files: Iterable[Any], label: str) -> Pair:
+        """The same original and releases, and more releases that are coded jointly with them.
+
+        Parameters
+        ----------
+        files
+            Paths or frames, read like the others.
+        label
+            How messages call each of them where it has no name.
+        """
+        more = self
+        for data in files:
+            more = more.with_file(data, label)
+        more.roles = self.roles
+        return more
+
+    def part(self, records: NDArray[np.intp], releases: Sequence[int]) -> Pair:
+        """Some original records and some releases, in the codes of all of them.
+
+        Parameters
+        ----------
+        records
+            Positions of original records; one may occur more than once.
+        releases
+            Positions of releases.
+        """
+        some = copy.copy(self)
+        whole, taken = self.original, pa.array(records)
+        some.original = replace(
+            whole, path=None, num_rows=len(records), fetch=lambda name: whole.column(name).take(taken)
+        )
+        some.releases = tuple(self.releases[i] for i in releases)
+        some._beside, some.roles = 0, self.roles
+        some._columns, some._grouped = {}, {}
+        some._of = (self, records, tuple(releases))
+        return some
+
+    def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
+        named = isinstance(data, str | os.PathLike | Source)
+        return open_source(data, label=None if named else label, **(self._reading if reading is None else reading))
+
+    def _all_opened(self, files: Sequence[Any], labels: Sequence[str]) -> list[Source]:
+        """Every file; text files last, since others may know the labels that stand in the place of numbers there."""
+        last = [bool(self.kinds) and is_delimited(data) for data in files]
+        first = [
+            None if wait else self._opened(data, label) for data, label, wait in zip(files, labels, last, strict=True)
+        ]
+        reading = self._with_labels([source for source in first if source is not None])
+        return [
+            source or self._opened(data, label, reading)
+            for source, data, label in zip(first, files, labels, strict=True)
+        ]
+
+    def _with_labels(self, sources: Sequence[Source]) -> dict[str, Any]:
+        """How files are read, with the labels that others declare of columns whose kind is stated."""
+        schema = as_schema(self._reading["schema"] or {})
+        known = {}
+        for name in self.kinds:
+            labels = next((v.labels for s in sources if (v := s.variable(name)).labels), {})
+            if labels and not schema[name].labels:
+                known[name] = replace(schema[name], labels=labels)
+        return self._reading | {"schema": dict(schema) | known} if known else self._reading
+
+    def _tell_apart(self) -> None:
+        sources = (self.original, *self.releases)
+        labels = [s.label for s in sources]
+        if len(set(labels)) == len(labels):
+            return
+        told = [replace(s, label=str(s.path)) if s.path and labels.count(s.label) > 1 else s for s in sources]
+        self.original, self.releases = told[0], tuple(told[1:])
+
+    def _check_declarations(self) -> None:
+        for name in (*self.kinds, *self.special_codes):
+            if name not in self.original:
+                raise CallError(
+                    f"{self.original.label} has no column {name!r}{near_matches(name, self.original.names)}"
+                )
+
+    def _declared(self, schema: Any) -> Any:
+        """The schema with the stated kinds, which text files must know before they are read."""
+        for name, kind in self.kinds.items():
+            if kind not in KINDS:
+                raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
+        if not self.kinds:
+            return schema
+        given = {} if schema is None else dict(as_schema(schema))
+        return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self.kinds.items()}
+
+    def _taken(self, name: str) -> CodedColumn:
+        assert self._of is not None
+        whole, records, releases = self._of
+        column = whole.column(name)
+        return replace(column, original=column.original[records], releases=tuple(column.releases[i] for i in releases))
+
+    def _code(self, name: str) -> CodedColumn:
+        self.require([name])
+        sources = (self.original, *self.releases)
+        declared = [s.variable(name) for s in sources]
+        kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
+        found = [distinct_of(s, name) for s in sources]
+        found, naming, notes = by_labels(found, declared, kind)
+        found, more = harmonise([as_kind(one, kind) for one in found], kind)
+        notes += more
+        order = next((v.levels for v in declared if v.levels), ())
+        levels = _ordered_levels([f.values for f in found], [naming.of(level) or level_text(level) for level in order])
+        codes = [_joint(f, levels) for f in found]
+        family = next((f.family for f in found if f.family != "empty"), "empty")
+        column = CodedColumn(
+            name=name,
+            kind=kind or _KIND_OF_FAMILY[family],
+            levels=levels,
+            has_gap=any((c == len(levels)).any() for c in codes),
+            original=codes[0],
+            releases=tuple(codes[1:]),
+            naming=naming,
+        )
+        special = self.special_codes.get(name, ())
+        if not special and is_amount(levels):
+            special = next((v.special_codes for v in declared if v.special_codes), ())
+        column = replace(column, special=_special_levels(column, special))
+        if name in self.special_codes and len(column.special) < len(set(special)):
+            held = ", ".join(column.label(code) for code in column.special) or "none"
+            codes_given = ", ".join(map(str, special))
+            start = f"column {name!r}: of the special codes {codes_given} the files hold"
+            notes.append(Note(f"{start} {held}", f"column {name!r}: the files do not hold all special codes given"))
+        self._tell(notes)
+        return replace(column, notes=tuple(notes))
+
+
+def _same_file(first: str, second: str | None) -> bool:
+    return second is not None and os.path.samefile(first, second)
+
+
+def _ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa.Array:
+    """The union of the values: declared levels first in their order, the others ascending behind them."""
+    union = pa.concat_arrays(list(values)).unique()
+    union = union.take(pc.sort_indices(union))
+    if not declared:
+        return union
+    rank = {level_text(level): i for i, level in enumerate(declared)}
+    ranks = np.array([rank.get(level_text(v), len(rank)) for v in python_values(union)], dtype=np.int64)
+    return union.take(from_numpy(np.argsort(ranks, kind="stable")))
+
+
+def _joint(found: Distinct, levels: pa.Array) -> NDArray[np.int32]:
+    if len(found.values) == len(levels) and found.values.equals(levels):
+        return found.codes
+    positions = pc.index_in(found.values, levels)
+    table = np.append(buffer_view(positions, np.int32), len(levels)).astype(np.int32)
+    return table[found.codes]
+
+
+def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int, ...]:
+    wanted = [column.naming.of(value) or value for value in special]
+    if not wanted:
+        return ()
+    if is_amount(column.levels):
+        codes = {_as_number(column, v) for v in wanted}
+        return tuple(i for i, v in enumerate(column.levels.to_pylist()) if v in codes)
+    texts = {level_text(v) for v in wanted}
+    return tuple(code for code, label in enumerate(column.labels[: len(column.levels)]) if label in texts)
+
+
+def _as_number(column: CodedColumn, code: Scalar) -> float:
+    try:
+        return int(code) if isinstance(code, int) or str(code).lstrip("-").isdecimal() else float(code)
+    except (TypeError, ValueError):
+        hint = near_matches(str(code), column.naming.by_label)
+        raise CallError(f"special code {code!r} of the numeric column {column.name!r} is not a number{hint}") from None

@@ -1,0 +1,125 @@
+"""Which columns are measured where none are named, which number records or persons, and what is said of the others."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from unveil.columns.column import CodedColumn
+from unveil.columns.identifiers import Identifier, identifier_in_file, identifier_of, is_named_like_one
+from unveil.errors import UnveilError, UnveilWarning
+from unveil.files.nearest import folded
+from unveil.files.source import Source
+from unveil.notes import Note
+
+__all__ = ["Roles"]
+
+
+@dataclass(eq=False)
+class Roles:
+    """The columns of an original and its releases.
+
+    Parameters
+    ----------
+    original, releases
+        The files.
+    coded
+        Function from the name of a column that all files have to the column.
+    """
+
+    original: Source
+    releases: tuple[Source, ...]
+    coded: Callable[[str], CodedColumn]
+    _found: dict[str, Identifier | None] = field(default_factory=dict)
+
+    def identifier(self, name: str) -> Identifier | None:
+        """What a column that all files have numbers in the original, if it looks like an identifier.
+
+        Raises
+        ------
+        DataError
+            If the column cannot be read, or not be compared.
+        """
+        if name not in self._found:
+            self._found[name] = identifier_of(self.coded(name))
+        return self._found[name]
+
+    def identifier_notes(self, names: Iterable[str]) -> list[Note]:
+        """A note on each column, among some that are measured, that looks like an identifier."""
+        return [
+            Note(
+                f"column {name!r} looks like an identifier: {one.reason}; leave it out, unless the value itself is "
+                "what an intruder knows or wants to know"
+            )
+            for name in names
+            if (one := self.identifier(name)) is not None
+        ]
+
+    def usual(self, but: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+        """The columns that are measured where none are named: those that every file has, but for identifiers.
+
+        Parameters
+        ----------
+        but
+            Columns that are measured otherwise.
+
+        Returns
+        -------
+        tuple of str
+            The columns.
+        tuple of Note
+            What is said of those that are left out.
+        """
+        names = [name for name in self.original.names if name not in set(but)]
+        common = [name for name in names if all(name in release for release in self.releases)]
+        left = [name for name in common if self.identifier(name) is not None]
+        notes = [
+            Note(f"column {name!r} looks like an identifier and is left out; name it to have it measured")
+            for name in left
+        ]
+        missing = [name for name in names if name not in common and not self._looks_like_one(name)]
+        if missing:
+            meant = [hint for name in missing for hint in self._called_otherwise(name)]
+            notes.append(Note("; ".join([f"not in every release, and not compared: {', '.join(missing)}", *meant])))
+        return tuple(name for name in common if name not in left), tuple(notes)
+
+    @cached_property
+    def several_rows(self) -> tuple[Note, ...]:
+        """That a column which is called so repeats as numbers of persons do; others are not read just to see that."""
+        looked_at = [name for name in self.original.names if is_named_like_one(name)]
+        units = {name: one for name in looked_at if (one := self._quietly(name)) is not None and one.of == "unit"}
+        if not units:
+            return ()
+        name = max(units, key=lambda n: units[n].values)
+        one = units[name]
+        start = f"column {name!r} of {self.original.label} repeats as numbers of persons or households do"
+        end = (
+            "figures count records, and nobody who has several alike is unique in any of them: keep one record for each"
+        )
+        counted = f"{one.values} values, each about {one.records / one.values:.3g} times"
+        return (Note(f"{start} ({counted}); {end}", f"{start}; {end}"),)
+
+    def _called_otherwise(self, name: str) -> list[str]:
+        """The releases that lack a column, and have one whose name differs in letter case, blanks or accents."""
+        return [
+            f"{release.label} has {other!a}, perhaps for {name!a}"
+            for release in self.releases
+            if name not in release
+            for other in release.names
+            if folded(other) == folded(name) and other not in self.original
+        ]
+
+    def _looks_like_one(self, name: str) -> bool:
+        return self._quietly(name) is not None
+
+    def _quietly(self, name: str) -> Identifier | None:
+        """The same of a column that nobody asked for: what is said of it, or why it cannot be read, is kept back."""
+        if name not in self._found:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore", UnveilWarning)
+                with suppress(UnveilError):
+                    return identifier_in_file(self.original, name)
+        return self._found.get(name)

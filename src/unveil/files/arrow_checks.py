@@ -1,0 +1,134 @@
+"""What is asked of Parquet and Arrow data before they are used.
+
+Arrow trusts its buffers: an index beyond its dictionary, an offset beyond its text or text that is none end the process
+where they are used, or become values of somebody else. So every column is validated in full when it is read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any
+
+import pyarrow as pa
+
+from unveil.errors import DataError, FileError, UnveilError
+from unveil.files.documents import Maybe, check_shape, parse_json
+from unveil.files.path_checks import installed_memory, is_of_memory, no_memory
+
+__all__ = ["check_records", "of_pandas", "own_entries", "refusing", "valid"]
+
+BYTES_PER_VALUE = 4
+"""What a value takes at least: its code."""
+OWN_KEY = b"unveil"
+_TEXT, _ANY = (str,), (object,)
+_SCALAR = (str, int, float, bool)
+_OWN = [
+    {
+        "name": _TEXT, "kind": Maybe(_TEXT), "levels": Maybe([_SCALAR]), "special_codes": [_SCALAR],
+        "labels": [[_SCALAR]], "labelled?": (bool,),
+    }
+]  # fmt: skip
+_PANDAS = {"index_columns?": [_ANY], "columns?": [{"name?": _ANY}], "column_indexes?": [_ANY]}
+
+
+@contextmanager
+def refusing(label: str, what: str) -> Iterator[None]:
+    """Let whatever Arrow says of a damaged file be one line.
+
+    Parameters
+    ----------
+    label
+        The file's name in messages.
+    what
+        What it should be, "Parquet" or "Arrow".
+
+    Raises
+    ------
+    FileError
+        In place of any error of Arrow's, or of Python about what Arrow gave.
+    """
+    try:
+        yield
+    except UnveilError:
+        raise
+    except (pa.ArrowException, MemoryError, OSError, ValueError, TypeError, LookupError, OverflowError) as error:
+        if is_of_memory(error):
+            raise no_memory(label) from None
+        reason = " ".join(str(error).split()).rstrip(".")
+        reason = reason if len(reason) <= 300 else f"{reason[:300]}..."
+        raise FileError(
+            f"{label}: not a complete {what} file ({reason}); check its ending, or write it again"
+        ) from None
+
+
+def valid(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
+    """The column, if all of it is what it says: offsets, indices, text, and numbers of gaps.
+
+    Raises
+    ------
+    DataError
+        If it is not.
+    """
+    try:
+        for chunk in column.chunks:
+            # A date of milliseconds may be no midnight: it is a moment then.
+            (chunk.view(pa.int64()) if pa.types.is_date64(chunk.type) else chunk).validate(full=True)
+    except (pa.ArrowException, MemoryError, ValueError) as error:
+        if is_of_memory(error):
+            raise no_memory(label) from None
+        reason = " ".join(str(error).split())
+        raise DataError(f"{label}: column {name!r} is damaged ({reason:.300}); write the data again") from None
+    return column
+
+
+def check_records(num_rows: int, label: str) -> int:
+    """The number of records that a file announces, if this machine could hold them.
+
+    Raises
+    ------
+    FileError
+        If there is not even memory for one column of them.
+    """
+    if not 0 <= num_rows * BYTES_PER_VALUE <= installed_memory():
+        raise FileError(
+            f"{label}: says that it holds {num_rows} records, which this machine has no memory for; if that cannot be, "
+            "the file is damaged: write it again"
+        )
+    return num_rows
+
+
+def of_pandas(metadata: Mapping[bytes, bytes] | None, label: str) -> dict[str, Any]:
+    """What pandas has stored of types and of row labels; nothing where it has not.
+
+    Raises
+    ------
+    FileError
+        If it is damaged.
+    """
+    stored = (metadata or {}).get(b"pandas")
+    return {} if stored is None else _stored(stored, f"{label}, metadata of pandas", _PANDAS)
+
+
+def own_entries(metadata: Mapping[bytes, bytes] | None, label: str) -> list[dict[str, Any]]:
+    """The declarations of columns that this package has stored; none where it has not.
+
+    Raises
+    ------
+    FileError
+        If they are damaged.
+    """
+    stored = (metadata or {}).get(OWN_KEY)
+    entries: list[dict[str, Any]] = [] if stored is None else _stored(stored, f"{label}, declarations", _OWN)
+    if any(len(pair) != 2 or not isinstance(pair[1], str) for entry in entries for pair in entry["labels"]):
+        raise FileError(f"{label}, declarations: labels are not pairs of code and text; write the file again")
+    return entries
+
+
+def _stored(stored: bytes, label: str, shape: Any) -> Any:
+    content = parse_json(stored, label, "JSON")
+    try:
+        check_shape(content, shape, "the content")
+    except DataError as error:
+        raise FileError(f"{label}: {error}; write the file again") from None
+    return content

@@ -1,0 +1,277 @@
+"""Parquet and Arrow (Feather) files: opened by their schema alone, read one column at a time."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from unveil.errors import FileError, UnveilWarning
+from unveil.files.arrays import buffer_view, check_names, declare_an_order, dictionary_levels, normalise
+from unveil.files.arrow_checks import OWN_KEY, check_records, of_pandas, own_entries, refusing, valid
+from unveil.files.form import ArrowForm
+from unveil.files.source import KINDS, Kind, Source, Variable
+
+__all__ = ["declared_by_arrow", "metadata_for", "open_arrow", "open_parquet", "own_declarations"]
+
+ARROW_FILE = b"ARROW1"
+START_OF_STREAM = 8
+END_OF_STREAM = b"\xff\xff\xff\xff" + bytes(4)
+
+
+def open_parquet(path: Path, label: str) -> Source:
+    """Open a Parquet file; text is read as a dictionary.
+
+    Raises
+    ------
+    FileError
+        If the file is not Parquet, is cut off or damaged.
+    """
+    import pyarrow.parquet as pq
+
+    def opened(**options: Any) -> pq.ParquetFile:
+        return pq.ParquetFile(path, memory_map=True, page_checksum_verification=True, **options)
+
+    with refusing(label, "Parquet"):
+        schema = pq.read_schema(path, memory_map=True)
+        text = [field.name for field in schema if _is_text(field.type)]
+        file = opened(read_dictionary=text)
+        names = _without_index(schema, label)
+        num_rows = check_records(_records_of_groups(file.metadata, label), label)
+
+    def raw(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+        with refusing(label, "Parquet"):
+            # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
+            return valid(_of_length(file.read(columns=[name]).column(name), num_rows), name, label)
+
+    def fetch(name: str) -> pa.ChunkedArray:
+        return normalise(raw(file, name), name, label)
+
+    def native(name: str) -> pa.ChunkedArray:
+        with refusing(label, "Parquet"):
+            return raw(opened(), name)
+
+    with refusing(label, "Parquet"):
+        variables = declared_by_arrow(schema, lambda name: dictionary_levels(fetch(name)), fetch, label)
+        form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
+    return Source(label, names, num_rows, fetch, variables, path=str(path), form=form, native=native)
+
+
+def open_arrow(path: Path, label: str) -> Source:
+    """Open an Arrow file or stream (Feather); the file is mapped into memory, not read.
+
+    Raises
+    ------
+    FileError
+        If the file is not Arrow, is cut off or damaged.
+    """
+    with refusing(label, "Arrow"):
+        mapped = pa.memory_map(str(path))
+        is_file = mapped.read(len(ARROW_FILE)) == ARROW_FILE
+        mapped.seek(0)
+        return _open_file(mapped, path, label) if is_file else _open_stream(mapped, path, label)
+
+
+def _open_file(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
+    schema = pa.ipc.open_file(mapped).schema
+    names = _without_index(schema, label)
+    # Of a compressed file only the first column is unpacked to count the records.
+    reader = pa.ipc.open_file(mapped, options=pa.ipc.IpcReadOptions(included_fields=[0]))
+    if _batches_before_the_footer(mapped) > reader.num_record_batches:
+        raise FileError(f"{label}: holds more records than the end of the file says; write it again")
+    num_rows = check_records(sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches)), label)
+
+    def raw(name: str) -> pa.ChunkedArray:
+        with refusing(label, "Arrow"):
+            options = pa.ipc.IpcReadOptions(included_fields=[schema.names.index(name)])
+            column = pa.ipc.open_file(pa.memory_map(str(path)), options=options).read_all().column(0)
+            return valid(_of_length(column, num_rows), name, label)
+
+    def fetch(name: str) -> pa.ChunkedArray:
+        return normalise(raw(name), name, label)
+
+    def levels(name: str) -> Sequence[Any]:
+        return dictionary_levels(raw(name))
+
+    form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
+    variables = declared_by_arrow(schema, levels, fetch, label)
+    return Source(label, names, num_rows, fetch, variables, path=str(path), form=form, native=raw)
+
+
+def _open_stream(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
+    table = pa.ipc.open_stream(mapped).read_all()
+    _check_end(mapped, label)
+    names = _without_index(table.schema, label)
+    check_records(table.num_rows, label)
+
+    def raw(name: str) -> pa.ChunkedArray:
+        with refusing(label, "Arrow"):
+            return valid(table.column(name), name, label)
+
+    def fetch(name: str) -> pa.ChunkedArray:
+        return normalise(raw(name), name, label)
+
+    variables = declared_by_arrow(table.schema, lambda _: (), fetch, label)
+    form = ArrowForm(pa.schema([table.schema.field(name) for name in names], table.schema.metadata))
+    return Source(label, names, table.num_rows, fetch, variables, path=str(path), form=form, native=raw)
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind))
+
+
+def _records_of_groups(metadata: Any, label: str) -> int:
+    """Number of records, which the end of a Parquet file gives twice."""
+    num_rows: int = metadata.num_rows
+    if num_rows != sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)):
+        raise FileError(f"{label}: the end of the file contradicts itself about the number of records; write it again")
+    return num_rows
+
+
+def _of_length(column: pa.ChunkedArray, num_rows: int) -> pa.ChunkedArray:
+    if len(column) != num_rows:
+        raise ValueError(f"a column has {len(column)} values, the file {num_rows} records")
+    return column
+
+
+def _batches_before_the_footer(mapped: pa.MemoryMappedFile) -> int:
+    """Number of record batches in an Arrow file, which is a stream with a table of contents behind it."""
+    found = 0
+    mapped.seek(START_OF_STREAM)
+    try:
+        messages = pa.ipc.MessageReader.open_stream(mapped)
+        while True:
+            found += messages.read_next_message().type == "record batch"
+    except (StopIteration, pa.ArrowException, OSError):
+        # Older files have no mark between stream and table of contents.
+        return found
+
+
+def _check_end(mapped: pa.MemoryMappedFile, label: str) -> None:
+    """See that a stream was written to its end, and that it is all that the file holds."""
+    end, size = mapped.tell(), mapped.size()
+    rest = mapped.read(size - end)
+    if rest.strip(b"\0"):
+        raise FileError(f"{label}: goes on for {len(rest)} bytes after the end of its records; write it again")
+    mapped.seek(0)
+    # Streams of old have four bytes of zeros at the end, which fill gaps too.
+    is_old = mapped.read(4) != END_OF_STREAM[:4]
+    mapped.seek(max(end - len(END_OF_STREAM), 0))
+    if not is_old and mapped.read(len(END_OF_STREAM)) != END_OF_STREAM:
+        warnings.warn(
+            UnveilWarning(f"{label}: has no mark at its end, so that records may be missing; write it again"),
+            stacklevel=2,
+        )
+
+
+def _without_index(schema: pa.Schema, label: str) -> tuple[str, ...]:
+    """Column names without the row labels that pandas stores beside the data where they have no name."""
+    index = {entry for entry in of_pandas(schema.metadata, label).get("index_columns", ()) if isinstance(entry, str)}
+    names = tuple(n for n in schema.names if not (n in index and n.startswith("__index_level_")))
+    if not names:
+        raise FileError(f"{label}: the file has no columns")
+    return check_names(names, label)
+
+
+# What Arrow schemas declare
+
+
+def declared_by_arrow(
+    schema: pa.Schema,
+    levels: Callable[[str], Sequence[Any]],
+    column: Callable[[str], pa.ChunkedArray],
+    label: str,
+    *,
+    enumerations: bool = False,
+) -> dict[str, Variable]:
+    """Declarations found in an Arrow schema: our own, then those of pandas, polars and Arrow itself.
+
+    Parameters
+    ----------
+    schema
+        The schema with its metadata.
+    levels
+        Function from a dictionary column's name to its dictionary; asked only where the order is declared.
+    column
+        Function from its name to the column; asked only where pandas has listed the levels.
+    label
+        Name of the data in messages.
+    enumerations
+        Whether dictionaries come from a program (DuckDB) that uses them for declared enumerations only.
+    """
+    own = own_declarations(schema.metadata, label)
+    by_pandas = {
+        one["name"]
+        for one in of_pandas(schema.metadata, label).get("columns", ())
+        if one.get("pandas_type") == "categorical" and isinstance(one.get("name"), str)
+    }
+    found = {}
+    for field in schema:
+        if field.name in own or not pa.types.is_dictionary(field.type):
+            continue
+        polars = {key[:9] for key in field.metadata or {} if key.startswith(b"_PL_")}
+        kind: Kind = "ordered" if field.type.ordered and not polars else "categorical"
+        has_order = enumerations or field.type.ordered or field.name in by_pandas or b"_PL_ENUM_" in polars
+        declared = tuple(levels(field.name)) if has_order else ()
+        if declared and field.name in by_pandas and not field.type.ordered:
+            declared = declared if declare_an_order(declared, _codes(column(field.name))) else ()
+        if declared or polars or field.name in by_pandas or _is_text(field.type.value_type):
+            # An order whose levels cannot be known is none.
+            found[field.name] = Variable(field.name, kind=kind if declared else "categorical", levels=declared or None)
+    return found | own
+
+
+def _codes(column: pa.ChunkedArray) -> NDArray[np.int32]:
+    """Codes of a dictionary in one chunk, -1 for a gap."""
+    if not column.num_chunks:
+        return np.zeros(0, dtype=np.int32)
+    return buffer_view(column.chunk(0).indices.fill_null(-1), np.int32)
+
+
+def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
+    """Declarations as the metadata that :func:`open_parquet` and :func:`open_arrow` find again.
+
+    Levels that are neither numbers nor text are left to the Arrow dictionary that holds them.
+    """
+    stored = [
+        {
+            "name": v.name,
+            "kind": v.kind,
+            "levels": None if v.levels is None else list(v.levels),
+            "special_codes": list(v.special_codes),
+            "labels": [[code, label] for code, label in v.labels.items()],
+            "labelled": v.labelled,
+        }
+        for v in variables.values()
+        if all(isinstance(level, bool | int | float | str) for level in v.levels or ())
+    ]
+    return {OWN_KEY: json.dumps(stored, ensure_ascii=False).encode()}
+
+
+def own_declarations(metadata: Mapping[bytes, bytes] | None, label: str) -> dict[str, Variable]:
+    """The declarations that :func:`metadata_for` wrote; none where it did not.
+
+    Raises
+    ------
+    FileError
+        If they are damaged.
+    """
+    found = {}
+    for entry in own_entries(metadata, label):
+        if entry["kind"] not in (*KINDS, None):
+            raise FileError(f"{label}, declarations: there is no kind {entry['kind']!r:.60}; write the file again")
+        found[entry["name"]] = Variable(
+            name=entry["name"],
+            kind=entry["kind"],
+            levels=None if entry["levels"] is None else tuple(entry["levels"]),
+            special_codes=tuple(entry["special_codes"]),
+            labels=dict(entry["labels"]),
+            labelled=entry.get("labelled", False),
+        )
+    return found

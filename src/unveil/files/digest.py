@@ -1,0 +1,29 @@
+"""What a file is known by."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+from unveil.errors import FileError
+from unveil.files.path_checks import check_readable
+
+__all__ = ["sha256"]
+
+
+def sha256(path: str | Path) -> str:
+    """SHA-256 of a file's content, hexadecimal.
+
+    Raises
+    ------
+    FileError
+        If the file cannot be read.
+    """
+    if os.path.exists(path):
+        check_readable(path, Path(path).name)
+    try:
+        with Path(path).open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest()
+    except OSError as error:
+        raise FileError(f"{Path(path).name}: cannot be read ({error.strerror})") from None

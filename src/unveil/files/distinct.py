@@ -1,0 +1,293 @@
+"""From one Arrow column to small integer codes and the distinct values they stand for.
+
+Work per record is one dictionary encoding; everything that needs thought (types, gaps, equal numbers) is
+decided on the distinct values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.types as pt
+from numpy.typing import NDArray
+
+from unveil.errors import DataError
+from unveil.files.arrays import buffer_view, flags, from_numpy, text_array, unified
+from unveil.files.form import TextForm
+from unveil.files.notation import AmountNotation, DayNotation
+from unveil.files.source import Source
+
+__all__ = ["PER_SECOND", "Distinct", "Family", "distinct_values", "level_text", "level_texts", "python_values"]
+
+Codes = NDArray[np.int32]
+Family = str
+"""What the values are: "number", "logical", "text", "date", "datetime", or "empty" when all are gaps."""
+
+PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
+"""Durations are numbers of seconds here; by unit, how many make one."""
+
+_SMALL_RANGE = 1 << 16
+
+
+@dataclass(frozen=True)
+class Distinct:
+    """One column of one file: a code per record and the distinct values behind the codes.
+
+    Parameters
+    ----------
+    label, column
+        Names of file and column, for messages.
+    family
+        See :data:`Family`.
+    values
+        Distinct values, each held by at least one record; no gaps.
+    codes : (n,) int32
+        Index into ``values``; ``len(values)`` marks a gap.
+    was_duration
+        Whether the file holds durations, which are numbers of seconds here.
+    notation
+        How amounts or days are written in the file, where not plainly.
+    written
+        Function that reads the column again as text, where the file is one of text.
+    """
+
+    label: str
+    column: str
+    family: Family
+    values: pa.Array
+    codes: Codes
+    was_duration: bool = False
+    notation: AmountNotation | DayNotation | None = None
+    written: Callable[[], Distinct] | None = field(default=None, repr=False, compare=False)
+
+    def recoded(self, family: Family, values: pa.Array, table: NDArray[np.integer]) -> Distinct:
+        """The same records with old code ``k`` replaced by ``table[k]``."""
+        return replace(self, family=family, values=values, codes=table.astype(np.int32)[self.codes])
+
+
+def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distinct:
+    """Find the distinct values of a column and code its records by them.
+
+    Parameters
+    ----------
+    column
+        The values of one column, of any Arrow type that holds scalars.
+    label, name
+        Names of file and column, for messages.
+
+    Returns
+    -------
+    Distinct
+        Values in order of first occurrence or of size; the order carries no meaning.
+
+    Raises
+    ------
+    DataError
+        If the column holds nested values (lists, structs) or bytes that are not text.
+    """
+    if pt.is_dictionary(column.type):
+        values, codes = _decode_dictionary(column)
+    elif pt.is_integer(column.type):
+        values, codes = _encode_integers(column)
+    elif pt.is_null(column.type):
+        values, codes = pa.nulls(0, pa.string()), np.zeros(len(column), dtype=np.int32)
+    else:
+        values, codes = _encode(column, label, name)
+    found = Distinct(label, name, "empty", values, codes)
+    return _without_unused(_classified(_without_nan(found)))
+
+
+def distinct_of(source: Source, name: str) -> Distinct:
+    """The distinct values of a column of a file, with what the file says of their notation.
+
+    Raises
+    ------
+    DataError
+        As :func:`distinct_values`.
+    """
+    found = distinct_values(source.column(name), label=source.label, name=name)
+    form = source.form
+    if found.family == "text" or source.written is None or not isinstance(form, TextForm):
+        return found
+    spelling, read = form.columns.get(name), source.written
+
+    def written() -> Distinct:
+        return distinct_values(read(name), label=source.label, name=name)
+
+    notation = None if spelling is None else spelling.amounts or spelling.days
+    return replace(found, notation=notation, written=written)
+
+
+def level_text(value: object) -> str:
+    """How a value is written where levels are listed, and how a number is compared with a text.
+
+    Examples
+    --------
+    >>> level_text(1.0), level_text(0.1 + 0.2), level_text(-0.0), level_text(True)
+    ('1', '0.3', '0', 'TRUE')
+    """
+    if isinstance(value, bool | np.bool_):
+        return "TRUE" if value else "FALSE"
+    if isinstance(value, float | np.floating):
+        real = float(value)
+        return str(int(real)) if real.is_integer() and abs(real) <= 2**53 else f"{real:.15g}"
+    if isinstance(value, datetime):
+        zone = "" if value.tzinfo is None else "Z"
+        value = value if value.tzinfo is None else value.astimezone(UTC).replace(tzinfo=None)
+        return _plain_time(value.isoformat(" ")) + zone
+    return str(value)
+
+
+def python_values(levels: pa.Array) -> list[Any]:
+    """Levels as Python values; a date or time that Python has none for by its text.
+
+    Examples
+    --------
+    >>> python_values(pa.array([0, 10**8], pa.int32()).cast(pa.date32()))
+    [datetime.date(1970, 1, 1), '<value out of range: 100000000>']
+    """
+    try:
+        values: list[Any] = levels.to_pylist()
+    except (OverflowError, ValueError):
+        values = []
+        for one in (levels.slice(i, 1) for i in range(len(levels))):
+            try:
+                values += one.to_pylist()
+            except (OverflowError, ValueError):
+                values += level_texts(one)
+    return values
+
+
+def level_texts(levels: pa.Array) -> list[str]:
+    """The text of each level; times are written alike whatever unit they are stored in.
+
+    Examples
+    --------
+    >>> level_texts(pa.array([0, 86_400_500], pa.timestamp("ms")))
+    ['1970-01-01 00:00:00', '1970-01-02 00:00:00.500']
+    """
+    if pt.is_timestamp(levels.type) or pt.is_time(levels.type):
+        return [_plain_time(text) for text in levels.cast(pa.string()).to_pylist()]
+    if pt.is_temporal(levels.type):
+        return [str(text) for text in levels.cast(pa.string()).to_pylist()]
+    return [level_text(value) for value in levels.to_pylist()]
+
+
+def _plain_time(text: str) -> str:
+    """Without the trailing zeros of a unit finer than the value; fractions in steps of a thousandth."""
+    clock, zone = (text[:-1], "Z") if text.endswith("Z") else (text, "")
+    whole, _, fraction = clock.partition(".")
+    while fraction.endswith("000"):
+        fraction = fraction[:-3]
+    return whole + ("." + fraction if fraction else "") + zone
+
+
+def _encode(column: pa.ChunkedArray, label: str, name: str) -> tuple[pa.Array, Codes]:
+    if pt.is_nested(column.type):
+        raise DataError(f"{label}: column {name!r} holds {column.type} values; only single values can be measured")
+    if pt.is_float16(column.type):
+        column = column.cast(pa.float32())
+    try:
+        if pt.is_binary(column.type) or pt.is_large_binary(column.type) or pt.is_fixed_size_binary(column.type):
+            column = column.cast(pa.binary()).cast(pa.string())
+        return _decode_dictionary(column.dictionary_encode())
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError) as error:
+        raise DataError(f"{label}: column {name!r} of type {column.type} cannot be read as values: {error}") from None
+
+
+def _decode_dictionary(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
+    array = _combined(unified(column))
+    values = array.dictionary
+    indices = array.indices
+    codes = buffer_view(indices.cast(pa.int32()), np.int32)
+    if indices.null_count:
+        codes = np.where(flags(indices.is_null()), np.int32(len(values)), codes)
+    if values.null_count:
+        table = np.full(len(values) + 1, len(values) - values.null_count)
+        table[:-1][flags(values.is_valid())] = np.arange(len(values) - values.null_count)
+        values, codes = values.drop_null(), table.astype(np.int32)[codes]
+    if len(values.unique()) < len(values):
+        unique = values.unique()
+        table = np.append(buffer_view(pc.index_in(values, unique), np.int32), len(unique))
+        values, codes = unique, table.astype(np.int32)[codes]
+    return values, codes
+
+
+def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
+    """Integers of a small range need no hashing: the offset from the smallest is the code."""
+    ends = pc.min_max(column)
+    low, high = ends["min"].as_py(), ends["max"].as_py()
+    if low is None:
+        return pa.nulls(0, column.type), np.zeros(len(column), dtype=np.int32)
+    span = high - low + 1
+    if span > max(_SMALL_RANGE, len(column) // 4):
+        return _decode_dictionary(column.dictionary_encode())
+    dtype = np.dtype(column.type.to_pandas_dtype()).type
+    codes = np.empty(len(column), dtype=np.int32)
+    start = 0
+    for chunk in column.chunks:
+        part = codes[start : start + len(chunk)]
+        np.subtract(buffer_view(chunk, dtype), dtype(low), out=part, casting="unsafe")
+        if chunk.null_count:
+            part[flags(chunk.is_null())] = span
+        start += len(chunk)
+    return from_numpy(np.arange(low, high + 1, dtype=dtype)), codes
+
+
+def _combined(column: pa.ChunkedArray) -> pa.Array:
+    if not column.num_chunks:  # Arrow combines no chunks of some dictionaries
+        return pa.nulls(0, column.type)
+    combined = column.combine_chunks()
+    return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
+
+
+def _without_nan(found: Distinct) -> Distinct:
+    if not pt.is_floating(found.values.type):
+        return found
+    present = ~flags(pc.is_nan(found.values))
+    return found if present.all() else _keep(found, present)
+
+
+def _without_unused(found: Distinct) -> Distinct:
+    """Drop values that no record has: declared levels, or numbers skipped within a range."""
+    used = np.zeros(len(found.values) + 1, dtype=bool)
+    used[found.codes] = True
+    return found if used[:-1].all() else _keep(found, used[:-1])
+
+
+def _keep(found: Distinct, present: NDArray[np.bool_]) -> Distinct:
+    n_kept = int(present.sum())
+    table = np.full(len(present) + 1, n_kept)
+    table[:-1][present] = np.arange(n_kept)
+    return found.recoded(found.family, found.values.filter(from_numpy(present)), table)
+
+
+def _classified(found: Distinct) -> Distinct:
+    kind = found.values.type
+    if len(found.values) == 0:
+        return replace(found, family="empty", values=pa.nulls(0, pa.string()))
+    if pt.is_boolean(kind):
+        return replace(found, family="logical")
+    if pt.is_integer(kind) or pt.is_floating(kind) or pt.is_decimal(kind):
+        return replace(found, family="number")
+    if pt.is_date(kind):
+        return replace(found, family="date", values=found.values.cast(pa.date32()))
+    if pt.is_timestamp(kind):
+        return replace(found, family="datetime")
+    if pt.is_duration(kind):
+        seconds = buffer_view(found.values.cast(pa.int64()), np.int64) / PER_SECOND[kind.unit]
+        return replace(found, family="number", values=from_numpy(seconds), was_duration=True)
+    if pt.is_time(kind):
+        return replace(found, family="text", values=text_array(level_texts(found.values)))
+    try:
+        return replace(found, family="text", values=found.values.cast(pa.string()))
+    except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
+        raise DataError(
+            f"{found.label}: column {found.column!r} of type {kind} cannot be measured; convert it to text or numbers"
+        ) from None

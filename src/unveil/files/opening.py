@@ -1,0 +1,207 @@
+"""One door for every file and frame."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from unveil.errors import CallError, FileError
+from unveil.files import columnar, delimited, frames, rdata, statistical
+from unveil.files.arrays import is_broken
+from unveil.files.path_checks import check_readable
+from unveil.files.schema import Schema, as_schema
+from unveil.files.source import Kind, Source
+from unveil.notes import overheard
+
+__all__ = ["ENDINGS", "is_delimited", "open_releases", "open_source"]
+
+DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
+ARROW = (".feather", ".arrow", ".ipc")
+R = (".rds", ".rda", ".rdata")
+_Written = tuple[str | Sequence[str], str | None, str | None, str | None]
+ENDINGS: tuple[str, ...] = (*DELIMITED, ".parquet", *ARROW, *statistical.FORMATS, *R)
+
+
+def open_source(
+    data: Any,
+    *,
+    label: str | None = None,
+    missing: str | Sequence[str] = ("",),
+    encoding: str | None = None,
+    delimiter: str | None = None,
+    decimal: str | None = None,
+    schema: object = None,
+) -> Source:
+    """Open a file or a data frame.
+
+    Parameters
+    ----------
+    data
+        A file name, a data frame (pandas, polars, pyarrow, a DuckDB relation, or anything else that offers
+        the Arrow C stream), or a :class:`Source`, which is returned as it is but for the schema.
+    label
+        What messages call it; the file's name by default.
+    missing
+        Delimited text: what stands for a gap where it is not in quotes. By default only the empty field.
+    encoding
+        Delimited text and statistical packages' files: the character encoding. By default it is found.
+    delimiter, decimal
+        Delimited text: the character between fields, and the decimal sign. By default they are found.
+    schema
+        Declarations by column: a schema file, a :class:`Schema`, or a mapping.
+
+    Returns
+    -------
+    Source
+        Named columns and what is declared of them.
+
+    Raises
+    ------
+    CallError
+        If the object is neither a file nor a table, or an option is out of its range.
+    FileError
+        If the file does not exist, has an unknown ending or cannot be read.
+    DataError
+        If column names are repeated or blank, or a column does not hold one value per record.
+    MissingPackageError
+        If the format needs an optional package.
+
+    Examples
+    --------
+    >>> import pyarrow as pa
+    >>> source = open_source(pa.table({"sex": ["f", "m"], "age": [31, 52]}), label="original")
+    >>> source.names, source.num_rows
+    (('sex', 'age'), 2)
+    """
+    declared = None if schema is None else as_schema(schema)
+    with overheard() as heard:
+        source = _opened(data, label, declared, (missing, encoding, delimiter, decimal))
+    source.keep(heard)
+    return source
+
+
+def _opened(data: Any, label: str | None, declared: Schema | None, dialect: _Written) -> Source:
+    if isinstance(data, Source):
+        source = data if label is None else replace(data, label=label)
+    elif isinstance(data, str | os.PathLike):
+        options = _Options(*dialect, declared)
+        if declared is not None and is_delimited(data):
+            declared = declared.for_text()
+        source = _open_file(Path(data), label or Path(data).name or str(data), options)
+    elif frames.is_frame(data):
+        source = frames.open_frame(data, label or "data")
+    else:
+        raise CallError(
+            f"{label or 'data'}: {type(data).__name__} is neither a file name nor a data frame; "
+            "collect or convert it first"
+        )
+    return source if declared is None else declared.apply(source)
+
+
+def open_releases(data: Any, *, encoding: str | None = None) -> tuple[Any, ...]:
+    """What was given as one release: several where it is an R file with a list of data frames or a synds object.
+
+    Parameters
+    ----------
+    data
+        A file name, a frame or a :class:`Source`.
+    encoding
+        Encoding of texts that do not say their own.
+
+    Returns
+    -------
+    tuple
+        The data themselves, or the data frames of the R file.
+    """
+    if not isinstance(data, str | os.PathLike) or _ending(Path(data)) not in R or not os.path.isfile(data):
+        return (data,)
+    with overheard() as heard:
+        sources = rdata.read_r(Path(data), Path(data).name, encoding=encoding)
+    for source in sources:
+        source.keep(heard)
+    return sources
+
+
+def _only_one(sources: Sequence[Source], label: str) -> Source:
+    if len(sources) > 1:
+        raise FileError(
+            f"{label}: holds {len(sources)} data frames, and one is wanted here; save one of them. "
+            "As a release all are measured"
+        )
+    return sources[0]
+
+
+class _Options:
+    """The options of delimited text, checked once."""
+
+    def __init__(
+        self,
+        missing: str | Sequence[str],
+        encoding: str | None,
+        delimiter: str | None,
+        decimal: str | None,
+        schema: Schema | None,
+    ) -> None:
+        if decimal not in (None, ".", ","):
+            raise CallError(f"decimal must be '.' or ',', not {decimal!r}")
+        for name, value in (("encoding", encoding), ("delimiter", delimiter)):
+            if value is not None and not isinstance(value, str):
+                raise CallError(f"{name} must be text, not {value!r}")
+        if not isinstance(missing, Iterable) or isinstance(missing, Mapping | bytes):
+            raise CallError(f"missing must be a text, or a list of texts, not {missing!r}")
+        self.missing = (missing,) if isinstance(missing, str) else tuple(str(token) for token in missing)
+        self.encoding = encoding
+        self.delimiter = delimiter
+        self.decimal = decimal
+        self.schema = schema
+
+    @property
+    def kinds(self) -> dict[str, Kind]:
+        return {name: v.kind for name, v in (self.schema or {}).items() if v.kind is not None}
+
+
+def _open_file(path: Path, label: str, options: _Options) -> Source:
+    if is_broken(str(path)):
+        raise FileError(f"{label!r}: the path is no text, it holds half a character; rename the file or folder")
+    check_readable(path, label)
+    ending = _ending(path)
+    if ending == ".parquet":
+        return columnar.open_parquet(path, label)
+    if ending in ARROW:
+        return columnar.open_arrow(path, label)
+    if ending in statistical.FORMATS:
+        return statistical.read_statistical(path, label, ending, encoding=options.encoding)
+    if ending in R:
+        return _only_one(rdata.read_r(path, label, encoding=options.encoding), label)
+    if ending in DELIMITED:
+        return _open_delimited(path, label, ending, options)
+    raise FileError(f"{label}: unknown ending {ending!r}; known are {', '.join(ENDINGS)} and .csv.gz")
+
+
+def is_delimited(data: Any) -> bool:
+    """Whether the data are named as a file of delimited text."""
+    return isinstance(data, str | os.PathLike) and _ending(Path(data)) in DELIMITED
+
+
+def _ending(path: Path) -> str:
+    """The name's ending in small letters, without .gz after that of a delimited text file."""
+    endings = [suffix.lower() for suffix in path.suffixes[-2:]]
+    if len(endings) == 2 and endings[1] == ".gz":
+        return endings[0] if endings[0] in DELIMITED else ".gz"
+    return endings[-1] if endings else ""
+
+
+def _open_delimited(path: Path, label: str, ending: str, options: _Options) -> Source:
+    return delimited.read_delimited(
+        path,
+        label,
+        missing=options.missing,
+        encoding=options.encoding,
+        delimiter=options.delimiter or DELIMITED[ending],
+        decimal=options.decimal,
+        kinds=options.kinds,
+        labels={name: variable.labels for name, variable in (options.schema or {}).items()},
+    )

@@ -1,0 +1,444 @@
+"""Schema files: what the user declares of the columns, kept in TOML beside the data.
+
+.. code-block:: toml
+
+   [columns.income]
+   kind = "numeric"
+   special_codes = [-8]
+   bounds = [0, 100000]
+   bins = 20
+   gaps = true
+
+   [columns."marital status"]
+   kind = "categorical"
+   levels = ["single", "married"]
+
+   [columns.sex]
+   labels = { 1 = "male", 2 = "female" }
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from itertools import pairwise
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unveil.errors import CallError, DataError
+from unveil.files.arrays import dictionary_levels, is_broken, quoted_list, with_levels
+from unveil.files.atomic import replacing
+from unveil.files.documents import read_json, read_toml
+from unveil.files.nearest import near_matches
+from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
+from unveil.files.value_labels import code_of
+from unveil.printable import one_line, printable
+
+__all__ = ["Schema", "as_schema", "read_schema", "schema_text", "suspected_special_codes", "write_schema"]
+
+FEW_LEVELS = 50
+FIELDS = ("kind", "levels", "special_codes", "labels", "bounds", "bins", "gaps")
+CUSTOMARY_NEGATIVE = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999})
+CUSTOMARY_HIGH = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999})
+FAR = 3.0
+
+
+@dataclass(frozen=True)
+class Schema(Mapping[str, Variable]):
+    """Declarations by column name.
+
+    Examples
+    --------
+    >>> schema = Schema({"income": Variable("income", kind="numeric", special_codes=(-8,))})
+    >>> schema["income"].special_codes
+    (-8,)
+    """
+
+    variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
+    label: str = "schema"
+    public: bool = True
+    """Whether its levels and bounds are known to everybody; not those of a schema that was written from records."""
+
+    def __getitem__(self, name: str) -> Variable:
+        return self.variables[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.variables)
+
+    def __len__(self) -> int:
+        return len(self.variables)
+
+    def apply(self, source: Source) -> Source:
+        """The source with these declarations over its own, field by field.
+
+        Raises
+        ------
+        CallError
+            If a declared column is not in the source.
+        """
+        self.check(source.names, source.label)
+        merged = dict(source.variables)
+        renamed = {}
+        for name, declared in self.items():
+            own = source.variable(name)
+            if own.labelled and (names := _renamed(own, declared)):
+                own = replace(own, labels={code: names.get(text, text) for code, text in own.labels.items()})
+                own = replace(own, levels=own.levels and tuple(names.get(str(level), level) for level in own.levels))
+                renamed[name] = names
+            merged[name] = _merged(own, declared)
+        fetch = source.fetch
+
+        def relabelled(name: str) -> pa.ChunkedArray:
+            return with_levels(fetch(name), renamed[name]) if name in renamed else fetch(name)
+
+        said = Schema(
+            {**source.declared, **self.variables}, self.label, self.public and getattr(source.declared, "public", True)
+        )
+        return replace(
+            source, variables=MappingProxyType(merged), fetch=relabelled if renamed else fetch, declared=said
+        )
+
+    def for_text(self) -> Schema:
+        """The same for delimited text, where the levels of a categorical column are text (``1`` is "1")."""
+        return replace(self, variables={name: _textual(declared) for name, declared in self.items()})
+
+    def check(self, names: tuple[str, ...], label: str) -> None:
+        """Every declared column must be among the names."""
+        known = set(names)
+        unknown = [name for name in self if name not in known]
+        if unknown:
+            hint = near_matches(unknown[0], names)
+            raise CallError(f"{self.label}: {label} has no column {quoted_list(unknown)}{hint}")
+
+
+def _textual(declared: Variable) -> Variable:
+    if declared.kind not in ("categorical", "ordered"):
+        return declared
+    return replace(
+        declared,
+        levels=None if declared.levels is None else tuple(str(level) for level in declared.levels),
+        labels={str(code): text for code, text in declared.labels.items()},
+    )
+
+
+def _renamed(own: Variable, declared: Variable) -> dict[str, str]:
+    """Where a column holds labels and others are declared: the new label by the old one."""
+    wanted = {code_of(code): text for code, text in declared.labels.items()}
+    texts = {code: wanted.get(code_of(code), text).strip() for code, text in own.labels.items()}
+    held = list(texts.values())
+    # Two codes stay two levels, also where they have one label.
+    new = {code: f"{text} ({code})" if held.count(text) > 1 else text for code, text in texts.items()}
+    return {own.labels[code]: text for code, text in new.items() if text != own.labels[code]}
+
+
+def _merged(own: Variable, declared: Variable) -> Variable:
+    return Variable(
+        own.name,
+        kind=declared.kind or own.kind,
+        levels=own.levels if declared.levels is None else declared.levels,
+        special_codes=declared.special_codes or own.special_codes,
+        labels=own.labels if own.labelled else declared.labels or own.labels,
+        labelled=own.labelled or declared.labelled,
+        bounds=own.bounds if declared.bounds is None else declared.bounds,
+        bins=own.bins if declared.bins is None else declared.bins,
+        gaps=own.gaps if declared.gaps is None else declared.gaps,
+    )
+
+
+# Reading
+
+
+def as_schema(schema: object) -> Schema:
+    """A schema from a file name, a mapping (of Variables, or of dicts as in the file), or a Schema.
+
+    Raises
+    ------
+    CallError
+        If it is none of these, or a declaration has an unknown field, kind or type.
+    FileError
+        If the file cannot be read.
+    """
+    if isinstance(schema, Schema):
+        return schema
+    if isinstance(schema, Mapping):
+        return Schema({name: _variable(name, given, "schema") for name, given in schema.items()})
+    if isinstance(schema, str | Path):
+        return read_schema(schema)
+    raise CallError(f"schema must be a file name, a Schema or a mapping, not {type(schema).__name__}")
+
+
+def read_schema(path: str | Path) -> Schema:
+    """Read a schema file: TOML, or JSON of the same content if it is called so.
+
+    Raises
+    ------
+    FileError
+        If there is no such file or it is not TOML; the message names the line.
+    CallError
+        If a declaration has an unknown field, kind or type.
+    """
+    label = Path(path).name
+    content = read_json(path, label) if _is_json(Path(path)) else read_toml(path, label, "not a TOML file: {}")[1]
+    unknown = [key for key in content if key not in ("columns", "public")]
+    columns, public = content.get("columns", {}), content.get("public", True)
+    if unknown or not isinstance(columns, dict):
+        raise CallError(f"{label}: {quoted_list(unknown)} is not known; tables are called [columns.NAME]")
+    if not isinstance(public, bool):
+        raise CallError(f"{label}: public must be true or false, not {public!r}")
+    return Schema({name: _variable(name, given, label) for name, given in columns.items()}, label, public)
+
+
+def _is_json(path: Path) -> bool:
+    """Whether a file is called JSON and begins like an object; TOML cannot begin like one."""
+    if path.suffix.lower() != ".json" or not path.is_file():
+        return False
+    with path.open("rb") as file:
+        return file.read(1000).removeprefix(b"\xef\xbb\xbf").lstrip()[:1] == b"{"
+
+
+def _variable(name: str, given: Any, label: str) -> Variable:
+    if isinstance(given, Variable):
+        return given
+    if not isinstance(given, Mapping):
+        raise CallError(f"{label}: column {name!r} must be a table with {', '.join(FIELDS)}")
+    unknown = [key for key in given if key not in FIELDS]
+    if unknown:
+        raise CallError(f"{label}: column {name!r} has an unknown field {unknown[0]!r}; known: {', '.join(FIELDS)}")
+    kind = given.get("kind")
+    if kind is not None and kind not in KINDS:
+        raise CallError(f"{label}: column {name!r} has an unknown kind {kind!r}; known: {', '.join(KINDS)}")
+    levels, gaps = given.get("levels"), _truth(given.get("gaps"), name, label)
+    if isinstance(levels, list | tuple) and None in levels:
+        if gaps is False:
+            raise CallError(f"{label}: column {name!r}: a gap is among its levels, and gaps is false")
+        levels, gaps = [level for level in levels if level is not None], True
+    return Variable(
+        name,
+        kind=kind,
+        levels=None if levels is None else _scalars(levels, name, "levels", label),
+        special_codes=_scalars(given.get("special_codes", ()), name, "special_codes", label),
+        labels=_labels(given.get("labels", {}), name, label),
+        bounds=_bounds(given.get("bounds"), name, label),
+        bins=_bins(given.get("bins"), name, label),
+        gaps=gaps,
+    )
+
+
+def _bounds(given: Any, name: str, label: str) -> tuple[Scalar, Scalar] | None:
+    if given is None:
+        return None
+    ends = _ends(given)
+    if ends is None or len(ends) != 2 or not ends[0] < ends[1]:  # type: ignore[operator]
+        raise CallError(
+            f"{label}: column {name!r}: bounds must be the smallest and the largest amount, such as [0, 100], or dates"
+        )
+    return ends[0], ends[1]
+
+
+def _bins(given: Any, name: str, label: str) -> int | tuple[Scalar, ...] | None:
+    if given is None:
+        return None
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+        return given
+    ends = _ends(given)
+    if ends is None or len(ends) < 2 or any(not low < high for low, high in pairwise(ends)):  # type: ignore[operator]
+        raise CallError(
+            f"{label}: column {name!r}: bins must be a whole number from 1, or the ends of all parts in ascending "
+            "order, such as [0, 10, 50, 100]"
+        )
+    return ends
+
+
+def _ends(given: Any) -> tuple[Scalar, ...] | None:
+    """Numbers, or dates as text; None for anything else."""
+    if not isinstance(given, list | tuple):
+        return None
+    values = [value.isoformat() if isinstance(value, date) else value for value in given]
+    if all(isinstance(value, str) for value in values):
+        return tuple(values)
+    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
+    return tuple(numbers) if len(numbers) == len(values) and all(map(math.isfinite, numbers)) else None
+
+
+def _truth(given: Any, name: str, label: str) -> bool | None:
+    if given is None or isinstance(given, bool):
+        return given
+    raise CallError(f"{label}: column {name!r}: gaps must be true or false, not {given!r}")
+
+
+def _labels(given: Any, name: str, label: str) -> dict[Scalar, str]:
+    """Labels by code: a table, whose keys are text in TOML, or pairs where that would not tell two codes apart."""
+    if isinstance(given, Mapping):
+        pairs: list[tuple[Any, Any]] = [(_code(code), text) for code, text in given.items()]
+    elif isinstance(given, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in given):
+        pairs = [(code, text) for code, text in given]
+    else:
+        pairs = [(None, None)]
+    if not all(isinstance(code, bool | int | float | str) and isinstance(text, str) for code, text in pairs):
+        raise CallError(
+            f"{label}: column {name!r}: labels must be a table from code to text, or pairs of code and text"
+        )
+    labels = dict(pairs)
+    if len(labels) < len(pairs):
+        raise CallError(f"{label}: column {name!r}: labels holds a code twice")
+    return labels
+
+
+def _scalars(values: Any, name: str, key: str, label: str) -> tuple[Scalar, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(v, bool | int | float | str) for v in values):
+        raise CallError(f"{label}: column {name!r}: {key} must be a list of numbers or text")
+    if len(set(map(repr, values))) < len(values):
+        raise CallError(f"{label}: column {name!r}: {key} holds a value twice")
+    return tuple(values)
+
+
+def _code(code: Any) -> Scalar:
+    """A key of a table of labels, which TOML always gives as text, as the number that it writes."""
+    if not isinstance(code, str):
+        return code  # type: ignore[no-any-return]
+    for number in (int, float):
+        try:
+            value = number(code)
+        except ValueError:
+            continue
+        # "01" and "1_0" are no numbers here: what is not written back as it stands is text.
+        return value if repr(value) == code else code
+    return code
+
+
+# Writing
+
+
+def write_schema(source: Source, path: str | Path, *, overwrite: bool = False) -> None:
+    """Write a first schema file for a source, to be completed by hand.
+
+    Raises
+    ------
+    FileError
+        If the file exists and ``overwrite`` is not set, or cannot be written.
+    """
+    text = schema_text(source)
+    with replacing(path, overwrite=overwrite) as temporary:
+        temporary.write_text(text, encoding="utf-8", newline="\n")
+
+
+def schema_text(source: Source) -> str:
+    """A first schema: kinds, levels where they are few, suspected special codes as comments."""
+    head = (
+        f"# Schema of {_comment(source.label)}. Correct what is wrong; what is left out the values decide.\n"
+        "# Levels are those that records have: set public to true once all levels and bounds are known to everybody.\n"
+        "public = false\n"
+    )
+    return head + "".join(f"\n{_column_text(source, name)}" for name in source.names)
+
+
+def _column_text(source: Source, name: str) -> str:
+    declared = source.variable(name)
+    column = source.column(name)
+    kind = declared.kind or _guessed_kind(column.type)
+    lines = [f"[columns.{_key(name)}]"]
+    if kind is not None:
+        lines.append(f"kind = {_quoted(kind)}")
+    levels = declared.levels or (_few_levels(column) if kind == "categorical" else None)
+    if levels:
+        lines.append(f"levels = {_list(levels)}")
+    if declared.special_codes:
+        lines.append(f"special_codes = {_list(declared.special_codes)}")
+    elif suspected := suspected_special_codes(column):
+        lines.append(f"# special_codes = {_list(suspected)}  # these look like codes, not amounts: confirm")
+    if declared.labels:
+        lines.append(f"labels = {_labels_text(declared.labels)}")
+    if declared.bounds is not None:
+        lines.append(f"bounds = {_list(declared.bounds)}")
+    if declared.bins is not None:
+        lines.append(f"bins = {declared.bins if isinstance(declared.bins, int) else _list(declared.bins)}")
+    if declared.gaps is not None:
+        lines.append(f"gaps = {_value(declared.gaps)}")
+    text = "\n".join(lines) + "\n"
+    if is_broken(text):
+        half = next(t for t in (*(levels or ()), *declared.labels, *declared.labels.values(), name) if is_broken(t))
+        raise DataError(f"{source.label}: column {name!r}: {half!r} is no text, it holds half a character; correct it")
+    return text
+
+
+def _labels_text(labels: Mapping[Scalar, str]) -> str:
+    """A table where its keys, which are text in TOML, give the codes back; else pairs."""
+    if all(repr(_code(str(code))) == repr(code) for code in labels):
+        return "{ " + ", ".join(f"{_key(str(code))} = {_quoted(text)}" for code, text in labels.items()) + " }"
+    return "[" + ", ".join(f"[{_value(code)}, {_quoted(text)}]" for code, text in labels.items()) + "]"
+
+
+def _guessed_kind(kind: pa.DataType) -> Kind | None:
+    if pa.types.is_dictionary(kind):
+        return "categorical"
+    if pa.types.is_boolean(kind):
+        return "logical"
+    if pa.types.is_date(kind):
+        return "date"
+    if pa.types.is_timestamp(kind):
+        return "datetime"
+    return "numeric" if pa.types.is_integer(kind) or pa.types.is_floating(kind) else None
+
+
+def _few_levels(column: pa.ChunkedArray) -> tuple[Scalar, ...] | None:
+    levels = sorted(dictionary_levels(column)) if pa.types.is_dictionary(column.type) else ()
+    is_scalar = all(isinstance(level, str | int | float) for level in levels)
+    return tuple(levels) if is_scalar and len(levels) <= FEW_LEVELS else None
+
+
+def suspected_special_codes(column: pa.ChunkedArray) -> tuple[int | float, ...]:
+    """Numbers that look like codes among amounts, for a person to confirm.
+
+    These are customary negative codes (-1 to -9, -99, ...) in a column whose other values are not negative,
+    and customary high codes (99, 999, ...) at the end of the range, far above the next lower value.
+    """
+    if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
+        return ()
+    values = sorted(v for v in pc.unique(column).to_pylist() if v is not None and v == v)
+    negative = [v for v in values if v < 0]
+    codes = negative if negative and set(negative) <= CUSTOMARY_NEGATIVE and negative != values else []
+    amounts = [v for v in values if v >= 0 and v not in CUSTOMARY_HIGH]
+    if amounts:
+        # A code stands apart: a gap several times as wide as the steps below it.
+        limit = amounts[-1] + max(FAR, FAR * (amounts[-1] - amounts[0]) / len(amounts))
+        codes = codes + [v for v in values if v in CUSTOMARY_HIGH and v > limit]
+    return tuple(int(v) if v == int(v) else v for v in codes)
+
+
+def _comment(text: str) -> str:
+    return one_line(" ".join(text.split()))
+
+
+def _key(name: str) -> str:
+    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
+    return name if bare else _quoted(name)
+
+
+def _quoted(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return '"' + "".join(_escape(c) for c in escaped) + '"'
+
+
+def _escape(character: str) -> str:
+    """Control characters cannot stand in a TOML file as they are, and what a reader does not see should not."""
+    if printable(character) == character and character not in "\t\n":
+        return character
+    return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"
+
+
+def _list(values: tuple[Scalar, ...]) -> str:
+    return "[" + ", ".join(_value(value) for value in values) + "]"
+
+
+def _value(value: Scalar) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, str):
+        return _quoted(value)
+    return repr(value)

@@ -1,0 +1,269 @@
+"""Writing a table in the format that the file's name says, whole or not at all."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from unveil.errors import CallError, DataError, FileError, UnveilWarning
+from unveil.files.arrays import check_names, normalise
+from unveil.files.atomic import replacing, tidy_when_ended
+from unveil.files.columnar import metadata_for
+from unveil.files.form import ArrowForm, Form, PackageForm, TextForm
+from unveil.files.source import Source, Variable
+from unveil.files.statistical import load_pyreadstat
+from unveil.files.write_delimited import write_delimited
+from unveil.files.write_statistical import PACKAGES, refuse_long_integers, write_statistical
+
+__all__ = ["check_ending", "check_writable", "write_table"]
+
+
+@dataclass(frozen=True)
+class _About:
+    """What is known of the columns beside their values."""
+
+    variables: Mapping[str, Variable]
+    form: Form | None
+
+
+def write_table(
+    table: pa.Table,
+    path: str | Path,
+    variables: Mapping[str, Variable] | None = None,
+    form: Form | None = None,
+    *,
+    overwrite: bool = False,
+    confidential: bool = False,
+) -> None:
+    """Write a table; what :func:`unveil.microdata.open_source` reads back has the same values.
+
+    Parameters
+    ----------
+    table
+        The records.
+    path
+        Where to; the ending says the format: .csv, .tsv (both also with .gz), .parquet, .feather, .arrow,
+        .sav, .zsav, .dta or .xpt.
+    variables
+        Declarations by column. Parquet and Feather keep all of them, SPSS all that it can express, Stata and
+        SAS only labels or nothing (a warning says so), text nothing: write a schema beside it.
+    form
+        Form of the file that this one is to be like, as :attr:`Source.form` has it: spelling, encoding and
+        delimiter of text, labels of variables, display formats and measure levels of statistical packages.
+    overwrite
+        Whether an existing file may be replaced.
+    confidential
+        Whether only the owner may read the file.
+
+    Raises
+    ------
+    CallError
+        If the ending is unknown.
+    DataError
+        If column names are repeated, or a value cannot be kept in the format.
+    FileError
+        If the file exists and ``overwrite`` is not set, or cannot be written; nothing is left behind.
+    MissingPackageError
+        If the format needs an optional package.
+
+    Notes
+    -----
+    In delimited text gaps are empty and text is in quotes, so an empty text is not a gap. A text column
+    whose values all read like numbers comes back as numbers unless a schema says otherwise.
+    """
+    target = Path(path)
+    writer = _writer(target)
+    check_names(table.column_names, target.name)
+    for field in table.schema:
+        # What is not one value per record is refused; the values stay as they are.
+        normalise(pa.chunked_array([], field.type), field.name, target.name)
+    known = {name: v for name, v in (variables or {}).items() if name in set(table.column_names)}
+    with replacing(target, overwrite=overwrite, confidential=confidential) as temporary:
+        try:
+            writer(table, temporary, _About(known, form), target.name)
+        except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
+            if isinstance(error, DataError):
+                raise
+            raise FileError(f"{target.name}: cannot be written ({' '.join(str(error).split())})") from None
+
+
+def check_ending(path: str | Path) -> None:
+    """Refuse, before anything is computed, a table whose ending says no format that can be written here.
+
+    Raises
+    ------
+    CallError
+        If the ending is unknown.
+    MissingPackageError
+        If the format needs an optional package.
+    """
+    target = Path(path)
+    _writer(target)
+    if target.suffix.lower() in PACKAGES:
+        load_pyreadstat(target.name)
+
+
+def check_writable(source: Source, path: str | Path) -> None:
+    """Refuse, before anything is computed, a file that could not be written afterwards.
+
+    A file without records is written in a folder of its own and removed, so that the format's own rules for names
+    and types are asked; and integers that the format would round are looked for.
+
+    Parameters
+    ----------
+    source
+        Where the columns come from.
+    path
+        The file to be.
+
+    Raises
+    ------
+    CallError, DataError, FileError, MissingPackageError
+        As :func:`write_table`.
+    """
+    target = Path(path)
+    fetch = source.native or source.column
+    columns = {}
+    for name in source.names:
+        column = fetch(name)
+        if target.suffix.lower() in PACKAGES:
+            refuse_long_integers(column, name, target.name)
+        columns[name] = column.slice(0, 0)
+    with tidy_when_ended(), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
+        # What is lost is said of the file itself.
+        warnings.simplefilter("ignore", UnveilWarning)
+        write_table(pa.table(columns), Path(folder, target.name), source.variables, source.form)
+
+
+def _writer(target: Path) -> Callable[[pa.Table, Path, _About, str], None]:
+    endings = [suffix.lower() for suffix in target.suffixes]
+    if endings[-1:] == [".gz"] and endings[-2:-1] in ([".csv"], [".tsv"], [".txt"]):
+        endings = endings[:-1]
+    writer = _WRITERS.get(endings[-1] if endings else "")
+    if writer is None:
+        raise CallError(f"{target.name}: unknown ending; can write {', '.join(_WRITERS)} and .csv.gz")
+    return writer
+
+
+def _write_text(table: pa.Table, path: Path, about: _About, label: str) -> None:
+    form = about.form if isinstance(about.form, TextForm) else TextForm()
+    endings = [suffix.lower() for suffix in path.suffixes]
+    if ".tsv" in endings:
+        form = replace(form, delimiter="\t")
+    elif form.delimiter == "\t" and ".csv" in endings:
+        form = replace(form, delimiter=",")
+    write_delimited(table, path, form)
+
+
+def _write_parquet(table: pa.Table, path: Path, about: _About, label: str) -> None:
+    import pyarrow.parquet as pq
+
+    described = _for_polars(_described(table, about))
+    try:
+        pq.write_table(described, path, write_page_checksum=True)
+    except pa.ArrowNotImplementedError:
+        pq.write_table(_without_views(described), path, write_page_checksum=True)
+
+
+def _without_views(table: pa.Table) -> pa.Table:
+    """Views of text as text: polars writes them to Feather files, and not every Arrow writes them to Parquet.
+
+    No Arrow does where they are the values of a dictionary, and older ones nowhere.
+    """
+    for i, field in enumerate(table.schema):
+        kind = field.type
+        if str(kind) == "string_view":
+            table = table.set_column(i, field.with_type(pa.large_string()), table.column(i).cast(pa.large_string()))
+        elif pa.types.is_dictionary(kind) and str(kind.value_type) == "string_view":
+            plain = pa.dictionary(kind.index_type, pa.large_string(), kind.ordered)
+            table = table.set_column(i, field.with_type(plain), table.column(i).cast(plain))
+    return table
+
+
+def _for_polars(table: pa.Table) -> pa.Table:
+    """Indices as polars wrote them: it reads no others in its dictionaries, and older versions of Arrow turn them."""
+    fields = list(table.schema)
+    for i, field in enumerate(fields):
+        is_polars = any(key.startswith(b"_PL_") for key in field.metadata or {})
+        if is_polars and pa.types.is_dictionary(field.type) and pa.types.is_signed_integer(field.type.index_type):
+            index = pa.type_for_alias(f"u{field.type.index_type}")
+            fields[i] = field.with_type(pa.dictionary(index, field.type.value_type, field.type.ordered))
+    columns = [
+        _with_index(column, field.type.index_type) if field.type != old.type else column
+        for column, field, old in zip(table.columns, fields, table.schema, strict=True)
+    ]
+    return pa.Table.from_arrays(columns, schema=pa.schema(fields, table.schema.metadata))
+
+
+def _with_index(column: pa.ChunkedArray, index: pa.DataType) -> pa.ChunkedArray:
+    kind = column.type
+    chunks = [
+        pa.DictionaryArray.from_arrays(chunk.indices.cast(index), chunk.dictionary, ordered=kind.ordered)
+        for chunk in column.chunks
+    ]
+    return pa.chunked_array(chunks, pa.dictionary(index, kind.value_type, kind.ordered))
+
+
+def _write_arrow(table: pa.Table, path: Path, about: _About, label: str) -> None:
+    described = _described(table, about)
+    with pa.OSFile(str(path), "wb") as sink, pa.ipc.new_file(sink, described.schema) as writer:
+        writer.write_table(described)
+
+
+def _described(table: pa.Table, about: _About) -> pa.Table:
+    """The table with its declarations, and with what pandas needs to find its types again."""
+    metadata: dict[bytes, bytes] = {}
+    if isinstance(about.form, ArrowForm):
+        metadata |= _of_pandas(about.form.schema, table)
+    if about.variables:
+        metadata |= metadata_for(about.variables)
+    return table.replace_schema_metadata(metadata or None)
+
+
+def _of_pandas(schema: pa.Schema, table: pa.Table) -> dict[bytes, bytes]:
+    """What pandas stores of types and of row labels that are columns; no number of records or of levels."""
+    stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
+    if not stored:
+        return {}
+    names = table.column_names
+    kept = {
+        "index_columns": [name for name in stored.get("index_columns", ()) if name in names],
+        "column_indexes": stored.get("column_indexes", []),
+        "columns": [
+            column | {"metadata": _levels_of_pandas(column.get("metadata"), table.column(column["name"]))}
+            for column in stored.get("columns", ())
+            if column.get("name") in names
+        ],
+    }
+    return {b"pandas": json.dumps(stored | kept).encode()}
+
+
+def _levels_of_pandas(told: Any, column: pa.ChunkedArray) -> Any:
+    """What pandas stores of categories, of those that are written."""
+    if not isinstance(told, dict) or "num_categories" not in told:
+        return told
+    levels = [len(chunk.dictionary) for chunk in column.chunks] if pa.types.is_dictionary(column.type) else []
+    return told | {"num_categories": max(levels, default=0)}
+
+
+def _write_package(table: pa.Table, path: Path, about: _About, label: str) -> None:
+    form = about.form if isinstance(about.form, PackageForm) else None
+    write_statistical(table, path, about.variables, form, label)
+
+
+_WRITERS: dict[str, Callable[[pa.Table, Path, _About, str], None]] = {
+    ".csv": _write_text,
+    ".tsv": _write_text,
+    ".txt": _write_text,
+    ".parquet": _write_parquet,
+    ".feather": _write_arrow,
+    ".arrow": _write_arrow,
+    **dict.fromkeys(PACKAGES, _write_package),
+}

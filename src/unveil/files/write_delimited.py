@@ -1,0 +1,150 @@
+"""Delimited text: every field as the file that it is made after writes it."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+from contextlib import suppress
+from pathlib import Path
+from typing import IO, cast
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unveil.files.arrays import text_array, unified
+from unveil.files.distinct import PER_SECOND
+from unveil.files.form import Spelling, TextForm
+from unveil.files.notation import AmountNotation, with_day_notation, with_thousands
+
+__all__ = ["write_delimited"]
+
+BLOCK = 1 << 16
+ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
+WIDTH_OF_DATE = len("2020-01-05")
+
+
+def write_delimited(table: pa.Table, path: Path, form: TextForm) -> None:
+    """Write a table as delimited text; text in quotes, so that an empty one is not a gap.
+
+    Parameters
+    ----------
+    table
+        The records, one value each.
+    path
+        Where to; compressed with gzip if it ends so.
+    form
+        Delimiter, decimal sign, encoding and spelling.
+    """
+    fields = [_fields(table.column(name), form, form.columns.get(name, Spelling())) for name in table.column_names]
+    header = form.delimiter.join(_quoted(text_array(table.column_names)).to_pylist())
+    with path.open("wb") as raw:
+        packed = path.suffix == ".gz"
+        # Neither name nor time inside: the same records are the same file.
+        stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
+        with io.TextIOWrapper(cast(IO[bytes], stream), form.encoding, newline="") as text:
+            text.write(f"{header}\n")
+            for start in range(0, table.num_rows, BLOCK):
+                block = [field.slice(start, BLOCK) for field in fields]
+                text.write("\n".join([*pc.binary_join_element_wise(*block, form.delimiter).to_pylist(), ""]))
+
+
+def _fields(column: pa.ChunkedArray, form: TextForm, spelling: Spelling) -> pa.Array:
+    """The column as it stands in the file; nothing is left a gap."""
+    if pa.types.is_null(column.type):
+        return pa.array([spelling.gap] * len(column), pa.string())
+    if pa.types.is_float16(column.type):
+        column = column.cast(pa.float32())
+    coded = unified(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
+    if not coded.num_chunks:
+        return pa.array([], pa.string())
+    chunk = coded.chunk(0)
+    return pc.fill_null(pc.take(_texts(chunk.dictionary, form, spelling), chunk.indices), spelling.gap)
+
+
+def _texts(values: pa.Array, form: TextForm, spelling: Spelling) -> pa.Array:
+    """Distinct values as they are written."""
+    kind = values.type
+    if pa.types.is_floating(kind):
+        return _numbers(pc.if_else(pc.is_nan(values), None, values), form, spelling, spelling.decimals)
+    if pa.types.is_integer(kind) or pa.types.is_decimal(kind):
+        return _numbers(values, form, spelling, 0)
+    if pa.types.is_boolean(kind):
+        return pc.if_else(values, *spelling.truths)
+    if pa.types.is_timestamp(kind):
+        return _days(_moments(values, spelling.moment), spelling)
+    if pa.types.is_duration(kind):
+        return _numbers(_seconds(values), form, spelling, 0)
+    texts = values.cast(pa.string())
+    return _days(texts, spelling) if pa.types.is_date(kind) else _quoted(texts)
+
+
+def _days(texts: pa.Array, spelling: Spelling) -> pa.Array:
+    """ISO days in the notation of the file."""
+    days = spelling.days
+    if days is None:
+        return texts
+    return pa.array(
+        [None if text is None else with_day_notation(text, days) for text in texts.to_pylist()], pa.string()
+    )
+
+
+def _quoted(texts: pa.Array) -> pa.Array:
+    return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
+
+
+def _numbers(values: pa.Array, form: TextForm, spelling: Spelling, decimals: int) -> pa.Array:
+    texts = values.cast(pa.string())
+    if decimals:
+        texts = pa.array([_padded(text, decimals) for text in texts.to_pylist()], pa.string())
+    if spelling.plus:
+        texts = pc.replace_substring_regex(texts, r"^([0-9.]*[1-9])", r"+\1")
+    amounts = spelling.amounts or AmountNotation(form.decimal, "")
+    if amounts.thousands or amounts.decimal != ".":
+        texts = pa.array([_in_notation(text, amounts) for text in texts.to_pylist()], pa.string())
+    return _quoted(texts) if form.delimiter in (amounts.decimal, amounts.thousands) else texts
+
+
+def _in_notation(text: str | None, amounts: AmountNotation) -> str | None:
+    """A number with the signs of decimals and thousands; one with an exponent or without an end as it is."""
+    if text is None:
+        return None
+    whole, point, fraction = text.partition(".")
+    if amounts.thousands and "e" not in text:
+        whole = with_thousands(whole, amounts.thousands)
+    return whole + (amounts.decimal if point else "") + fraction
+
+
+def _seconds(values: pa.Array) -> pa.Array:
+    """Durations as what they are read back as: numbers of seconds."""
+    each = PER_SECOND[values.type.unit]
+    counts = values.cast(pa.int64()).to_pylist()
+    return pa.array([None if n is None else n / each if n % each else n // each for n in counts], pa.float64())
+
+
+def _padded(text: str | None, decimals: int) -> str | None:
+    """A number with zeros behind it, up to the decimals; one with an exponent or without an end as it is."""
+    if text is None or not text[-1:].isdigit() or "e" in text:
+        return text
+    whole, _, fraction = text.partition(".")
+    return f"{whole}.{fraction.ljust(decimals, '0')}"
+
+
+def _moments(values: pa.Array, like: str | None) -> pa.Array:
+    if like is None:
+        return _in_the_coarsest_unit(values).cast(pa.string())
+    zone = ZONE.search(like[WIDTH_OF_DATE:])
+    length = len(like) - (len(zone[0]) if zone else 0)
+    texts = values.cast(pa.timestamp("us", values.type.tz)).cast(pa.timestamp("us")).cast(pa.string())
+    texts = pc.utf8_slice_codeunits(texts, 0, length)
+    if "T" in like:
+        texts = pc.replace_substring(texts, " ", "T")
+    return pc.binary_join_element_wise(texts, "Z", "") if zone else texts
+
+
+def _in_the_coarsest_unit(values: pa.Array) -> pa.Array:
+    """Times without zeros that only a finer unit than theirs would write."""
+    for unit in ("s", "ms", "us"):
+        with suppress(pa.ArrowInvalid):
+            return values.cast(pa.timestamp(unit, values.type.tz))
+    return values

@@ -1,0 +1,333 @@
+"""SPSS, Stata and SAS transport files: types, labels and formats as far as pyreadstat writes them.
+
+Stata's ``byte`` and ``int`` become ``long``, its ``float`` becomes ``double``: pyreadstat has no others. Values,
+labels and display formats stay.
+"""
+
+from __future__ import annotations
+
+import importlib
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
+from unveil.files.arrays import normalise, quoted_list
+from unveil.files.form import PackageColumn, PackageForm
+from unveil.files.source import Variable
+from unveil.files.statistical import letter_of, load_pyreadstat, plain_code
+
+__all__ = ["PACKAGES", "refuse_long_integers", "write_statistical"]
+
+PACKAGES = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".xpt": "SAS"}
+EXACT_DOUBLE = 2**53
+LONG = 2_147_483_620
+"""Largest number of Stata's type ``long``; those above are its missing values."""
+WHOLE_STORAGE = ("int8", "int16", "int32")
+SPSS_DISCRETE = 3
+Declared = Mapping[str, Variable]
+
+
+def write_statistical(table: pa.Table, path: Path, variables: Declared, form: PackageForm | None, label: str) -> None:
+    """Write a table in the format that the ending says.
+
+    Parameters
+    ----------
+    table
+        The records.
+    path
+        Where to.
+    variables
+        Declarations by column.
+    form
+        Of the file that this one is made after.
+    label
+        Name of the file in messages.
+
+    Raises
+    ------
+    DataError
+        If a column holds integers beyond 2^53, or durations.
+    FileError
+        If the format does not have such a name or value.
+    MissingPackageError
+        If pyreadstat, or a frame library that it writes from, is not installed.
+    """
+    package = PACKAGES[path.suffix.lower()]
+    form = form or PackageForm("")
+    own = form if form.package == package else None
+    prepared = _prepare(table, variables, form, own, package, label)
+    titles = {name: column.title for name, column in form.columns.items() if column.title}
+    options: dict[str, Any] = {"column_labels": titles}
+    if own is not None:
+        options["variable_format"] = {n: c.format for n, c in own.columns.items() if c.format and n in prepared.columns}
+    write = {"SPSS": _write_spss, "Stata": _write_stata, "SAS": _write_sas}[package]
+    write(prepared, path, variables, own, label, options)
+
+
+def refuse_long_integers(column: pa.ChunkedArray, name: str, label: str) -> None:
+    """Refuse integers that a format with one type of number would round.
+
+    Raises
+    ------
+    DataError
+        If there is one.
+    """
+    kind = column.type
+    if not pa.types.is_integer(kind) and not (pa.types.is_decimal(kind) and kind.scale <= 0):
+        return
+    extremes = pc.min_max(column).as_py()
+    if max(-(extremes["min"] or 0), extremes["max"] or 0) > EXACT_DOUBLE:
+        raise DataError(
+            f"{label}: column {name!r} holds integers beyond 2^53, which the format would round; "
+            "write csv or parquet, or make them text"
+        )
+
+
+@dataclass
+class _Prepared:
+    """Columns as pyreadstat takes them: numbers, text and dates, and the declarations beside them."""
+
+    columns: dict[str, pa.ChunkedArray] = field(default_factory=dict)
+    with_letters: dict[str, list[Any]] = field(default_factory=dict)
+    labels: dict[str, dict[Any, str]] = field(default_factory=dict)
+    measures: dict[str, str] = field(default_factory=dict)
+
+
+def _write_spss(
+    prepared: _Prepared, path: Path, variables: Declared, own: PackageForm | None, label: str, options: dict[str, Any]
+) -> None:
+    known = own.columns if own else {}
+    missing = {name: list(column.missing) for name, column in known.items() if column.missing}
+    for name, variable in variables.items():
+        if variable.special_codes and name not in missing:
+            missing[name] = _spss_missing(variable, prepared.columns[name], label)
+    measures = {name: column.measure for name, column in known.items() if column.measure}
+    _call(
+        "write_sav",
+        prepared,
+        path,
+        label,
+        compress=path.suffix.lower() == ".zsav",
+        variable_value_labels=prepared.labels,
+        missing_ranges={name: codes for name, codes in missing.items() if codes},
+        variable_measure=prepared.measures | measures,
+        variable_display_width={name: column.width for name, column in known.items() if column.width},
+        **options,
+    )
+
+
+def _spss_missing(variable: Variable, column: pa.ChunkedArray, label: str) -> list[Any]:
+    """Special codes as SPSS keeps them: three single ones, or a range that no amount lies in."""
+    codes = sorted(code for code in variable.special_codes if isinstance(code, int | float))
+    if len(codes) <= SPSS_DISCRETE:
+        return list(codes)
+    others = {v for v in pc.unique(column).to_pylist() if v is not None} - set(codes)
+    if not any(codes[0] <= value <= codes[-1] for value in others):
+        return [{"lo": codes[0], "hi": codes[-1]}]
+    warnings.warn(
+        f"{label}: SPSS cannot keep all special codes of column {variable.name!r}; write a schema beside the file",
+        UnveilWarning,
+        stacklevel=2,
+    )
+    return list(codes[:SPSS_DISCRETE])
+
+
+def _write_stata(
+    prepared: _Prepared, path: Path, variables: Declared, own: PackageForm | None, label: str, options: dict[str, Any]
+) -> None:
+    lost = [v.name for v in variables.values() if any(letter_of(code) is None for code in v.special_codes)]
+    _warn_lost(lost, "special codes", "Stata", label)
+    letters = {
+        name: sorted({value for value in values if isinstance(value, str)})
+        for name, values in prepared.with_letters.items()
+    }
+    if own is not None and own.version is not None:
+        options["version"] = own.version
+    _call(
+        "write_dta",
+        prepared,
+        path,
+        label,
+        variable_value_labels=prepared.labels,
+        missing_user_values=letters or None,
+        **options,
+    )
+
+
+def _write_sas(
+    prepared: _Prepared, path: Path, variables: Declared, own: PackageForm | None, label: str, options: dict[str, Any]
+) -> None:
+    _warn_lost([v.name for v in variables.values() if v != Variable(v.name)], "declarations", "SAS transport", label)
+    if own is not None:
+        options["file_format_version"] = own.version or 8
+    _call("write_xport", prepared, path, label, **options)
+    _check_complete(prepared, path, label)
+
+
+def _check_complete(prepared: _Prepared, path: Path, label: str) -> None:
+    """See the last record: pyreadstat does not say where a disk is full while it writes this format."""
+    n = len(next(iter(prepared.columns.values()))) if prepared.columns else 0
+    if n:
+        _, meta = load_pyreadstat(label).read_xport(str(path), row_offset=n - 1, output_format="dict")
+        if meta.number_rows != 1:
+            raise FileError(f"{label}: cannot be written (the file is cut off; is the disk full?)")
+
+
+def _warn_lost(names: list[str], what: str, where: str, label: str) -> None:
+    if names:
+        warnings.warn(
+            f"{label}: {where} files do not keep the {what} of column {quoted_list(names)}; "
+            "write a schema beside the file",
+            UnveilWarning,
+            stacklevel=3,
+        )
+
+
+# Columns
+
+
+def _prepare(
+    table: pa.Table, variables: Declared, form: PackageForm, own: PackageForm | None, package: str, label: str
+) -> _Prepared:
+    prepared = _Prepared()
+    # pyreadstat looks at the first record to see that a column has letters.
+    letters = package == "Stata" and table.num_rows > 0
+    for name in table.column_names:
+        refuse_long_integers(table.column(name), name, label)
+        column = normalise(table.column(name), name, label)
+        variable = variables.get(name, Variable(name)) if package != "SAS" else Variable(name)
+        kept = form.columns.get(name, PackageColumn())
+        prepared.measures[name] = _measure(column.type, variable)
+        codes = _codes(column, variable)
+        labels: Mapping[Any, str] = {} if pa.types.is_dictionary(column.type) else variable.labels
+        if codes is not None:
+            column, labels = codes
+        column = _storable(column, own.columns.get(name) if own else None, name, label)
+        prepared.columns[name] = column
+        if labels := _as_in_the_file(labels, kept.labels):
+            prepared.labels[name] = {_like(code, column.type, letters): text for code, text in labels.items()}
+        if letters and any(letter_of(code) for code in (*variable.labels, *variable.special_codes)):
+            prepared.with_letters[name] = [letter_of(value) or value for value in column.to_pylist()]
+    return prepared
+
+
+def _measure(kind: pa.DataType, variable: Variable) -> str:
+    if variable.kind == "ordered":
+        return "ordinal"
+    return "nominal" if pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) else "scale"
+
+
+def _codes(column: pa.ChunkedArray, variable: Variable) -> tuple[pa.ChunkedArray, dict[Any, str]] | None:
+    """A categorical or logical column as codes with labels, or None where it is written as it is."""
+    if pa.types.is_boolean(column.type):
+        return column.cast(pa.int64()), {0: "FALSE", 1: "TRUE"}
+    if not pa.types.is_dictionary(column.type) or not pa.types.is_string(column.type.value_type):
+        return None
+    occurring = set(pc.unique(column.cast(pa.string())).to_pylist()) - {None}
+    labels: dict[Any, str] = dict(variable.labels)
+    kind = _type_of_codes(labels)
+    if kind is None or not occurring <= set(labels.values()):
+        labels, kind = {code: str(level) for code, level in enumerate(variable.levels or (), start=1)}, pa.int64()
+    if not labels or not occurring <= set(labels.values()):
+        return None
+    code_of = {text: code for code, text in labels.items()}
+    codes = pa.array([code_of.get(text) for text in column.cast(pa.string()).to_pylist()], kind)
+    return pa.chunked_array([codes]), labels
+
+
+def _type_of_codes(codes: Mapping[Any, str]) -> pa.DataType | None:
+    """Type that holds all codes; None where numbers and text are mixed."""
+    kinds = {type(code) for code in codes}
+    if kinds == {str}:
+        return pa.string()
+    if kinds == {int}:
+        return pa.int64()
+    return pa.float64() if kinds and kinds <= {int, float} else None
+
+
+def _as_in_the_file(labels: Mapping[Any, str], kept: Mapping[Any, str]) -> dict[Any, str]:
+    """The labels as the file has them: not those that reading added to tell levels apart."""
+    if not kept:
+        return dict(labels)
+    original = {plain_code(code): text for code, text in kept.items()}
+    found = {}
+    for code, text in labels.items():
+        known = original.get(code)
+        if known is not None and text in (known.strip(), f"{known.strip()} ({code})", str(code)):
+            found[code] = known
+        elif known is not None or text not in (str(code), f".{letter_of(code)}"):
+            found[code] = text
+    return found
+
+
+def _like(code: Any, kind: pa.DataType, letters: bool) -> Any:
+    """A code in the type of its column, as pyreadstat compares them."""
+    if pa.types.is_string(kind):
+        return str(code)
+    letter = letter_of(code)
+    if letter and letters:
+        return letter
+    return float(code) if pa.types.is_floating(kind) else code
+
+
+def _storable(column: pa.ChunkedArray, like: PackageColumn | None, name: str, label: str) -> pa.ChunkedArray:
+    """A column in the types that statistical packages have."""
+    kind = column.type
+    if pa.types.is_dictionary(kind):
+        return _storable(column.cast(kind.value_type), like, name, label)
+    if pa.types.is_null(kind):
+        return column.cast(pa.string() if like and like.storage == "string" else pa.float64())
+    if pa.types.is_integer(kind):
+        refuse_long_integers(column, name, label)
+        is_whole = like is None or like.storage in WHOLE_STORAGE
+        return column.cast(pa.int32() if is_whole and _is_long(column) else pa.float64())
+    if pa.types.is_timestamp(kind):
+        return column.cast(pa.timestamp("us", kind.tz)).cast(pa.timestamp("us"))
+    if pa.types.is_duration(kind):
+        raise DataError(f"{label}: column {name!r} holds durations, which the format cannot keep")
+    return column
+
+
+def _is_long(column: pa.ChunkedArray) -> bool:
+    extremes = pc.min_max(column).as_py()
+    return max(-(extremes["min"] or 0), extremes["max"] or 0) <= LONG
+
+
+# pyreadstat
+
+
+def _call(function: str, prepared: _Prepared, path: Path, label: str, **options: Any) -> None:
+    frame = _frame(prepared, label)
+    try:
+        getattr(load_pyreadstat(label), function)(frame, str(path), **options)
+    except Exception as error:
+        reason = " ".join(str(error).split()) or type(error).__name__
+        raise FileError(f"{label}: cannot be written ({reason})") from None
+
+
+def _frame(prepared: _Prepared, label: str) -> Any:
+    """pyreadstat takes pandas or polars frames: whichever is installed."""
+    table = pa.table(prepared.columns)
+    try:
+        polars = importlib.import_module("polars")
+    except ImportError:
+        pass
+    else:
+        frame = polars.from_arrow(table)
+        objects = [polars.Series(n, v, dtype=polars.Object) for n, v in prepared.with_letters.items()]
+        return frame.with_columns(objects) if objects else frame
+    try:
+        pandas = importlib.import_module("pandas")
+    except ImportError:
+        way_out = "pip install 'unveil[pandas]' or 'unveil[polars]'"
+        raise MissingPackageError(f"{label}: writing this format needs pandas or polars; {way_out}") from None
+    frame = table.to_pandas(date_as_object=True)
+    for name, values in prepared.with_letters.items():
+        frame[name] = pandas.Series(values, dtype=object)
+    return frame

@@ -1,0 +1,1 @@
+"""What people see of results: words, plots and reports. Nothing is computed here."""

@@ -1,0 +1,1 @@
+"""Plots. Each function draws one result on matplotlib axes and returns them."""

@@ -1,0 +1,95 @@
+"""Plots of an assessment and of a map of risk and utility; matplotlib is only needed here."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from unveil.assessment.figure import PERCENT
+from unveil.errors import CallError
+from unveil.show.plots.axes import as_written, axes_for, without_frame
+from unveil.stats import NAMES
+
+if TYPE_CHECKING:
+    from unveil.assessment.risk_utility_map import RiskUtilityMap
+
+__all__ = ["plot_figures", "plot_map"]
+
+_EDGE = 0.75
+"""Share of the axis from which on a label stands on the left of its point."""
+_MARKS = (("null_mean", "null", "x"), ("margin", "margin", "|"), ("ceiling", "ceiling", "D"))
+
+
+def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
+    """Draw every figure with its interval beside null, margin and ceiling, on a scale from 0 to 1."""
+    shown = [figure for figure in figures if figure["value"] is not None]
+    if not shown:
+        raise CallError("no figure is defined; there is nothing to draw")
+    ax = axes_for(ax, height=0.32 * len(shown) + 1.4)
+    for place, figure in enumerate(reversed(shown)):
+        scale = 100 if figure["unit"] == "percent" else 1
+        if figure["low"] is not None and figure["high"] is not None:
+            ax.plot(
+                [figure["low"] / scale, figure["high"] / scale], [place, place], color="tab:blue",
+                linestyle=_line(figure["over"]), linewidth=2,
+            )  # fmt: skip
+        ax.plot(figure["value"] / scale, place, "o", color="tab:blue", label="value" if place == 0 else None)
+        for name, _, mark in _MARKS:
+            if figure[name] is not None:
+                ax.plot(figure[name] / scale, place, mark, color="0.35", markersize=7, zorder=3)
+        names = [as_written(f"{f['measure']} {f['target'] or ''}".strip()) for f in reversed(shown)]
+    ax.set_yticks(range(len(shown)), names)
+    for _, label, mark in _MARKS:
+        ax.plot([], [], mark, color="0.35", label=label)
+    for over in dict.fromkeys(figure["over"] for figure in shown if figure["low"] is not None):
+        ax.plot([], [], color="tab:blue", linestyle=_line(over), linewidth=2, label=f"interval, {over}")
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_xlabel("share of records (AUC: 0.5 is chance)")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
+    ax.grid(axis="x", alpha=0.3)
+    return without_frame(ax)
+
+
+def _line(over: str) -> str:
+    """Dots for an interval that is not over other records, with the release kept."""
+    return "-" if over == NAMES["release"] else ":"
+
+
+def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
+    """Draw risk against utility, both absolute, with intervals."""
+    points = [
+        (point, point.utilities[found.utility], point.risks[found.risk])
+        for point in found.points
+        if found.utility in point.utilities and found.risk in point.risks
+    ]
+    if not points:
+        raise CallError(f"no point has both {found.risk} and {found.utility}; there is nothing to draw")
+    ax = axes_for(ax, height=5.0)
+    farthest = max(x[0] for _, x, _ in points)
+    for point, (x, x_low, x_high), (y, y_low, y_high) in points:
+        colour = "tab:blue" if point.pareto else "0.55"
+        if not math.isnan(x_low):
+            ax.plot([x_low, x_high], [y, y], color=colour, linewidth=1)
+        if not math.isnan(y_low):
+            ax.plot([x, x], [y_low, y_high], color=colour, linewidth=1)
+        ax.plot(x, y, "o" if point.pareto else "s", color=colour, zorder=3)
+        # The best ones below and on the left of their point, where neither their line nor a better one can be; but not
+        # out of the axes.
+        below = point.pareto and x > (1 - _EDGE) * farthest
+        on_left = below or x > _EDGE * farthest
+        ax.annotate(
+            as_written(point.label), (x, y), xytext=(-7 if on_left else 6, -11 if below else 5),
+            textcoords="offset points", ha="right" if on_left else "left", fontsize="small",
+        )  # fmt: skip
+    best = sorted((x[0], y[0]) for point, x, y in points if point.pareto)
+    ax.plot(*zip(*best, strict=True), color="tab:blue", linewidth=0.8, linestyle="--", label="none is better in both")
+    ax.plot([], [], color="0.35", linewidth=1, label="intervals: of risk, this release; of utility, other releases")
+    ax.set_xlim(left=0)
+    ax.set_ylim(bottom=0)
+    ax.set_xlabel(f"{found.utility} (0: as useful as the original)")
+    unit = ", percent of records" if found.risk in PERCENT else ""
+    ax.set_ylabel(f"{found.risk}{unit} (0: nothing found)")
+    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
+    ax.grid(alpha=0.3)
+    return without_frame(ax)

@@ -1,0 +1,74 @@
+"""Drawings of the posterior. Each function draws one result on matplotlib axes and returns them."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from unveil._posterior.summary import gain_edges
+from unveil.show.plots.axes import axes_for, without_frame
+
+if TYPE_CHECKING:
+    from unveil._posterior.advice import Advice
+    from unveil._posterior.result import PosteriorRisk
+
+__all__ = ["plot_advice", "plot_gain", "plot_records"]
+
+# Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
+_COLOURS = {"fixed": "#0072B2", "exact": "#D55E00", "simulated": "#009E73"}
+_GREY = "#999999"
+MOST_DOTS = 20_000
+
+
+def plot_records(risk: PosteriorRisk, *, ax: Any = None) -> Any:
+    """Posterior of the truth per record, sorted, with its prior; a line per structure of the first release."""
+    ax = axes_for(ax)
+    for name in risk.structures:
+        found = risk.weighed(0, name)  # type: ignore[arg-type]
+        order = np.argsort(-found.posterior, kind="stable")
+        x = 100 * (np.arange(order.size) + 0.5) / order.size
+        ax.plot(x, found.posterior[order], color=_COLOURS[name], label=f"posterior, {name}", drawstyle="steps-mid")
+        if name == risk.structures[-1]:
+            step = max(1, order.size // MOST_DOTS)
+            ax.scatter(x[::step], found.prior[order][::step], s=2, color=_GREY, label="prior", zorder=1)
+    ax.set_xlabel("percent of records, the most exposed first")
+    ax.set_ylabel("probability of the true value")
+    ax.set_ylim(-0.02, 1.02)
+    ax.set_title(f"{', '.join(risk.target)} ({risk.labels[0]})", fontsize="medium")
+    ax.legend(frameon=False)
+    return without_frame(ax)
+
+
+def plot_gain(risk: PosteriorRisk, *, ax: Any = None) -> Any:
+    """Histogram of the gain in bits, by structure of the first release."""
+    ax = axes_for(ax)
+    gains = {name: risk.weighed(0, name).gain_bits for name in risk.structures}  # type: ignore[arg-type]
+    edges = gain_edges(np.concatenate(list(gains.values())), bins=40)
+    for name, gain in gains.items():
+        ax.hist(
+            gain[np.isfinite(gain)], bins=edges, histtype="step", color=_COLOURS[name], linewidth=1.5, label=name,
+            weights=np.full(int(np.isfinite(gain).sum()), 100 / max(gain.size, 1)),
+        )  # fmt: skip
+    ax.axvline(0, color=_GREY, linewidth=0.8)
+    ax.set_xlabel("gain: log2(posterior / prior) of the true value, in bits")
+    ax.set_ylabel("percent of records")
+    ax.set_title(f"{', '.join(risk.target)} ({risk.labels[0]})", fontsize="medium")
+    ax.legend(frameon=False)
+    return without_frame(ax)
+
+
+def plot_advice(advice: Advice, setting: str, *, ax: Any = None) -> Any:
+    """Mean posterior of the truth against one setting, by structure."""
+    ax = axes_for(ax)
+    rows = [row for row in advice.rows if row.setting == setting]
+    places = np.arange(len(rows))
+    for name in rows[0].mean_posterior:
+        ax.plot(places, [row.mean_posterior[name] for row in rows], color=_COLOURS[name], marker="o", label=name)
+    ax.axhline(rows[0].mean_prior, color=_GREY, linewidth=0.8, label="prior")
+    ax.set_xticks(places, [row.value for row in rows])
+    ax.set_xlabel({"m": "number of releases"}.get(setting, setting))
+    ax.set_ylabel("mean probability of the true value")
+    ax.set_ylim(0, 1.02)
+    ax.legend(frameon=False)
+    return without_frame(ax)

@@ -1,0 +1,239 @@
+"""The assessment in the order of the page: which figure goes where, and what is left out and why."""
+
+from __future__ import annotations
+
+import math
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from unveil.errors import DataError
+from unveil.show.report import figures as numbers
+from unveil.show.report.figures import count
+
+__all__ = ["Page", "arrange", "first_columns", "policy_rows"]
+
+MEMBERSHIP_WITH = "release and synthesizer"
+"""The intruder who asks whose records were used."""
+MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300}
+MOST_DETAILED = 16
+"""Targets that are shown with their curve, groups and plots, so that a page of many stays small."""
+
+
+# Table measures are percentages wherever they stand.
+PERCENT_MEASURES = dict.fromkeys(("UiO", "UiS", "UiOiS", "repU", "Dorig", "DiS", "DiSCO", "DCAP", "TCAP"), "percent")
+
+
+@dataclass(frozen=True)
+class TargetPage:
+    """A target with its figures, weakest intruder first, and whether it is shown in detail."""
+
+    slug: str
+    content: dict[str, Any]
+    figures: list[dict[str, Any]]
+    detailed: bool
+
+
+@dataclass(frozen=True)
+class Page:
+    """What the templates are given.
+
+    Attributes
+    ----------
+    a
+        The assessment.
+    intruders
+        Each intruder with the figures read as its risk.
+    membership_with
+        Name of the intruder with whom the membership attacks stand: the last one where the one who makes them is not
+        looked at.
+    targets
+        Each target with its figures.
+    general
+        Figures that belong to no target.
+    sections
+        Anchor and heading of every section that is drawn.
+    """
+
+    a: dict[str, Any]
+    intruders: list[tuple[dict[str, Any], list[dict[str, Any]]]]
+    membership_with: str | None
+    targets: list[TargetPage]
+    general: list[dict[str, Any]]
+    sections: list[tuple[str, str]]
+
+
+SECTIONS = (
+    ("summary", "Summary"),
+    ("intruders", "Intruders, from weak to strong"),
+    ("targets", "Target by target"),
+    ("keys", "Which keys, which groups"),
+    ("utility", "Utility"),
+    ("map", "Risk and utility together"),
+    ("advice", "What to change"),
+    ("policy", "The institution's policy"),
+    ("methods", "Methods and sources"),
+    ("provenance", "Provenance"),
+)
+
+
+def arrange(assessment: dict[str, Any]) -> Page:
+    """Sort the figures into their places."""
+    order = {one["name"]: number for number, one in enumerate(assessment["intruders"])}
+    for number, figure in enumerate(assessment["figures"]):
+        if figure["intruder"] not in order:
+            raise DataError(
+                f"assessment.figures[{number}].intruder is {figure['intruder']!r}, which is none of intruders"
+            )
+    figures = sorted(assessment["figures"], key=lambda f: order[f["intruder"]])
+    names = [one["target"] for one in assessment["targets"]]
+    detailed = _standing_out(names, figures)
+    return Page(
+        a=assessment,
+        intruders=[(one, [f for f in figures if f["intruder"] == one["name"]]) for one in assessment["intruders"]],
+        membership_with=MEMBERSHIP_WITH if MEMBERSHIP_WITH in order else next(reversed(order), None),
+        targets=[
+            TargetPage(slug, one, [f for f in figures if f["target"] == one["target"]], one["target"] in detailed)
+            for slug, one in zip(_slugs(names), assessment["targets"], strict=True)
+        ],
+        general=[f for f in figures if f["target"] not in set(names)],
+        sections=[s for s in SECTIONS if s[0] != "policy" or assessment["policy"] is not None],
+    )
+
+
+def _standing_out(names: Sequence[str], figures: Sequence[dict[str, Any]]) -> set[str]:
+    """The targets with the highest excess over chance, on average over their figures; the first ones of equals."""
+
+    def excess(name: str) -> float:
+        known = [f["excess"] for f in figures if f["target"] == name and f["excess"] is not None]
+        return math.fsum(known) / len(known) if known else -math.inf
+
+    return set(sorted(names, key=excess, reverse=True)[:MOST_DETAILED])
+
+
+def _slugs(names: Iterable[str]) -> list[str]:
+    """Anchors: readable where the name allows it, and never the same twice."""
+    found: list[str] = []
+    for number, name in enumerate(names, 1):
+        plain = re.sub(r"[^a-z0-9]+", "-", name.lower()).strip("-")[:40]
+        found.append(f"target-{number}-{plain}" if plain else f"target-{number}")
+    return found
+
+
+def records(file: dict[str, Any]) -> str:
+    """How many records a file has, as far as it is told."""
+    return "number of records not told" if file["records"] is None else f"{count(file['records'])} records"
+
+
+def policy_rows(assessment: dict[str, Any], figure: dict[str, Any]) -> list[dict[str, Any]]:
+    """What the institution's policy says of a figure."""
+    policy = assessment["policy"]
+    if policy is None:
+        return []
+    return [r for r in policy["rows"] if r["measure"] == figure["measure"] and r["target"] == figure["target"]]
+
+
+def unit_of(assessment: dict[str, Any], row: dict[str, Any]) -> str:
+    """The unit of a measure of a target that is named outside the list of figures."""
+    if row.get("unit"):
+        return str(row["unit"])
+    utility = (assessment["utility"] or {}).get("figures", [])
+    found = [f["unit"] for f in (*assessment["figures"], *utility) if f["measure"] == row["measure"]]
+    return str(found[0]) if found else PERCENT_MEASURES.get(row["measure"], "")
+
+
+def why_missing(assessment: dict[str, Any], *names: str) -> str:
+    """Why a part of the assessment is not there, in the words of the assessment.
+
+    The first name counts under which there is a part; parts have a name, and a measure for all targets.
+    """
+    for name in names:
+        found = [p for p in assessment["parts"] if name in (p["name"], p.get("measure"))]
+        if found:
+            words = dict.fromkeys(f"{p['status']}: {p['reason']}" if p["reason"] else p["status"] for p in found)
+            return "; ".join(words)
+    return "not part of this assessment"
+
+
+def intervals(figure: Mapping[str, Any], level: float) -> list[str]:
+    """The intervals of a figure, each with what it is over; an older document names only those of this release."""
+    found = [(figure.get("over", "this release"), numbers.interval(figure["low"], figure["high"], figure["unit"]))]
+    process = numbers.interval(figure.get("process_low"), figure.get("process_high"), figure["unit"])
+    if not process and figure.get("process_undefined"):
+        process = f"not defined, {figure['process_undefined']}"
+    found.append(("the process", process))
+    return [f"{round(100 * level)} % interval, {over}: {ends}" for over, ends in found if ends]
+
+
+def limit_unit(statistic: str, unit: str) -> str:
+    """The unit of a limit: an excess is a share and a p-value a number, whatever the figure is measured in."""
+    if statistic.startswith("excess"):
+        return "share"
+    return "" if statistic == "p_value" else unit
+
+
+def first_columns(rows: Sequence[dict[str, Any]], *leading: str) -> list[str]:
+    """Names of all columns of a list of rows, the leading ones first; what is nested is left to the JSON."""
+    names = dict.fromkeys(leading)
+    for row in rows:
+        names |= dict.fromkeys(k for k, v in row.items() if not isinstance(v, list))
+    return list(names)
+
+
+def command(assessment: dict[str, Any]) -> str:
+    """The command that repeats the assessment; labels stand for paths."""
+    given = assessment["provenance"].get("command")
+    if given:
+        return str(given)
+    data, scenario = assessment["data"], assessment["scenario"]
+    words = ["unveil", "assess", data["original"]["label"], *(one["label"] for one in data["releases"])]
+    words += ["--keys", ",".join(scenario["keys"]), "--targets", ",".join(scenario["targets"])]
+    if scenario.get("seed") is not None:
+        words += ["--seed", str(scenario["seed"])]
+    return shlex.join(words)
+
+
+def command_note(assessment: dict[str, Any]) -> str:
+    """What the command leaves out."""
+    note = "Labels stand for paths. The settings below complete the command where it leaves something out."
+    if assessment["scenario"].get("synthesizer"):
+        note += " The synthesizer comes back by --provenance with the file that was written beside the releases."
+    return note
+
+
+def heat_map(pairs: Sequence[dict[str, Any]], measure: str) -> tuple[list[str], dict[tuple[str, str], float | None]]:
+    """Names along both sides of the map, and the values both ways; at most so many names as can be read."""
+    names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))[: MOST_ROWS["heat"]]
+    values = {}
+    for pair in pairs:
+        values[pair["first"], pair["second"]] = values[pair["second"], pair["first"]] = pair.get(measure)
+    return names, values
+
+
+def pair_measures(pairs: Sequence[dict[str, Any]]) -> list[str]:
+    """Names of the numbers that were computed for pairs."""
+    return [name for name in first_columns(pairs) if name not in ("first", "second")
+            and any(isinstance(p.get(name), (int, float)) for p in pairs)]  # fmt: skip
+
+
+def posterior_rows(posterior: dict[str, Any]) -> list[dict[str, Any]]:
+    """Who was looked at, by what the intruder uses, and what the intruder believes."""
+    if "rows" in posterior:
+        return list(posterior["rows"])
+    pairs = zip(posterior.get("labels", []), posterior.get("releases", []), strict=False)
+    return [{"who": label, "structure": name} | one for label, release in pairs for name, one in release.items()]
+
+
+def posterior_cross(posterior: dict[str, Any]) -> list[dict[str, Any]]:
+    """Persons at risk beside those that another measure flags."""
+    return [row for rows in posterior.get("cross", []) for row in rows]
+
+
+def highest(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """All groups as they are where they are few; else those with the highest figures, highest first."""
+    if len(groups) <= MOST_ROWS["groups"]:
+        return list(groups)
+    ordered = sorted(groups, key=lambda g: (g["value"] is None, -(g["value"] or 0.0)))
+    return ordered[: MOST_ROWS["groups"]]

@@ -1,0 +1,399 @@
+"""Anybody's synthesizer, called in one way: objects with ``fit`` and ``sample``, and functions of a frame.
+
+What is of this package is called with what it reads by itself. All others are given frames as the user knows them (see
+:func:`unveil.synthesis.foreign_frames.as_frame`), by the arguments that they take, and what they give back is checked.
+"""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from unveil.errors import CallError, DataError, UnveilError, UnveilWarning
+from unveil.files.arrays import buffer_view, quoted_list
+from unveil.files.distinct import distinct_values
+from unveil.files.frames import is_frame
+from unveil.files.opening import open_source
+from unveil.files.source import Source
+from unveil.synthesis.foreign_frames import as_frame
+
+__all__ = ["Foreign", "as_synthesizer", "fitted_anew", "is_synthesizer", "rows_of", "value_order"]
+
+SIZES = ("n", "num_rows", "n_rows", "nrows", "n_samples", "num_samples", "n_records", "size", "count", "k", "rows")
+"""What the number of records is called by those who ask for it; else it is the first argument."""
+SEEDS = ("seed", "random_state", "random_seed")
+LARGEST_SEED = 1 << 31
+
+
+def rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
+    """Some records of a source, as a source of its own."""
+    indices = pa.array(rows)
+    written = source.written
+    return replace(
+        source,
+        label=label,
+        path=None,
+        num_rows=len(rows),
+        fetch=lambda name: source.column(name).take(indices),
+        written=None if written is None else lambda name: written(name).take(indices),
+    )
+
+
+def value_order(source: Source) -> NDArray[np.intp]:
+    """The records sorted by their values, column by column: an order that does not depend on how they came.
+
+    Examples
+    --------
+    >>> from unveil.files import read
+    >>> value_order(read(pa.table({"ill": ["yes", "no", "yes"], "age": [40, None, 30]}))).tolist()
+    [1, 2, 0]
+    """
+    ranks = []
+    for name in source.names:
+        found = distinct_values(source.column(name), label=source.label, name=name)
+        rank = np.full(len(found.values) + 1, len(found.values))
+        rank[buffer_view(pc.sort_indices(found.values), np.uint64)] = np.arange(len(found.values))
+        ranks.append(rank[found.codes])
+    return np.lexsort(ranks[::-1])
+
+
+def is_synthesizer(candidate: Any) -> bool:
+    """Whether it can be fitted and drawn from, or is a function of a frame."""
+    if is_frame(candidate) or isinstance(candidate, Source):
+        return False
+    return callable(getattr(candidate, "fit", None)) or callable(candidate)
+
+
+def as_synthesizer(synthesizer: Any) -> Any:
+    """What is of this package as it is, everybody else's as a :class:`Foreign`.
+
+    Raises
+    ------
+    CallError
+        If it is neither a function of a frame, nor an object with ``fit``.
+    """
+    if isinstance(synthesizer, Foreign) or _is_own(synthesizer):
+        return synthesizer
+    if inspect.isclass(synthesizer) and callable(getattr(synthesizer, "fit", None)):
+        raise CallError(
+            f"synthesizer: {synthesizer.__name__} is a class; give an object of it: {synthesizer.__name__}()"
+        )
+    if not is_synthesizer(synthesizer):
+        raise CallError(
+            "a synthesizer is a function of a frame, or an object with fit and sample, "
+            f"not {type(synthesizer).__name__}"
+        )
+    return Foreign(synthesizer)
+
+
+def fitted_anew(synthesizer: Any, original: Source, *, seed: int) -> Any:
+    """A copy of a synthesizer, fitted without repeating its warnings; the one that was given stays as it is.
+
+    Parameters
+    ----------
+    synthesizer
+        As :func:`as_synthesizer` gives it.
+    original
+        The records.
+    seed
+        For fits that are random; noise for differential privacy does not depend on it.
+    """
+    if isinstance(synthesizer, Foreign):
+        return synthesizer.fit(original, seed=seed)
+    twin = copy.copy(synthesizer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        return twin.fit(original, **({"seed": seed} if "seed" in _arguments(twin.fit) else {}))
+
+
+class Foreign:
+    """A synthesizer of somebody else's.
+
+    Parameters
+    ----------
+    inner
+        An object with ``fit(frame)`` and ``sample(n)``, ``log_prob(frame)`` or ``delta_log_prob(record, candidates)``,
+        or a function from a frame to a frame.
+    original
+        The records that it is fitted to, if it is.
+    """
+
+    def __init__(self, inner: Any, original: Source | None = None):
+        self.inner, self.original = inner, original
+        self.is_function = not callable(getattr(inner, "fit", None))
+        self.name = getattr(inner, "__name__", None) or type(inner).__name__
+        # Only what it has, so that others can ask for it as they ask any synthesizer.
+        if self.is_function or callable(getattr(inner, "sample", None)):
+            self.sample = self._sample
+        if callable(getattr(inner, "log_prob", None)) and not _inherits_another_likelihood(type(inner)):
+            self.log_prob = self._log_prob
+        if callable(getattr(inner, "delta_log_prob", None)):
+            self.delta_log_prob = self._delta_log_prob
+
+    def fit(self, original: Source, *, seed: int = 0) -> Foreign:
+        """A copy of it, fitted.
+
+        ``fit`` may give back the fitted object, or nothing, or something that is no synthesizer (a history of losses).
+
+        Raises
+        ------
+        DataError
+            If its ``fit`` fails.
+        """
+        if self.is_function:
+            return Foreign(self.inner, original)
+        twin = _twin(self.inner)
+        made = self._call("fit", twin.fit, as_frame(original), **_seeds(twin.fit, seed))
+        useful = any(callable(getattr(made, name, None)) for name in ("sample", "log_prob", "delta_log_prob"))
+        return Foreign(made if useful else twin, original)
+
+    def _sample(self, n: int, *, seed: int = 0) -> Source:
+        """Synthetic records, checked against the original's columns.
+
+        Raises
+        ------
+        DataError
+            If it fails, or does not give back ``n`` records with the columns and kinds of values of the original.
+        """
+        original = self._fitted()
+        function = self.inner if self.is_function else self.inner.sample
+        given = (as_frame(original),) if self.is_function else ()
+        numbers = _numbers(function, n, len(given))
+        made = self._call(
+            "the function" if self.is_function else "sample", function, *given, *numbers[0],
+            **numbers[1], **_seeds(function, seed),
+        )  # fmt: skip
+        release = self._opened(made, original)
+        if release.num_rows != n and (numbers[0] or numbers[1] or not self.is_function):
+            raise DataError(f"{self._said()}: it was asked for {n} records and gave back {release.num_rows}")
+        return release
+
+    def _log_prob(self, release: Source) -> tuple[int, float]:
+        """Number of impossible values and log-probability of the others.
+
+        Raises
+        ------
+        DataError
+            If it fails or gives back no number.
+        """
+        found = self._call("log_prob", self.inner.log_prob, as_frame(release, flavour_of(self._fitted())))
+        try:
+            return _figures(found, release.num_rows)
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{self._said()}: log_prob gave back {_shown(found)}; it has to be a number, one number per record, or "
+                "a pair (impossible values, log-probability of the others)"
+            ) from None
+
+    def _delta_log_prob(self, record: int, candidates: Any) -> Any:
+        """By candidate, the number of impossible values and the log-likelihood of the others.
+
+        Raises
+        ------
+        DataError
+            If it fails or does not give back one of each for every candidate.
+        """
+        found = self._call("delta_log_prob", self.inner.delta_log_prob, record, candidates)
+        try:
+            return _figures_by_candidate(found, len(candidates))
+        except (TypeError, ValueError):
+            raise DataError(
+                f"{self._said()}: delta_log_prob gave back {_shown(found)}; it has to be a pair, impossible values and "
+                f"log-likelihood, each with one number for every candidate ({len(candidates)} here)"
+            ) from None
+
+    def _fitted(self) -> Source:
+        if self.original is None:
+            raise CallError(f"{self._said()}: nothing is fitted yet")
+        return self.original
+
+    def _said(self) -> str:
+        return f"synthesizer {self.name!r}"
+
+    def _call(self, what: str, function: Callable[..., Any], *given: Any, **options: Any) -> Any:
+        try:
+            return function(*given, **options)
+        except UnveilError:
+            raise
+        except Exception as error:
+            reason = " ".join(str(error).split())
+            raise DataError(f"{self._said()}: {what} failed with {type(error).__name__}: {reason}") from error
+
+    def _opened(self, made: Any, original: Source) -> Source:
+        """What it gave back, as a source with the columns of the original."""
+        label = f"the release of {self._said()}"
+        table = _as_table(made, original.names)
+        if table is None:
+            raise DataError(
+                f"{self._said()}: it gave back {_shown(made)}; give back a frame (pandas, polars, pyarrow), a "
+                "dictionary of columns, or a numpy array with one column for each of the original"
+            )
+        try:
+            release = open_source(table, label=label)
+        except UnveilError as error:
+            raise DataError(f"{self._said()}: {error}") from None
+        missing = [name for name in original.names if name not in release]
+        extra = [name for name in release.names if name not in original]
+        if missing or extra:
+            parts = [f"lacks {quoted_list(missing)}"] if missing else []
+            parts += [f"has {quoted_list(extra)}, which the original has not"] if extra else []
+            raise DataError(f"{self._said()}: what it gave back {' and '.join(parts)}")
+        for name in original.names:
+            kinds = [_family(one.column(name).type) for one in (original, release)]
+            if "empty" not in kinds and kinds[0] != kinds[1]:
+                raise DataError(
+                    f"{self._said()}: column {name!r} holds {kinds[1]}, and the original {kinds[0]}; give back values "
+                    "of the kind that fit was given"
+                )
+        return replace(release, names=original.names)
+
+
+def flavour_of(source: Source) -> Any:
+    """The kind of frame in which others get the original, for what goes with it."""
+    from unveil.synthesis.foreign_frames import flavour_for_others
+
+    return flavour_for_others(source)
+
+
+def _inherits_another_likelihood(kind: type) -> bool:
+    """Whether its ``log_prob`` is that of a synthesizer of the package, and it fits or draws in another way."""
+    owners = {
+        name: next((i for i, one in enumerate(kind.__mro__) if name in vars(one)), len(kind.__mro__))
+        for name in ("fit", "sample", "log_prob")
+    }
+    last = owners["log_prob"]
+    is_ours = last < len(kind.__mro__) and kind.__mro__[last].__module__.startswith("unveil.")
+    return is_ours and min(owners["fit"], owners["sample"]) < last
+
+
+def _is_own(synthesizer: Any) -> bool:
+    """Whether it is of this package, and nothing of it was replaced: then it reads every file and frame by itself."""
+    found = [getattr(type(synthesizer), name, None) for name in ("fit", "sample", "log_prob")]
+    return found[0] is not None and all(
+        one is None or str(getattr(one, "__module__", "")).partition(".")[0] == "unveil" for one in found
+    )
+
+
+def _twin(synthesizer: Any) -> Any:
+    """A copy to be fitted, so that the one that was given stays as it is; itself if it cannot be copied."""
+    for copied in (copy.deepcopy, copy.copy):
+        try:
+            return copied(synthesizer)
+        except Exception:
+            # Objects that hold files, devices or locks refuse by errors of any kind.
+            continue
+    return synthesizer
+
+
+def _arguments(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
+    try:
+        return inspect.signature(function).parameters
+    except (TypeError, ValueError):  # of compiled functions nothing is known
+        return {}
+
+
+def _seeds(function: Callable[..., Any], seed: int) -> dict[str, int]:
+    known = _arguments(function)
+    # Many libraries take no seed beyond 32 bits.
+    return {name: seed % LARGEST_SEED for name in SEEDS if name in known}
+
+
+def _numbers(function: Callable[..., Any], n: int, taken: int) -> tuple[tuple[int, ...], dict[str, int]]:
+    """The number of records as the function takes it, behind ``taken`` arguments: by place, or by name."""
+    known = _arguments(function)
+    names = [name for name in SIZES if name in known and list(known).index(name) >= taken]
+    if names:
+        by_place = known[names[0]].kind is inspect.Parameter.POSITIONAL_ONLY
+        return ((n,), {}) if by_place else ((), {names[0]: n})
+    if taken:  # functions of a frame need not know how many records are wanted
+        return (), {}
+    places = [
+        one for one in list(known.values())[taken:]
+        if one.kind in (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD,
+                        inspect.Parameter.VAR_POSITIONAL) and one.name not in SEEDS
+    ]  # fmt: skip
+    return ((n,), {}) if places or not known else ((), {})
+
+
+def _as_table(made: Any, names: tuple[str, ...]) -> Any:
+    """What can be a table as one that is read; None for all else."""
+    if isinstance(made, list | tuple) and made and not isinstance(made[0], list | tuple | Mapping | str | int | float):
+        # A list of one release; or records and something beside them, such as the component they are from.
+        made = made[0]
+    if is_frame(made) or isinstance(made, Source):
+        return made
+    try:
+        if isinstance(made, Mapping):
+            return pa.table({str(name): _column(values) for name, values in made.items()})
+        if isinstance(made, np.ndarray) and made.dtype.names:
+            return pa.table({name: _column(made[name]) for name in made.dtype.names})
+        if isinstance(made, np.ndarray) and made.ndim == 2 and made.shape[1] == len(names):
+            return pa.table({name: _column(made[:, i]) for i, name in enumerate(names)})
+    except (pa.ArrowException, TypeError, ValueError, OverflowError):
+        return None
+    return None
+
+
+def _column(values: Any) -> pa.Array:
+    return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
+
+
+def _family(kind: pa.DataType) -> str:
+    """Kind of values in plain words."""
+    if pa.types.is_dictionary(kind):
+        kind = kind.value_type
+    if pa.types.is_null(kind):
+        return "empty"
+    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
+        return "numbers"
+    if pa.types.is_boolean(kind):
+        return "truth values"
+    if pa.types.is_duration(kind):
+        return "durations"
+    if pa.types.is_time(kind):
+        return "times of the day"
+    return "dates" if pa.types.is_temporal(kind) else "text"
+
+
+def _figures_by_candidate(found: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Impossible values and log-likelihood of the others for each of ``n`` candidates; the first may be one for all."""
+    impossible, log = (np.array(one, dtype=np.float64) for one in found)
+    impossible = np.full(n, impossible) if impossible.ndim == 0 else impossible
+    are_counts = np.isfinite(impossible) & (impossible >= 0) & (impossible % 1 == 0)
+    if impossible.shape != (n,) or log.shape != (n,) or not are_counts.all():
+        raise ValueError("not one for every candidate")
+    if np.isnan(log).any() or np.isposinf(log).any():
+        raise ValueError("not a probability")
+    ruled_out = np.isneginf(log)
+    return impossible.astype(np.int64) + ruled_out, np.where(ruled_out, 0.0, log)
+
+
+def _figures(found: Any, n_records: int) -> tuple[int, float]:
+    """Impossible values and log-likelihood, however a synthesizer gives them."""
+    if hasattr(found, "n_impossible"):
+        return int(found.n_impossible), float(found.finite)
+    if isinstance(found, tuple) and len(found) == 2:
+        return int(found[0]), float(found[1])
+    if hasattr(found, "total"):
+        found = found.total
+    records = np.asarray(found, dtype=np.float64)
+    if records.ndim and records.shape[0] != n_records:
+        raise ValueError("not one number per record")
+    if np.isnan(records).any() or np.isposinf(records).any():
+        raise ValueError("not a probability")
+    impossible = np.isneginf(records)
+    return int(impossible.sum()), float(records[~impossible].sum())
+
+
+def _shown(made: Any) -> str:
+    shape = f" of shape {made.shape}" if isinstance(made, np.ndarray) else ""
+    return f"{type(made).__name__}{shape}"

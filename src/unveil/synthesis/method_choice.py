@@ -1,0 +1,123 @@
+"""How each variable is modelled: the user's wishes by name."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Literal
+
+import numpy as np
+
+from unveil.errors import CallError
+from unveil.files.source import Scalar
+from unveil.synthesis.cart import CartMethod
+from unveil.synthesis.encoding import EncodedVariable
+from unveil.synthesis.methods import METHODS
+from unveil.synthesis.plan import unknown
+from unveil.synthesis.protocol import VariableMethod
+
+__all__ = ["Method", "Smoothing", "carries_recodings", "check_special_codes", "choose_methods"]
+
+Method = str | VariableMethod
+Smoothing = Literal["density"]
+NUMERIC_ONLY = ("norm", "normrank", "pmm")
+"""Methods that cannot model which special value a record has; CART does."""
+Methods = dict[str, VariableMethod]
+
+
+def choose_methods(
+    names: Sequence[str],
+    cart: CartMethod,
+    methods: Method | Mapping[str, Method],
+    smoothing: Smoothing | Mapping[str, Smoothing | None] | None,
+) -> tuple[Methods, Methods]:
+    """How each variable is modelled, and the part of it that says which special value it has.
+
+    Parameters
+    ----------
+    names
+        The variables.
+    cart
+        The tree's settings.
+    methods
+        Name or object, for all variables or by variable.
+    smoothing
+        For all variables or by variable.
+
+    Returns
+    -------
+    dict, dict
+        Methods of the variables, and of the parts.
+
+    Raises
+    ------
+    CallError
+        If a variable or method is unknown.
+
+    Examples
+    --------
+    >>> methods, parts = choose_methods(["age", "wage"], CartMethod(), {"wage": "norm"}, None)
+    >>> type(methods["wage"]).__name__, type(parts["wage"]).__name__
+    ('Norm', 'CartMethod')
+    """
+    if not isinstance(methods, str | Mapping) and not callable(getattr(methods, "fit", None)):
+        raise CallError(f"methods: give a name, an object with fit(), or a mapping by column, not {methods!r}")
+    if smoothing is not None and not isinstance(smoothing, str | Mapping):
+        raise CallError(f"smoothing must be None or 'density', or a mapping by column, not {smoothing!r}")
+    wanted = methods if isinstance(methods, Mapping) else dict.fromkeys(names, methods)
+    smoothed = smoothing if isinstance(smoothing, Mapping) else dict.fromkeys(names, smoothing)
+    for option, given in (("methods", wanted), ("smoothing", smoothed)):
+        for name in given:
+            if name not in names:
+                raise unknown(name, names, option)
+    chosen, parts = {}, {}
+    for name in names:
+        method = wanted.get(name, "cart")
+        chosen[name] = _method(method, replace(cart, smoothing=smoothed.get(name)), name)
+        parts[name] = cart if isinstance(method, str) and method in NUMERIC_ONLY else chosen[name]
+    return chosen, parts
+
+
+def carries_recodings(method: VariableMethod) -> bool:
+    """Whether a recoding of an earlier predictor is carried over in place of this method: of the package's own only.
+
+    What somebody else's method does is not known; it may be there to keep two variables from going together.
+    """
+    return type(method) in (CartMethod, *METHODS.values())
+
+
+def check_special_codes(
+    special_codes: Mapping[str, Iterable[Scalar] | Scalar], variables: Sequence[EncodedVariable]
+) -> None:
+    """Special codes are numbers, and of columns of numbers; elsewhere every value is a level of its own anyway.
+
+    Raises
+    ------
+    CallError
+        If one is not.
+    """
+    for variable in variables:
+        if variable.name not in special_codes:
+            continue
+        if variable.kind != "numeric" and len(variable.values):
+            raise CallError(
+                f"special_codes: column {variable.name!r} is {variable.kind}, where every value is kept apart "
+                "as it is; leave it out"
+            )
+        given = special_codes[variable.name]
+        for code in [given] if isinstance(given, str) or not isinstance(given, Iterable) else given:
+            if isinstance(code, str) or not isinstance(code, int | float | np.number):
+                raise CallError(f"special_codes: {code!r} of the numeric column {variable.name!r} is not a number")
+
+
+def _method(method: Method, cart: CartMethod, column: str) -> VariableMethod:
+    if not isinstance(method, str):
+        if not callable(getattr(method, "fit", None)):
+            raise CallError(f"methods: that of column {column!r} is {method!r}; give a name, or an object with fit()")
+        return method
+    if method == "cart":
+        return cart
+    make: Callable[..., VariableMethod] | None = METHODS.get(method)
+    if make is None:
+        raise CallError(f"methods: unknown method {method!r}; choose from cart, {', '.join(METHODS)}")
+    return make()

@@ -1,0 +1,277 @@
+"""The files that a synthesis writes: their names, whether they may be written, and all of them or none."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import signal
+import tempfile
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TypeVar
+
+from unveil.errors import CallError, FileError
+from unveil.files.arrays import is_broken, quoted_list
+from unveil.files.atomic import tidy_when_ended
+from unveil.files.path_checks import check_replaceable
+from unveil.files.statistical import FORMATS, load_pyreadstat
+
+__all__ = ["Targets", "check_free", "choose_targets", "leftovers", "write_all"]
+
+T = TypeVar("T")
+
+UNWRITABLE = (".xlsx", ".xls", ".ods", ".rds", ".rda", ".rdata", ".sas7bdat", ".por", ".json", ".zip", ".tar.gz")
+"""Endings that mean a file, so that no folder of that name is made."""
+WRITABLE = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".sav", ".zsav", ".dta", ".xpt")
+ZIPPED = (".csv", ".tsv", ".txt")
+
+
+@dataclass(frozen=True)
+class Targets:
+    """The files that are to be written, all in one folder.
+
+    Parameters
+    ----------
+    releases
+        A file per copy.
+    provenance
+        The file that says where they come from.
+    in_own_folder
+        Whether a folder was named, which is made where there is none; else a single file was.
+    """
+
+    releases: tuple[Path, ...]
+    provenance: Path
+    in_own_folder: bool
+
+    @property
+    def folder(self) -> Path:
+        """Where they are written."""
+        return self.provenance.parent
+
+    @property
+    def pattern(self) -> str:
+        """The releases as they are written on a command line."""
+        if len(self.releases) == 1:
+            return shlex.quote(str(self.releases[0]))
+        stem, ending = _split(self.releases[0])
+        return shlex.quote(str(self.folder / stem.removesuffix("1"))) + f"*{shlex.quote(ending)}"
+
+    @property
+    def all(self) -> tuple[Path, ...]:
+        """Every file."""
+        return (*self.releases, self.provenance)
+
+
+def choose_targets(original: Path, output: Path, m: int, *, format: str | None = None) -> Targets:
+    """Names of the files that are to be written.
+
+    Parameters
+    ----------
+    original
+        The file of real records.
+    output
+        A folder, or the name of a file where ``m`` is 1.
+    m
+        Number of copies.
+    format
+        Ending of the files in a folder; that of the original by default.
+
+    Raises
+    ------
+    CallError
+        If the format is unknown or cannot be written, or a single name is given for several copies.
+
+    Examples
+    --------
+    >>> targets = choose_targets(Path("survey.sav"), Path("out"), 2, format="csv")
+    >>> [path.name for path in targets.all]
+    ['survey_syn1.csv', 'survey_syn2.csv', 'survey_syn.provenance.json']
+    """
+    if is_broken(str(output)):
+        raise CallError(f"{str(output)!r} is no text, it holds half a character; choose another name")
+    stem, ending = _split(output)
+    if ending in _endings() and not os.path.isdir(output):
+        if m > 1:
+            raise CallError(f"{output.name} is one file and there are {m} copies: name a folder, or ask for m = 1")
+        if format is not None and _ending(format) != ending:
+            raise CallError(f"format {format!r} contradicts the name {output.name}; leave one of them out")
+        return Targets((output,), output.with_name(f"{stem}.provenance.json"), False)
+    if ending in UNWRITABLE and not os.path.isdir(output):
+        raise CallError(f"{output.name}: files like this cannot be written; choose from {', '.join(_endings())}")
+    stem, own = _split(original)
+    ending = own if format is None else _ending(format)
+    if ending not in _endings():
+        what = f"{original.name}: files like this cannot be written" if format is None else f"unknown format {format!r}"
+        raise CallError(f"{what}; choose a format from {', '.join(e[1:] for e in _endings())}")
+    names = [f"{stem}_syn{copy}{ending}" for copy in range(1, m + 1)]
+    return Targets(tuple(output / name for name in names), output / f"{stem}_syn.provenance.json", True)
+
+
+def _endings() -> tuple[str, ...]:
+    return (*WRITABLE, *(f"{ending}.gz" for ending in ZIPPED))
+
+
+def _ending(format: str) -> str:
+    return f".{format.lower().lstrip('.')}"
+
+
+def _split(path: Path) -> tuple[str, str]:
+    """A file's name without its ending, and the ending in small letters (".csv.gz" is one)."""
+    zipped = ".gz" if path.suffix.lower() == ".gz" else ""
+    name = path.name[: len(path.name) - len(zipped)]
+    suffix = Path(name).suffix
+    return name[: len(name) - len(suffix)], suffix.lower() + zipped
+
+
+def check_free(targets: Targets, inputs: Iterable[Path], overwrite: bool) -> None:
+    """Refuse before the work what could not be written after it.
+
+    Parameters
+    ----------
+    targets
+        The files.
+    inputs
+        Files that are only read.
+    overwrite
+        Whether existing files may be replaced.
+
+    Raises
+    ------
+    CallError
+        If a file to be written is an input.
+    FileError
+        If a file exists or cannot be written.
+    MissingPackageError
+        If the format needs an optional package.
+    """
+    folder = targets.folder
+    for target in targets.all:
+        if not os.path.lexists(target):  # or the system takes no such name
+            check_replaceable(target, str(target))
+    standing = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
+    if not standing.is_dir():
+        raise FileError(f"{standing} is a file, not a folder; name a folder, or a file with a known ending")
+    if standing != folder and not targets.in_own_folder:
+        raise FileError(f"{targets.releases[0].name}: there is no folder {folder}; make it first")
+    if not os.access(standing, os.W_OK):
+        raise FileError(f"{standing}: nothing can be written to this folder; name another")
+    for target in targets.all:
+        for path in inputs:
+            if target.exists() and path.exists() and target.samefile(path):
+                raise CallError(f"{target} is {path.name} itself, which is never overwritten; choose another name")
+        if os.path.lexists(target) and not overwrite:
+            raise FileError(f"{target} exists; name another, or replace it: overwrite=True, --overwrite")
+        check_replaceable(target, str(target))
+    if _split(targets.releases[0])[1] in FORMATS:
+        load_pyreadstat(targets.releases[0].name)
+
+
+def leftovers(targets: Targets) -> list[str]:
+    """A warning of copies from an earlier run with more of them; empty where there are none."""
+    if not targets.in_own_folder or not targets.folder.is_dir():
+        return []
+    stem, ending = _split(targets.releases[0])
+    pattern = re.compile(re.escape(stem[:-1]) + r"\d+" + re.escape(ending))
+    now = {path.name for path in targets.releases}
+    old = sorted(
+        path.name for path in targets.folder.iterdir() if pattern.fullmatch(path.name) and path.name not in now
+    )
+    return (
+        [f"{targets.folder} still holds {quoted_list(old)} of an earlier run; remove what is out of date"]
+        if old
+        else []
+    )
+
+
+def write_all(targets: Targets, write: Callable[[Path], T], *, overwrite: bool) -> T:
+    """Write into a folder beside, then move all files to their places; whatever happens, all or none are there.
+
+    Parameters
+    ----------
+    targets
+        The files.
+    write
+        Writes them, under their names, into the folder that it is given.
+    overwrite
+        Whether existing files may be replaced.
+
+    Returns
+    -------
+    T
+        What ``write`` gave.
+
+    Raises
+    ------
+    FileError
+        If a file exists by now, or the folder cannot be written to.
+    """
+    with tidy_when_ended():
+        return _write_all(targets, write, overwrite)
+
+
+def _write_all(targets: Targets, write: Callable[[Path], T], overwrite: bool) -> T:
+    folder = targets.folder
+    missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
+    staged = None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        staged = Path(tempfile.mkdtemp(prefix=".unveil-", dir=folder))
+        made = write(staged)
+        with _undisturbed():
+            _move(targets, staged, overwrite)
+            shutil.rmtree(staged, ignore_errors=True)
+        return made
+    except BaseException as error:
+        with _undisturbed():
+            if staged is not None:
+                shutil.rmtree(staged, ignore_errors=True)
+            for parent in missing:
+                with suppress(OSError):
+                    parent.rmdir()
+        if isinstance(error, OSError):
+            raise FileError(f"{folder}: cannot be written to ({error.strerror or error}); nothing was") from None
+        raise
+
+
+@contextmanager
+def _undisturbed() -> Iterator[None]:
+    """Put an interruption off until the block is done: it would leave some of the files, or the folder beside them."""
+    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
+        yield
+        return
+    received: list[int] = []
+    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {number: signal.signal(number, lambda number, _: received.append(number)) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if received:
+        signal.raise_signal(received[0])
+
+
+def _move(targets: Targets, staged: Path, overwrite: bool) -> None:
+    replaced = staged / "replaced"
+    replaced.mkdir()
+    try:
+        for target in targets.all:
+            if os.path.lexists(target):
+                if not overwrite:
+                    raise FileError(f"{target} exists by now; nothing was written")
+                check_replaceable(target, str(target))
+                os.rename(target, replaced / target.name)
+            os.rename(staged / target.name, target)
+    except BaseException:
+        for target in targets.all:
+            if not (staged / target.name).exists():
+                target.unlink(missing_ok=True)
+            if os.path.lexists(replaced / target.name):
+                os.replace(replaced / target.name, target)
+        raise

@@ -1,0 +1,93 @@
+"""Drawing one synthetic copy from fitted plans."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.synthesis.encoding import Levels
+from unveil.synthesis.fitting import generator
+from unveil.synthesis.likelihood import looked_up
+from unveil.synthesis.memory import give_back
+from unveil.synthesis.plan import Plan, PlanStep, restricted
+from unveil.synthesis.rules import rows_under_rules
+from unveil.trees import Column
+
+__all__ = ["draw_copy"]
+
+
+def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> dict[str, Levels]:
+    """Draw the variables one after the other.
+
+    Parameters
+    ----------
+    plans
+        The fitted variables in the order of visit.
+    n
+        Number of records.
+    seed, key
+        Source of randomness of the copy.
+
+    Returns
+    -------
+    dict of str to Levels
+        Levels by variable, in the order of visit.
+    """
+    levels: dict[str, Levels] = {}
+    columns: dict[int, Column] = {}
+    for plan in plans:
+        if plan.lookup is not None:
+            drawn = looked_up(plan, levels, n)
+        else:
+            drawn = _free(plan, columns, n, seed, key)
+            drawn = _forced(plan, levels | {plan.variable.name: drawn}, n)
+        levels[plan.variable.name] = drawn
+        for step, column in zip(plan.steps, plan.variable.columns(drawn), strict=True):
+            columns[step.position] = column
+        give_back(n)
+    return levels
+
+
+def _free(plan: Plan, columns: Mapping[int, Column], n: int, seed: int, key: Sequence[int]) -> Levels:
+    """A variable as its models draw it."""
+    first = plan.steps[0]
+    drawn = _draw(first, columns, n, None, seed, key)
+    if drawn is None:  # rules decide the variable for every record of the original
+        return Levels(np.zeros(n, dtype=np.int32))
+    if len(plan.steps) == 1:
+        return plan.variable.levels((drawn,))
+    second = plan.steps[1]
+    rows = np.flatnonzero(drawn.codes == drawn.n_levels - 1)
+    numbers = _draw(second, columns, rows.size, rows, seed, key) if rows.size else None
+    template = plan.variable.parts[1].column
+    if numbers is None:
+        return plan.variable.levels((drawn, template.with_codes(np.zeros(n, dtype=np.int32))))
+    codes = np.zeros(n, dtype=np.int32)
+    codes[rows] = numbers.codes
+    return plan.variable.levels((drawn, numbers.with_codes(codes)))
+
+
+def _draw(
+    step: PlanStep, columns: Mapping[int, Column], n: int, rows: NDArray[np.intp] | None, seed: int, key: Sequence[int]
+) -> Column | None:
+    if step.fitted is None:
+        return None
+    predictors = [restricted(columns[p], rows) for p in step.predictors]
+    # Without predictors one column says how many records are wanted.
+    predictors = predictors or [Column(np.zeros(n, dtype=np.int32), "categorical", 1)]
+    return step.fitted.draw(predictors, generator(seed, *key, step.position))
+
+
+def _forced(plan: Plan, levels: Mapping[str, Levels], n: int) -> Levels:
+    """The variable with the values that rules force."""
+    own = levels[plan.variable.name]
+    if not plan.rules:
+        return own
+    codes, new = own.codes.copy(), None if own.new is None else own.new.copy()
+    for rule, mask in rows_under_rules(plan.rules, levels, n):
+        codes[mask] = rule.level
+        if new is not None:
+            new[mask] = np.nan
+    return Levels(codes, new)
