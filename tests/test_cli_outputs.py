@@ -63,7 +63,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
 @pytest.fixture
 def example() -> dict[str, Any]:
     """An assessment that can be drawn."""
-    found: dict[str, Any] = json.loads(Path(__file__, "../report/example.json").resolve().read_text(encoding="utf-8"))
+    found: dict[str, Any] = json.loads(Path(__file__, "../show/example.json").resolve().read_text(encoding="utf-8"))
     return found
 
 

@@ -98,7 +98,7 @@ def _release(content: Any) -> Callable[[Path], Any]:
 
 
 def _assessment(folder: Path) -> Any:
-    return json.loads((Path(__file__).parent.parent / "report" / "example.json").read_text(encoding="utf-8"))
+    return json.loads((Path(__file__).parent.parent / "show" / "example.json").read_text(encoding="utf-8"))
 
 
 def _released(folder: Path) -> Any:
