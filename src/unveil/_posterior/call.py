@@ -149,10 +149,10 @@ def posterior(
     """
     setting = make_setting(
         pair, synthesizer, target=target, known=known, candidates=candidates, prior=prior, structure=structure,
-        records=records, sample=sample, releases=releases, intruder_errors=intruder_errors, time_limit=time_limit,
-        seed=seed, replicates=replicates,
+        records=records, sample=sample, releases=releases, intruder_errors=intruder_errors, withheld=withheld,
+        time_limit=time_limit, seed=seed, replicates=replicates,
     )  # fmt: skip
-    study = make_study(setting, withheld, largest_impossible, thorough=check_settings)
+    study = make_study(setting, largest_impossible, thorough=check_settings)
     kept = (
         None
         if checkpoint is None

@@ -2,25 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil._posterior.cache import is_known
 from unveil._posterior.candidates import candidates_by_name
 from unveil._posterior.cross_table import flags_of
 from unveil._posterior.priors import PriorChoice
 from unveil._posterior.refit import quietly
+from unveil._posterior.tree_sequence import joint_column, of_original
 from unveil.columns import Pair
-from unveil.errors import CallError
+from unveil.errors import CallError, DataError
 from unveil.files.nearest import near_matches
+from unveil.files.source import Kind
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import as_synthesizer, value_order
-from unveil.synthesis.encoding import encode
+from unveil.synthesis.encoding import EncodedVariable
 from unveil.synthesis.methods.catall import CatallSynthesizer
 
 __all__ = ["CheckedOptions", "make_setting", "pooled_groups"]
@@ -56,6 +58,8 @@ class CheckedOptions:
         Releases that are pooled, by entry of the result.
     intruder_errors
         Number of the intruder's other records that are wrong.
+    withheld
+        Variables whose released values are not to count.
     seed, replicates
         Of simulations, of samples, and of the intruder's errors.
     time_limit
@@ -75,6 +79,7 @@ class CheckedOptions:
     structures: tuple[str, ...]
     groups: tuple[tuple[int, ...], ...]
     intruder_errors: int
+    withheld: tuple[str, ...]
     seed: int
     replicates: int
     time_limit: float | None
@@ -97,6 +102,7 @@ def make_setting(
     sample: int | None,
     releases: str,
     intruder_errors: int,
+    withheld: Iterable[str],
     time_limit: float | None,
     seed: int,
     replicates: int,
@@ -129,8 +135,12 @@ def make_setting(
         members = np.sort(np.random.default_rng([seed, 13]).permutation(members[_by_value(members, pair)])[:sample])
         chosen = "sampled", f"{sample} at random, seed {seed}" + (f", of those {' '.join(chosen)}" if chosen[1] else "")
     by_name = candidates_by_name(candidates, targets)
+    hidden = tuple(withheld)
+    for name in hidden:
+        if name not in pair.original:
+            raise CallError(f"withheld: there is no column {name!r}{near_matches(name, pair.original.names)}")
     intervals = _intervals(by_name, targets)
-    fitted = _fitted(synthesizer, pair)
+    fitted = _fitted(synthesizer, pair, hidden)
     order = [plan.variable.name for plan in fitted.plans] if isinstance(fitted, CartSynthesizer) else list(names)
     return CheckedOptions(
         pair,
@@ -146,6 +156,7 @@ def make_setting(
         ("fixed", "exact") if structure == "both" else (structure,),
         pooled_groups(releases, pair.n_releases),
         intruder_errors,
+        hidden,
         seed,
         replicates,
         time_limit,
@@ -243,7 +254,7 @@ def _members(records: Any, pair: Pair) -> tuple[Ints, tuple[str, str]]:
     return given.astype(np.int64), chosen
 
 
-def _fitted(synthesizer: Any, pair: Pair) -> Any:
+def _fitted(synthesizer: Any, pair: Pair, withheld: Sequence[str]) -> Any:
     """The synthesizer, fitted to the pair's original."""
     if not callable(getattr(synthesizer, "fit", None)):
         raise CallError("synthesizer: give an object with fit(frame), such as CartSynthesizer()")
@@ -251,25 +262,32 @@ def _fitted(synthesizer: Any, pair: Pair) -> Any:
     if isinstance(synthesizer, CatallSynthesizer):
         # Noise that was drawn is not known to the intruder, and a fit would draw it again.
         return synthesizer
-    if isinstance(synthesizer, CartSynthesizer) and _is_fitted_to(synthesizer, pair):
+    if isinstance(synthesizer, CartSynthesizer) and _is_fitted_to(synthesizer, pair, withheld):
         return synthesizer
     return quietly(synthesizer, pair.original)
 
 
-def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair) -> bool:
+def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair, withheld: Sequence[str]) -> bool:
     """Whether a sequence has been fitted to the very records of the original."""
     try:
-        fitted = {plan.variable.name: plan.variable for plan in synthesizer.plans}
+        fitted = [plan.variable for plan in synthesizer.plans]
     except CallError:
         return False
-    if is_known(pair, synthesizer):
-        return True
-    if set(fitted) != set(pair.original.names):
-        return False
-    own = encode(pair.original, kinds=synthesizer.kinds, special_codes=synthesizer.special_codes)
-    return all(
-        one.kind == fitted[one.name].kind
-        and one.values.equals(fitted[one.name].values)
-        and np.array_equal(one.codes, fitted[one.name].codes)
-        for one in own
+    stated = synthesizer.kinds or {}
+    return {variable.name for variable in fitted} == set(pair.original.names) and all(
+        _is_coded_as(variable, pair, stated.get(variable.name), withheld) for variable in fitted
     )
+
+
+def _is_coded_as(variable: EncodedVariable, pair: Pair, kind: Kind | None, withheld: Sequence[str]) -> bool:
+    """Whether the original holds what a variable was fitted to."""
+    name = variable.name
+    if (kind or pair.original.variable(name).kind) not in (None, variable.kind):
+        return False
+    try:
+        column = joint_column(pair, name, variable.kind, withheld=name in withheld or name not in pair.names)
+        own = of_original(pair, column)
+        values = own.values.cast(variable.values.type)
+    except (DataError, pa.ArrowException):
+        return False
+    return values.equals(variable.values) and np.array_equal(own.codes, variable.codes)

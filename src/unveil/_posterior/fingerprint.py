@@ -22,7 +22,8 @@ def fingerprint(setting: CheckedOptions, chain: TreeSequence) -> str:
     values = hashlib.sha256()
     for name, variable in chain.variables.items():
         values.update(repr((name, variable.kind, str(variable.values.type), variable.python_values)).encode())
-        values.update(np.ascontiguousarray(variable.codes).tobytes())
+        for codes in (chain.original[name], *chain.released[name], chain.further[name]):
+            values.update(np.ascontiguousarray(codes).tobytes())
         values.update(repr([part.of_level.tolist() for part in variable.parts]).encode())
     asked = {
         "version": unveil.__version__,

@@ -154,7 +154,7 @@ def fit_fixed(chain: TreeSequence, link: SequenceTree, releases: Sequence[int]) 
     """
     if not link.fitted.any():
         return _counted(chain, link, releases, None)
-    return _counted(chain, link, releases, _grown(chain, link))
+    return _counted(chain, link, releases, _grown(chain, link) if link.grown is None else link.grown)
 
 
 def before_collapse(tree: FixedTree, chain: TreeSequence, releases: Sequence[int]) -> FixedTree:

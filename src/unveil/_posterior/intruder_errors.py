@@ -69,5 +69,5 @@ def _altered(chain: TreeSequence, wrong: Ints, rng: np.random.Generator) -> Tree
             like = chain.columns[position]
             columns[position] = Column(own, like.kind, like.n_levels, like.values, like.name)
             fitted[position] = chain.observed(position, name, levels)
-    links = tuple(replace(link, fitted=fitted[link.position]) for link in chain.links)
+    links = tuple(replace(link, fitted=fitted[link.position], grown=None) for link in chain.links)
     return replace(chain, links=links, columns=columns, original=original)

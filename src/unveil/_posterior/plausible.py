@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from unveil._posterior.cache import Checked, keep, look_up
 from unveil._posterior.checked_options import CheckedOptions
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.likelihood import fit_fixed_trees
@@ -14,6 +16,7 @@ from unveil._posterior.refit import figures_of, quietly
 from unveil._posterior.selection import pooled_label
 from unveil._posterior.settings_check import SettingsCheck, check_settings
 from unveil._posterior.tree_sequence import TreeSequence, build_chain
+from unveil.columns import Pair
 from unveil.errors import DataError
 from unveil.limits import exceeds
 from unveil.notes import Note
@@ -25,8 +28,34 @@ LARGEST_IMPOSSIBLE = 0.001
 """Share of released values that may be impossible where nothing else is said."""
 
 
+@dataclass(frozen=True, eq=False)
+class CheckedSequence:
+    """Files in codes, and whether a sequence can have made the releases: the same whatever the target is.
+
+    Parameters
+    ----------
+    chain
+        Codes of the files.
+    trees
+        All trees, with all releases pooled.
+    check
+        Whether the counts fit, where that was asked.
+    texts
+        Warnings.
+    """
+
+    chain: TreeSequence
+    trees: list[FixedTree]
+    check: SettingsCheck | None
+    texts: tuple[str, ...]
+
+
+_LAST: WeakKeyDictionary[Pair, tuple[Any, Any, CheckedSequence]] = WeakKeyDictionary()
+"""What the last question about a pair found, by what it depends on; forgotten with the pair."""
+
+
 def checked_chain(
-    setting: CheckedOptions, hidden: list[str], largest_impossible: float, texts: list[str], *, thorough: bool
+    setting: CheckedOptions, largest_impossible: float, texts: list[str], *, thorough: bool
 ) -> tuple[TreeSequence, list[FixedTree], SettingsCheck | None]:
     """Codes of the files, after a look at whether the sequence can have made the releases.
 
@@ -34,8 +63,6 @@ def checked_chain(
     ----------
     setting
         What is asked.
-    hidden
-        Variables whose released values do not count.
     largest_impossible
         Largest share of released values that may be impossible.
     texts
@@ -57,12 +84,13 @@ def checked_chain(
     DataError
         If too many released values are impossible.
     """
-    options = tuple(hidden), largest_impossible, thorough
-    found = None if setting.candidates else look_up(setting.pair, setting.synthesizer, options)
-    if found is None:
-        found = _checked(setting, hidden, largest_impossible, thorough=thorough)
+    pair, maker = setting.pair, setting.synthesizer
+    asked = (repr(maker.cart), repr(maker.special_codes), setting.withheld, largest_impossible, thorough)
+    plans, last, found = _LAST.get(pair, (None, None, None))
+    if found is None or setting.candidates or plans is not maker.plans or last != asked:
+        found = _checked(setting, largest_impossible, thorough=thorough)
         if not setting.candidates:
-            keep(setting.pair, setting.synthesizer, options, found)
+            _LAST[pair] = maker.plans, asked, found
     texts.extend(found.texts)
     return found.chain, found.trees, found.check
 
@@ -71,11 +99,11 @@ _NOT_MADE = "the assumed synthesizer did not make"
 _GIVE = "give the settings and the original that the releases were made with"
 
 
-def _checked(setting: CheckedOptions, hidden: list[str], largest_impossible: float, *, thorough: bool) -> Checked:
+def _checked(setting: CheckedOptions, largest_impossible: float, *, thorough: bool) -> CheckedSequence:
     texts: list[str] = []
     pair, synthesizer = setting.pair, setting.synthesizer
     everything = tuple(range(pair.n_releases))
-    chain = build_chain(pair, synthesizer, setting.candidates, hidden)
+    chain = build_chain(pair, synthesizer, setting.candidates, setting.withheld)
     trees = fit_fixed_trees(chain, chain.links, everything)
     overwritten = sorted({tree.link.variable for tree in trees if tree.n_impossible and _constant(chain, tree)})
     if overwritten:
@@ -85,7 +113,7 @@ def _checked(setting: CheckedOptions, hidden: list[str], largest_impossible: flo
                 "cannot have drawn for every record: taken as withheld"
             )
         )
-        chain = build_chain(pair, synthesizer, setting.candidates, [*hidden, *overwritten])
+        chain = build_chain(pair, synthesizer, setting.candidates, [*setting.withheld, *overwritten])
         trees = fit_fixed_trees(chain, chain.links, everything)
     impossible = sum(tree.n_impossible for tree in trees)
     released = sum(int(drawn.sum()) for tree in trees for drawn in tree.link.released)
@@ -110,14 +138,12 @@ def _checked(setting: CheckedOptions, hidden: list[str], largest_impossible: flo
     check = check_settings(chain, trees, everything) if thorough else None
     if check is not None and check.warning is not None:
         texts.append(check.warning)
-    return Checked(chain, trees, check, tuple(texts))
+    return CheckedSequence(chain, trees, check, tuple(texts))
 
 
 def _constant(chain: TreeSequence, tree: FixedTree) -> bool:
     """Whether all releases hold one value of a variable."""
-    name = tree.link.variable
-    released = chain.variables[name].codes[chain.n : chain.n + sum(z[tree.link.position].size for z in chain.z)]
-    return np.unique(released).size == 1
+    return np.unique(np.concatenate(chain.released[tree.link.variable])).size == 1
 
 
 def grid_of_far_values(chain: TreeSequence, trees: Sequence[FixedTree], unknown: Sequence[str]) -> str | None:

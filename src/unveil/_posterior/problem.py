@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -27,7 +27,6 @@ from unveil._posterior.tree_methods import concerned, drawn_by_trees, refusal, w
 from unveil._posterior.tree_sequence import TreeSequence, check_released, plain_chain, used_by
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError
-from unveil.files.nearest import near_matches
 from unveil.notes import Note
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
@@ -193,10 +192,7 @@ class PosteriorProblem:
         names = [name for name in s.pair.original.names if name not in chain.withheld]
         if len(names) < len(s.pair.original.names):
             raise DataError(f"a release lacks column {chain.withheld[0]!r}; cells need all columns")
-        ends = np.cumsum([chain.n, *s.pair.n_synthetic])
-        released = [
-            np.concatenate([chain.variables[name].codes[ends[r] : ends[r + 1]] for r in releases]) for name in names
-        ]
+        released = [np.concatenate([chain.released[name][r] for r in releases]) for name in names]
         original = [chain.original[name] for name in names]
         if self.kind == "catall":
             n_levels = [chain.variables[name].n_levels for name in names]
@@ -236,22 +232,16 @@ def _among(chain: TreeSequence, setting: CheckedOptions, name: str) -> NDArray[n
     return np.concatenate([given[np.argsort(first)], truths]).astype(np.int32)
 
 
-def make_study(
-    setting: CheckedOptions, withheld: Iterable[str], largest_impossible: float, *, thorough: bool
-) -> PosteriorProblem:
+def make_study(setting: CheckedOptions, largest_impossible: float, *, thorough: bool) -> PosteriorProblem:
     """Find out how the likelihood can be had, and whether the synthesizer can have made the releases."""
     pair, synthesizer = setting.pair, setting.synthesizer
-    hidden = list(withheld)
-    for name in hidden:
-        if name not in pair.original:
-            raise CallError(f"withheld: there is no column {name!r}{near_matches(name, pair.original.names)}")
     texts: list[str] = []
     reason = None
     if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
         lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
-        reason = refusal(synthesizer, setting.unknown, {*hidden, *lacking})
+        reason = refusal(synthesizer, setting.unknown, {*setting.withheld, *lacking})
         if reason is None:
-            chain, trees, check = checked_chain(setting, hidden, largest_impossible, texts, thorough=thorough)
+            chain, trees, check = checked_chain(setting, largest_impossible, texts, thorough=thorough)
             reason = grid_of_far_values(chain, trees, setting.unknown)
         if reason is None:
             if setting.intruder_errors and (broken := recodings_concerned(chain, setting.unknown)):
@@ -263,7 +253,7 @@ def make_study(
             left_out = {tree.link.name: tree.n_impossible for tree in trees if tree.n_impossible}
             return PosteriorProblem(setting, chain, "cart", left_out, texts, trees, check)
         texts.clear()
-    chain = _plain(setting, hidden)
+    chain = _plain(setting)
     kind, only = _kind(setting, chain.withheld), None
     if kind == "refit":
         if isinstance(synthesizer, CartSynthesizer):
@@ -336,11 +326,12 @@ def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
     """
     setting = make_setting(
         pair, synthesizer, target=target, known="all", candidates=None, prior="uniform", structure="fixed",
-        records="all", sample=None, releases="pooled", intruder_errors=0, time_limit=None, seed=0, replicates=2,
+        records="all", sample=None, releases="pooled", intruder_errors=0, withheld=(), time_limit=None, seed=0,
+        replicates=2,
     )  # fmt: skip
     maker = setting.synthesizer
     if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, setting.unknown) is None:
-        checked_chain(setting, [], LARGEST_IMPOSSIBLE, [], thorough=True)
+        checked_chain(setting, LARGEST_IMPOSSIBLE, [], thorough=True)
     elif _kind(setting) in ("refit", "catall"):
         check_truth(setting, None)
 
@@ -367,9 +358,9 @@ def _kind(setting: CheckedOptions, withheld: Collection[str] = ()) -> str:
     raise CallError("synthesizer: it has neither log_prob(frame) nor sample(n, seed=...)")
 
 
-def _plain(setting: CheckedOptions, hidden: Sequence[str]) -> TreeSequence:
+def _plain(setting: CheckedOptions) -> TreeSequence:
     pair, synthesizer = setting.pair, setting.synthesizer
     names = pair.original.names
     kinds = dict(getattr(synthesizer, "kinds", None) or {})
     special = dict(getattr(synthesizer, "special_codes", None) or {})
-    return plain_chain(pair, names, kinds, special, setting.candidates, hidden)
+    return plain_chain(pair, names, kinds, special, setting.candidates, setting.withheld)

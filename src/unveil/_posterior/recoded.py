@@ -71,11 +71,9 @@ class Recoded:
     def _released(self, releases: Sequence[int]) -> Ints:
         """Released records by level of the first source; all have to follow the recoding."""
         first = self.pairs[0]
-        ends = np.cumsum([self.chain.n, *(next(iter(z.values())).size for z in self.chain.z)])
         count = np.zeros(first.count.size, dtype=np.int64)
         for r in releases:
-            a, b = (self.chain.variables[name].codes[ends[r] : ends[r + 1]]
-                    for name in (first.source, self.recoding.variable))  # fmt: skip
+            a, b = (self.chain.released[name][r] for name in (first.source, self.recoding.variable))
             wrong = int((first.follows[a] != b).sum())
             if wrong:
                 raise DataError(

@@ -184,7 +184,7 @@ def _finer(link: SequenceTree) -> SequenceTree:
         s, minbucket=minbucket, minsplit=min(s.minsplit, max(2, 3 * minbucket)), cp=min(s.cp, 1e-8), collapse=False,
         max_depth=max(s.max_depth, 30),
     )  # fmt: skip
-    return replace(link, settings=finer)
+    return replace(link, settings=finer, grown=None)
 
 
 def _log_ratio(assumed: Sequence[FixedTree], finer: Sequence[FixedTree]) -> float:

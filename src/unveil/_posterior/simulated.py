@@ -138,8 +138,7 @@ class SimulatedLikelihood:
         return counts
 
     def _released(self, release: int) -> dict[str, Any]:
-        ends = np.cumsum([self.chain.n, *self.altered.pair.n_synthetic])
-        return {name: self.chain.variables[name].codes[ends[release] : ends[release + 1]] for name in self.names}
+        return {name: self.chain.released[name][release] for name in self.names}
 
     def _counts(self, record: int, levels: dict[str, Any]) -> Floats:
         """(w,) records with the combination that the record has in each world."""

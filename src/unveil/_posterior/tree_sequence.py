@@ -7,9 +7,9 @@ any of them and the trees fitted again without coding anything anew.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -18,12 +18,16 @@ from numpy.typing import NDArray
 from unveil._posterior.candidates import candidate_values
 from unveil._posterior.tree_methods import DrawnFromLeaves, drawn_by_trees, sources
 from unveil.columns import CodedColumn, Pair
+from unveil.columns.harmonise import own_levels
 from unveil.errors import DataError, UnveilWarning
-from unveil.files.source import Kind, Scalar, Source
+from unveil.files.arrays import from_numpy
+from unveil.files.distinct import Distinct, classified, distinct_values
+from unveil.files.source import Kind, Scalar
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.encoding import EncodedVariable, encode
-from unveil.synthesis.plan import Plan, few_enough
-from unveil.trees import Column, Settings
+from unveil.synthesis.cart import FittedCart
+from unveil.synthesis.encoding import EncodedVariable, encoded, in_model_order
+from unveil.synthesis.plan import Plan, PlanStep, few_enough
+from unveil.trees import Column, Settings, Tree
 
 __all__ = [
     "Recoding",
@@ -31,7 +35,8 @@ __all__ = [
     "TreeSequence",
     "build_chain",
     "check_released",
-    "coded_jointly",
+    "joint_column",
+    "of_original",
     "plain_chain",
     "used_by",
 ]
@@ -58,6 +63,8 @@ class SequenceTree:
         How it is fitted.
     released : tuple of (n_r,) bool
         Per release, the records whose value it has drawn.
+    grown
+        The synthesizer's own tree, where it was grown from the very codes of this sequence.
     """
 
     name: str
@@ -67,6 +74,7 @@ class SequenceTree:
     fitted: Flags
     settings: Settings
     released: tuple[Flags, ...]
+    grown: Tree | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +112,8 @@ class TreeSequence:
         By name, all levels of original, releases and further candidates.
     original : mapping of str to (n,) int32
         Level of every original record by variable.
+    released : mapping of str to tuple of (n_r,) int32
+        Level of every synthetic record by variable and release; nothing for variables that are withheld.
     further : mapping of str to (q,) int32
         Levels of the further candidates by variable.
     positions
@@ -121,6 +131,7 @@ class TreeSequence:
     z: tuple[Mapping[int, Codes], ...]
     variables: Mapping[str, EncodedVariable]
     original: Mapping[str, Codes]
+    released: Mapping[str, tuple[Codes, ...]]
     further: Mapping[str, Codes]
     positions: Mapping[str, tuple[int, ...]]
     n: int
@@ -130,7 +141,7 @@ class TreeSequence:
     def part_codes(self, variable: str, levels: Codes) -> dict[int, Codes]:
         """Codes of a variable's parts by position, for some of its levels."""
         parts = self.variables[variable].parts
-        return {position: part.of_level[levels] for position, part in zip(self.positions[variable], parts, strict=True)}
+        return {position: part.codes(levels) for position, part in zip(self.positions[variable], parts, strict=True)}
 
     def observed(self, position: int, variable: str, levels: Codes) -> Flags:
         """Whether records with these levels belong to the fit of a part."""
@@ -146,15 +157,15 @@ class TreeSequence:
         return self.variables[variable].python_values
 
 
-def coded_jointly(
+def plain_chain(
     pair: Pair,
     names: Sequence[str],
     kinds: Mapping[str, Kind],
     special_codes: Mapping[str, Iterable[Scalar] | Scalar],
     candidates: Mapping[str, Sequence[object]],
     withheld: Iterable[str],
-) -> tuple[tuple[EncodedVariable, ...], list[int]]:
-    """Code columns over the values of the original, the releases and some candidates.
+) -> TreeSequence:
+    """Original and releases in common codes, without trees.
 
     Parameters
     ----------
@@ -168,84 +179,96 @@ def coded_jointly(
         Further values by column.
     withheld
         Columns whose released values do not count.
-
-    Returns
-    -------
-    variables : tuple of EncodedVariable
-        With the records of the original, then of the releases, then of the candidates.
-    sizes : list of int
-        Their numbers of records.
     """
-    hidden = set(withheld)
-    options: dict[str, Any] = {"kinds": dict(kinds), "special_codes": dict(special_codes)}
-    shown: dict[str, Any] = {
-        option: {name: v for name, v in given.items() if name not in hidden} for option, given in options.items()
-    }
-    joint = Pair(pair.original, list(pair.releases), **shown)
-    with warnings.catch_warnings():
-        # That the original is no release is known here.
-        warnings.simplefilter("ignore", UnveilWarning)
-        alone = Pair(pair.original, pair.original, **options) if hidden else joint
-    further = max((len(values) for values in candidates.values()), default=0)
-    sizes = [pair.n_original, *pair.n_synthetic, further]
-    arrays = {}
-    for name in names:
-        coded = (alone if name in hidden else joint).column(name)
-        filler = coded.original[:1]
-        given = list(candidates.get(name, ()))
-        releases = [np.repeat(filler, size) for size in pair.n_synthetic] if name in hidden else coded.releases
-        pieces = [_values(coded, codes) for codes in (coded.original, *releases)]
-        pieces += [
-            candidate_values(coded, given, pair.original.variable(name).labels),
-            _values(coded, np.repeat(filler, further - len(given))),
-        ]
-        arrays[name] = pa.chunked_array([pa.concat_arrays(pieces)])
-    declared = {name: pair.original.variable(name) for name in names}
-    source = Source(pair.original.label, tuple(names), sum(sizes), arrays.__getitem__, declared, pair.flavour)
-    return encode(source, **options), sizes
-
-
-def _values(coded: CodedColumn, codes: Codes) -> pa.Array:
-    """Values of some records."""
-    return coded.levels.take(pa.array(codes, mask=codes == len(coded.levels)))
-
-
-def plain_chain(
-    pair: Pair,
-    names: Sequence[str],
-    kinds: Mapping[str, Kind],
-    special_codes: Mapping[str, Iterable[Scalar] | Scalar],
-    candidates: Mapping[str, Sequence[object]],
-    withheld: Iterable[str],
-) -> TreeSequence:
-    """Original and releases in common codes, without trees; parameters as of :func:`coded_jointly`."""
     hidden = {*withheld, *(name for name in names if any(name not in release for release in pair.releases))}
-    encoded, sizes = coded_jointly(pair, names, kinds, special_codes, candidates, hidden)
-    bounds = np.cumsum([0, *sizes])
-    n = sizes[0]
     columns: dict[int, Column] = {}
     z: list[dict[int, Codes]] = [{} for _ in pair.releases]
-    positions: dict[str, tuple[int, ...]] = {}
-    for variable in encoded:
-        own = tuple(range(len(columns), len(columns) + len(variable.parts)))
-        positions[variable.name] = own
-        for part, position in zip(variable.parts, own, strict=True):
-            codes = part.column.codes
-            columns[position] = Column(codes[:n], part.column.kind, part.column.n_levels, part.column.values, part.name)
-            for r, released in enumerate(z):
-                released[position] = codes[bounds[r + 1] : bounds[r + 2]]
-    first = bounds[-2]
+    variables, released, further, positions = {}, {}, {}, {}
+    for name in names:
+        column = joint_column(pair, name, kinds.get(name), withheld=name in hidden)
+        given = candidate_values(column, candidates.get(name, ()), pair.original.variable(name).labels)
+        variable, released[name], further[name] = _with_candidates(pair, column, special_codes.get(name), given)
+        variables[name] = variable
+        positions[name] = tuple(range(len(columns), len(columns) + len(variable.parts)))
+        for position, part in zip(positions[name], variable.parts, strict=True):
+            columns[position] = part.column
+            for codes, by_position in zip(released[name], z, strict=False):
+                by_position[position] = part.codes(codes)
     return TreeSequence(
         (),
         columns,
         tuple(z),
-        {variable.name: variable for variable in encoded},
-        {variable.name: variable.codes[:n] for variable in encoded},
-        {variable.name: variable.codes[first : first + len(candidates.get(variable.name, ()))] for variable in encoded},
+        variables,
+        {name: variable.codes for name, variable in variables.items()},
+        released,
+        further,
         positions,
-        n,
+        pair.n_original,
         tuple(name for name in names if name in hidden),
     )
+
+
+def joint_column(pair: Pair, name: str, kind: Kind | None, *, withheld: bool = False) -> CodedColumn:
+    """The pair's column; coded anew only where the synthesizer takes its values for something else.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    name
+        The column.
+    kind
+        What its values are to the synthesizer; None: what they are to the pair.
+    withheld
+        Whether released values do not count; there are none then.
+    """
+    kinds = None if kind is None else {name: kind}
+    if withheld:
+        with warnings.catch_warnings():
+            # That the original is no release is known here.
+            warnings.simplefilter("ignore", UnveilWarning)
+            return replace(Pair(pair.original, pair.original, kinds=kinds).column(name), releases=())
+    if kinds:
+        # What cannot be compared as the pair takes it may be as the synthesizer does.
+        with suppress(DataError):
+            column = pair.column(name)
+            if column.kind == kind:
+                return column
+        pair = Pair(pair.original, list(pair.releases), kinds=kinds)
+    return pair.column(name)
+
+
+def of_original(pair: Pair, column: CodedColumn) -> EncodedVariable:
+    """A column over the levels of the original alone."""
+    return _with_candidates(pair, replace(column, releases=()), (), column.levels[:0])[0]
+
+
+def _with_candidates(
+    pair: Pair, column: CodedColumn, special: Iterable[Scalar] | Scalar | None, candidates: pa.Array
+) -> tuple[EncodedVariable, tuple[Codes, ...], Codes]:
+    """A column's parts over the levels of its records and of some candidates; levels of releases and candidates.
+
+    Levels are those of the pair's column that a record of these files has, in the order that trees take them in.
+    """
+    declared = pair.original.variable(column.name)
+    used = np.sum(column.counts, axis=0) > 0
+    held = np.flatnonzero(used[:-1])
+    levels = column.levels if held.size == len(column.levels) else column.levels.take(from_numpy(held))
+    places = np.arange(held.size, dtype=np.int32)
+    table = classified(Distinct(pair.original.label, column.name, "empty", levels, places))
+    if len(candidates):
+        both = pa.chunked_array([pa.concat_arrays([levels, candidates])])
+        table = own_levels(distinct_values(both, label=table.label, name=column.name))
+    table = in_model_order(table, column.kind, declared)
+    gap, further = len(table.values), table.codes[held.size :]
+    new = np.full(used.size, gap, dtype=np.int32)
+    new[held] = table.codes[: held.size]
+    same = bool((new == np.arange(used.size)).all())
+    original, *released = (codes if same else new[codes] for codes in (column.original, *column.releases))
+    variable = encoded(
+        replace(table, codes=original), column.kind, special, declared, has_gap=bool(used[-1] or (further == gap).any())
+    )
+    return variable, tuple(released), further
 
 
 def build_chain(
@@ -279,6 +302,7 @@ def build_chain(
     special = synthesizer.special_codes or {}
     chain = plain_chain(pair, list(kinds), kinds, special, candidates, withheld)
     drawn = drawn_by_trees(synthesizer)
+    alike = _alike_positions(chain, plans)
     links: list[SequenceTree] = []
     recodings: list[Recoding] = []
     for plan in plans:
@@ -289,12 +313,33 @@ def build_chain(
             check_released(chain, name, used_by(chain, plan, how))
         if isinstance(how, str):
             continue
-        own = _links(chain, pair, plan, how)
+        own = tuple(_links(chain, plan, how, alike))
         if earlier:
             recodings.append(Recoding(name, earlier, own))
         else:
             links.extend(own)
     return replace(chain, links=tuple(links), recodings=tuple(recodings))
+
+
+def _alike_positions(chain: TreeSequence, plans: Sequence[Plan]) -> dict[int, int]:
+    """Parts that have the codes of the synthesizer's own, which never saw the releases: its position by ours."""
+    found = {}
+    for plan in plans:
+        positions = chain.positions[plan.variable.name]
+        if len(positions) == len(plan.steps):
+            for position, step in zip(positions, plan.steps, strict=True):
+                if _same(chain.columns[position], plan.variable.parts[step.part].column):
+                    found[position] = step.position
+    return found
+
+
+def _same(one: Column, other: Column) -> bool:
+    return (
+        one.kind == other.kind
+        and one.n_levels == other.n_levels
+        and (one.values is None or other.values is None or np.array_equal(one.values, other.values))
+        and np.array_equal(one.codes, other.codes)
+    )
 
 
 def used_by(chain: TreeSequence, plan: Plan, how: DrawnFromLeaves | str) -> list[str]:
@@ -306,21 +351,29 @@ def used_by(chain: TreeSequence, plan: Plan, how: DrawnFromLeaves | str) -> list
     return [*varying, *(name for rule in plan.rules for name in sorted(rule.variables) if name not in varying)]
 
 
-def _links(chain: TreeSequence, pair: Pair, plan: Plan, how: DrawnFromLeaves) -> tuple[SequenceTree, ...]:
+def _links(chain: TreeSequence, plan: Plan, how: DrawnFromLeaves, alike: Mapping[int, int]) -> Iterator[SequenceTree]:
     """The trees of a variable's parts, one as well where none of the records, but a candidate, has a gap."""
     variable = chain.variables[plan.variable.name]
-    ends = np.cumsum([0, pair.n_original, *pair.n_synthetic])
     before = [p for name in used_by(chain, plan, how) for p in chain.positions[name]]
-    found = []
+    steps = {step.position: step for step in plan.steps}
     for part, position in zip(variable.parts, chain.positions[variable.name], strict=True):
         own = chain.columns[position]
-        flags = chain.observed(position, variable.name, variable.codes)
-        pieces = [flags[ends[i] : ends[i + 1]] for i in range(len(ends) - 1)]
         usable = tuple(p for p in before if few_enough(chain.columns[p], own))
-        found.append(
-            SequenceTree(part.name, variable.name, position, usable, pieces[0], how.settings, tuple(pieces[1:]))
-        )
-    return tuple(found)
+        fitted = chain.observed(position, variable.name, variable.codes)
+        released = tuple(chain.observed(position, variable.name, codes) for codes in chain.released[variable.name])
+        step = steps.get(alike.get(position, -1))
+        grown = None
+        if step is not None and step.predictors == tuple(alike.get(p) for p in usable):
+            grown = _tree_of(step, own, how.settings)
+        yield SequenceTree(part.name, variable.name, position, usable, fitted, how.settings, released, grown)
+
+
+def _tree_of(step: PlanStep, response: Column, settings: Settings) -> Tree | None:
+    """The tree that a step was fitted with, over all records; None where it has none with these settings."""
+    if not isinstance(step.fitted, FittedCart) or step.fitted.tree.settings != settings:
+        return None
+    rows = None if step.rows is None else step.rows.astype(np.int32)
+    return replace(step.fitted.tree, response=response, rows=rows)
 
 
 def check_released(chain: TreeSequence, variable: str, predictors: Iterable[str]) -> None:

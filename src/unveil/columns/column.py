@@ -12,15 +12,17 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
+from unveil.files.arrays import buffer_view
 from unveil.files.distinct import level_text, level_texts
 from unveil.files.nearest import near_matches
 from unveil.files.source import Kind
 from unveil.files.value_labels import Naming
 
-__all__ = ["MISSING", "CodedColumn", "is_amount"]
+__all__ = ["MISSING", "CodedColumn", "is_amount", "numbers_of"]
 
 MISSING = "Missing"
 """How a gap is called where levels are listed."""
+_SECONDS_PER_DAY = 86_400.0
 
 
 @dataclass(frozen=True)
@@ -68,6 +70,39 @@ class CodedColumn:
     def gap(self) -> int | None:
         """Code of the gap, or None where no record has one."""
         return len(self.levels) if self.has_gap else None
+
+    @cached_property
+    def is_special(self) -> NDArray[np.bool_]:
+        """Per level, the gap included, whether it is a special code."""
+        special = np.zeros(self.n_levels, dtype=bool)
+        special[list(self.special)] = True
+        return special
+
+    @cached_property
+    def amounts(self) -> NDArray[np.float64]:
+        """The amount that each level is, the gap included: NaN where it is none.
+
+        Numbers are amounts as they are, dates and times in days since 1970. A gap, a special code and an infinite
+        value are no amounts, nor is any level of a column that is neither numeric nor of dates or times.
+        """
+        amounts = np.full(self.n_levels, np.nan)
+        if self.kind in ("numeric", "date", "datetime") and (numbers := numbers_of(self.levels)) is not None:
+            amounts[: len(numbers)] = np.where(np.isfinite(numbers), numbers, np.nan)
+            amounts[self.is_special] = np.nan
+        return amounts
+
+    @property
+    def has_amounts(self) -> bool:
+        """Whether any level is an amount."""
+        return not np.isnan(self.amounts).all()
+
+    @cached_property
+    def infinite(self) -> tuple[int, ...]:
+        """Codes of infinite numbers that are no special codes, ascending."""
+        numbers = numbers_of(self.levels)
+        if numbers is None:
+            return ()
+        return tuple(np.flatnonzero(np.isinf(numbers) & ~self.is_special[: len(numbers)]).tolist())
 
     @cached_property
     def counts(self) -> tuple[NDArray[np.intp], ...]:
@@ -130,3 +165,22 @@ class CodedColumn:
 def is_amount(levels: pa.Array) -> bool:
     """Whether the levels are numbers."""
     return bool(pt.is_integer(levels.type) or pt.is_floating(levels.type))
+
+
+def numbers_of(levels: pa.Array) -> NDArray[np.float64] | None:
+    """The levels as numbers: numbers as they are, dates and times in days since 1970, None for anything else.
+
+    Examples
+    --------
+    >>> import datetime
+    >>> numbers_of(pa.array([datetime.date(1970, 1, 3)])), numbers_of(pa.array(["a"])) is None
+    (array([2.]), True)
+    """
+    if is_amount(levels):
+        return buffer_view(levels.cast(pa.float64(), safe=False), np.float64)
+    if pt.is_date(levels.type):
+        return buffer_view(levels.cast(pa.int32()), np.int32).astype(np.float64)
+    if pt.is_timestamp(levels.type):
+        microseconds = levels.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
+        return buffer_view(microseconds, np.int64).astype(np.float64) / 1e6 / _SECONDS_PER_DAY
+    return None

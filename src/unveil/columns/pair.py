@@ -23,7 +23,7 @@ from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files.arrays import buffer_view, from_numpy
-from unveil.files.distinct import Distinct, distinct_of, level_text, python_values
+from unveil.files.distinct import KIND_OF_FAMILY, Distinct, distinct_of, level_text, python_values
 from unveil.files.nearest import near_matches
 from unveil.files.opening import is_delimited, open_releases, open_source
 from unveil.files.schema import as_schema
@@ -32,15 +32,6 @@ from unveil.notes import Note
 from unveil.printable import commands_shown
 
 __all__ = ["Pair"]
-
-_KIND_OF_FAMILY: dict[str, Kind] = {
-    "number": "numeric",
-    "text": "categorical",
-    "logical": "logical",
-    "date": "date",
-    "datetime": "datetime",
-    "empty": "categorical",
-}
 
 
 class Pair:
@@ -434,7 +425,7 @@ class Pair:
         family = next((f.family for f in found if f.family != "empty"), "empty")
         column = CodedColumn(
             name=name,
-            kind=kind or _KIND_OF_FAMILY[family],
+            kind=kind or KIND_OF_FAMILY[family],
             levels=levels,
             has_gap=any((c == len(levels)).any() for c in codes),
             original=codes[0],

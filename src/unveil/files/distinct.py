@@ -21,13 +21,25 @@ from unveil.errors import DataError
 from unveil.files.arrays import buffer_view, flags, from_numpy, text_array, unified
 from unveil.files.form import TextForm
 from unveil.files.notation import AmountNotation, DayNotation
-from unveil.files.source import Source
+from unveil.files.source import Kind, Source
 
-__all__ = ["PER_SECOND", "Distinct", "Family", "distinct_values", "level_text", "level_texts", "python_values"]
+__all__ = [
+    "KIND_OF_FAMILY", "PER_SECOND", "Distinct", "Family", "classified", "distinct_values", "level_text", "level_texts",
+    "python_values",
+]  # fmt: skip
 
 Codes = NDArray[np.int32]
 Family = str
 """What the values are: "number", "logical", "text", "date", "datetime", or "empty" when all are gaps."""
+KIND_OF_FAMILY: dict[Family, Kind] = {
+    "number": "numeric",
+    "text": "categorical",
+    "logical": "logical",
+    "date": "date",
+    "datetime": "datetime",
+    "empty": "categorical",
+}
+"""What the values of a column are where nothing is stated."""
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """Durations are numbers of seconds here; by unit, how many make one."""
@@ -100,7 +112,7 @@ def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distin
     else:
         values, codes = _encode(column, label, name)
     found = Distinct(label, name, "empty", values, codes)
-    return _without_unused(_classified(_without_nan(found)))
+    return _without_unused(classified(_without_nan(found)))
 
 
 def distinct_of(source: Source, name: str) -> Distinct:
@@ -268,7 +280,8 @@ def _keep(found: Distinct, present: NDArray[np.bool_]) -> Distinct:
     return found.recoded(found.family, found.values.filter(from_numpy(present)), table)
 
 
-def _classified(found: Distinct) -> Distinct:
+def classified(found: Distinct) -> Distinct:
+    """The same column with the family that its values are of."""
     kind = found.values.type
     if len(found.values) == 0:
         return replace(found, family="empty", values=pa.nulls(0, pa.string()))

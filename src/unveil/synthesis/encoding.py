@@ -13,35 +13,26 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.types as pt
 from numpy.typing import NDArray
 
-from unveil.columns.column import is_amount
+from unveil.columns.column import CodedColumn, is_amount
 from unveil.columns.harmonise import levels_of
 from unveil.errors import CallError
 from unveil.files.arrays import buffer_view, from_numpy
-from unveil.files.distinct import Distinct, level_text, python_values
+from unveil.files.distinct import KIND_OF_FAMILY, Distinct, level_text, python_values
 from unveil.files.nearest import near_matches
-from unveil.files.source import KINDS, Kind, Scalar, Source
+from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.synthesis.variable import EncodedVariable, Levels, ModelledPart
 from unveil.trees import Column
+from unveil.trees.column import Kind as ColumnKind
 
-__all__ = ["EncodedVariable", "Levels", "ModelledPart", "encode"]
-
-Floats = NDArray[np.float64]
+__all__ = ["EncodedVariable", "Levels", "ModelledPart", "encode", "encoded", "in_model_order"]
 
 FILLER = 0.0
 """What the numeric part reads where no number was observed; the tree tells such records apart by the other part."""
 
 EXACT_DOUBLE = 2**53
-NUMERIC_FAMILIES = ("number", "date", "datetime")
-KIND_OF_FAMILY: Mapping[str, Kind] = {
-    "number": "numeric",
-    "text": "categorical",
-    "logical": "logical",
-    "date": "date",
-    "datetime": "datetime",
-    "empty": "categorical",
-}
 
 
 def encode(
@@ -92,7 +83,10 @@ def encode(
     block = np.empty((2 * len(source.names), source.num_rows), dtype=np.int32)
     variables, taken = [], 0
     for name in source.names:
-        variable = _variable(source, name, kinds.get(name), special_codes.get(name))
+        declared = source.variable(name)
+        found = levels_of(source, name, kinds.get(name))
+        kind = kinds.get(name) or declared.kind or KIND_OF_FAMILY[found.family]
+        variable = encoded(in_model_order(found, kind, declared), kind, special_codes.get(name), declared)
         variables.append(_moved(variable, block[taken : taken + len(variable.parts)]))
         taken += len(variable.parts)
     return tuple(variables)
@@ -100,65 +94,22 @@ def encode(
 
 def _moved(variable: EncodedVariable, rows: NDArray[np.int32]) -> EncodedVariable:
     """The same variable, with the codes of its parts in the given rows."""
-    parts = []
     for part, row in zip(variable.parts, rows, strict=True):
         row[:] = part.column.codes
-        parts.append(ModelledPart(part.name, part.column.with_codes(row), part.of_level, part.level_of, part.rows))
-    codes = variable.codes if len(parts) > 1 else parts[0].column.codes
-    return EncodedVariable(
-        variable.name,
-        variable.kind,
-        variable.values,
-        codes,
-        variable.n_levels,
-        tuple(parts),
-        variable.plain,
-        variable.distinct,
-        variable.declared,
+    parts = tuple(
+        replace(part, column=part.column.with_codes(row)) for part, row in zip(variable.parts, rows, strict=True)
     )
+    return replace(variable, parts=parts, codes=variable.codes if len(parts) > 1 else rows[0])
 
 
-def _variable(
-    source: Source, name: str, kind: Kind | None, special: Iterable[Scalar] | Scalar | None
-) -> EncodedVariable:
-    declared = source.variable(name)
-    found = levels_of(source, name, kind)
-    kind = kind or declared.kind or KIND_OF_FAMILY[found.family]
-    # Only an ordered variable is modelled by the order of its levels; a fit must not depend on that of others.
-    found = _sorted(found, declared.levels or () if kind == "ordered" else ())
-    has_gap = bool((found.codes == len(found.values)).any())
-    n_levels = len(found.values) + has_gap
-    is_number = kind in ("numeric", "date", "datetime") and found.family in NUMERIC_FAMILIES
-    if special is None:
-        special = declared.special_codes
-    parts, plain = _numeric_parts(name, found, n_levels, _listed(special)) if is_number else (None, False)
-    if parts is None:
-        codes = np.arange(n_levels, dtype=np.int32)
-        column = Column(found.codes, "ordered" if kind == "ordered" else "categorical", max(n_levels, 1), name=name)
-        parts = (ModelledPart(name, column, codes, codes),)
-    own = Distinct(found.label, name, found.family, found.values, np.arange(len(found.values), dtype=np.int32))
-    return EncodedVariable(
-        name,
-        kind,
-        found.values,
-        found.codes,
-        n_levels,
-        parts,
-        plain,
-        own,
-        replace(declared, labels=dict(declared.labels)),
-    )
+def in_model_order(found: Distinct, kind: Kind, declared: Variable) -> Distinct:
+    """Values ascending; those of an ordered variable in declared order, with the others behind.
 
-
-def _listed(values: Iterable[Scalar] | Scalar) -> list[Scalar]:
-    return [values] if isinstance(values, str | int | float) else list(values)
-
-
-def _sorted(found: Distinct, declared: Iterable[Scalar]) -> Distinct:
-    """Values ascending, or in declared order with the others behind."""
+    Only an ordered variable is modelled by the order of its levels; a fit must not depend on that of others.
+    """
     values = found.values
     order = buffer_view(pc.sort_indices(values), np.uint64).astype(np.int64)
-    rank = {level_text(level): i for i, level in enumerate(declared)}
+    rank = {level_text(level): i for i, level in enumerate(declared.levels or () if kind == "ordered" else ())}
     if rank:
         ranks = [rank.get(level_text(v), len(rank)) for v in python_values(values.take(from_numpy(order)))]
         order = order[np.argsort(np.array(ranks), kind="stable")]
@@ -169,51 +120,89 @@ def _sorted(found: Distinct, declared: Iterable[Scalar]) -> Distinct:
     return found.recoded(found.family, values.take(from_numpy(order)), table)
 
 
-def _numeric_parts(
-    name: str, found: Distinct, n_levels: int, special: list[Scalar]
-) -> tuple[tuple[ModelledPart, ...] | None, bool]:
-    """Parts of a numeric variable, and whether the numbers are as they are; None where no number is observed."""
-    amounts, plain = _amounts(found.values)
-    is_special = np.ones(n_levels, dtype=np.bool_)
-    is_special[: amounts.size] = ~np.isfinite(amounts)
-    for value in special if plain else ():
-        if isinstance(value, int | float | np.number):
-            is_special[: amounts.size] |= amounts == float(value)
-    if is_special.all():
-        return None, False
+def encoded(
+    found: Distinct,
+    kind: Kind,
+    special: Iterable[Scalar] | Scalar | None,
+    declared: Variable,
+    *,
+    has_gap: bool | None = None,
+) -> EncodedVariable:
+    """Parts of a column that is coded by its levels.
+
+    Parameters
+    ----------
+    found
+        Levels in the order of :func:`in_model_order`, and the records by level.
+    kind
+        What the values are.
+    special
+        Values that are not amounts; by default those that are declared.
+    declared
+        What the file declares of the column.
+    has_gap
+        Whether the gap is a level; by default if one of the records has none.
+    """
+    n_values = len(found.values)
+    gap = bool((found.codes == n_values).any()) if has_gap is None else has_gap
+    column = CodedColumn(found.column, kind, found.values, gap, found.codes, ())
+    numbers, plain = _numbers(found.values)
+    if plain:
+        given = declared.special_codes if special is None else special
+        given = [given] if isinstance(given, str | int | float) else given
+        special = [float(value) for value in given if isinstance(value, int | float | np.number)]
+        column = replace(column, special=tuple(np.flatnonzero(np.isin(numbers, special)).tolist()))
+    if column.has_amounts:
+        parts = _numeric_parts(column, numbers)
+    else:
+        parts, plain = (_whole(column, "ordered" if kind == "ordered" else "categorical"),), False
+    declared = replace(declared, labels=dict(declared.labels))
+    return EncodedVariable(
+        column.name, kind, column.levels, column.original, column.n_levels, parts, plain, found.label, declared
+    )
+
+
+def _whole(
+    column: CodedColumn, kind: ColumnKind = "categorical", numbers: NDArray[np.float64] | None = None
+) -> ModelledPart:
+    """A part that has the codes of the column."""
+    codes = np.arange(column.n_levels, dtype=np.int32)
+    part = Column(column.original, kind, max(column.n_levels, 1), numbers, column.name)
+    return ModelledPart(column.name, part, codes, codes)
+
+
+def _numeric_parts(column: CodedColumn, numbers: NDArray[np.float64]) -> tuple[ModelledPart, ...]:
+    """Parts of a column with amounts: which special value or gap it is, if there are any, and the number."""
+    is_special = np.isnan(column.amounts)
     if not is_special.any():
-        codes = np.arange(n_levels, dtype=np.int32)
-        column = Column(found.codes, "numeric", n_levels, amounts, name)
-        return (ModelledPart(name, column, codes, codes),), plain
+        return (_whole(column, "numeric", numbers),)
+    name, codes = column.name, column.original
     observed = np.flatnonzero(~is_special)
-    n_special = n_levels - observed.size
+    n_special = is_special.size - observed.size
     of_level = np.where(is_special, np.cumsum(is_special) - 1, n_special).astype(np.int32)
     level_of = np.append(np.flatnonzero(is_special), -1).astype(np.int32)
-    which = ModelledPart(
-        f"{name}_part",
-        Column(of_level[found.codes], "categorical", n_special + 1, name=f"{name}_part"),
-        of_level,
-        level_of,
-    )
-    values = np.union1d(amounts[observed], [FILLER])
-    rank = np.full(n_levels, np.searchsorted(values, FILLER), dtype=np.int32)
-    rank[observed] = np.searchsorted(values, amounts[observed])
+    which = Column(of_level[codes], "categorical", n_special + 1, name=f"{name}_part")
+    values = np.union1d(numbers[observed], [FILLER])
+    rank = np.full(is_special.size, np.searchsorted(values, FILLER), dtype=np.int32)
+    rank[observed] = np.searchsorted(values, numbers[observed])
     back = np.full(values.size, -1, dtype=np.int32)
     back[rank[observed]] = observed
-    column = Column(rank[found.codes], "numeric", values.size, values, name)
-    return (which, ModelledPart(name, column, rank, back, np.flatnonzero(~is_special[found.codes]))), plain
-
-
-def _amounts(values: pa.Array) -> tuple[Floats, bool]:
-    """Ascending values as strictly ascending floating-point numbers, and whether these are the values themselves."""
-    if pa.types.is_floating(values.type):
-        return buffer_view(values.cast(pa.float64()), np.float64), True
-    is_number = is_amount(values)
-    whole = buffer_view(
-        values.cast(pa.int32() if values.type == pa.date32() else pa.int64()).cast(pa.int64()), np.int64
+    amount = Column(rank[codes], "numeric", values.size, values, name)
+    return (
+        ModelledPart(which.name, which, of_level, level_of),
+        ModelledPart(name, amount, rank, back, np.flatnonzero(~is_special[codes])),
     )
+
+
+def _numbers(values: pa.Array) -> tuple[NDArray[np.float64], bool]:
+    """Ascending values as ascending floating-point numbers, and whether these are the values themselves."""
+    if pt.is_floating(values.type):
+        return buffer_view(values.cast(pa.float64()), np.float64), True
+    if not (is_amount(values) or pt.is_date32(values.type) or pt.is_timestamp(values.type)) or not len(values):
+        return np.zeros(len(values)), False
+    whole = buffer_view(values.cast(pa.int32() if pt.is_date32(values.type) else pa.int64()).cast(pa.int64()), np.int64)
     if max(-int(whole[0]), int(whole[-1])) <= EXACT_DOUBLE:
-        return whole.astype(np.float64), is_number
+        return whole.astype(np.float64), is_amount(values)
     above = (whole.astype(np.uint64) - whole[:1].astype(np.uint64)).astype(np.float64)
     # Beyond the exact range neighbours can fall together; their ranks keep them apart and in order.
     return (above if (np.diff(above) > 0).all() else np.arange(whole.size, dtype=np.float64)), False

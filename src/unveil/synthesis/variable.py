@@ -18,7 +18,7 @@ from unveil.columns.labels import by_labels
 from unveil.errors import CallError
 from unveil.files import read
 from unveil.files.arrays import buffer_view
-from unveil.files.distinct import Distinct, distinct_of, level_text, python_values
+from unveil.files.distinct import Distinct, classified, distinct_of, level_text, python_values
 from unveil.files.form import TextForm
 from unveil.files.nearest import near_matches
 from unveil.files.source import Kind, Source, Variable
@@ -57,6 +57,14 @@ class ModelledPart:
     level_of: Codes
     rows: NDArray[np.int64] | None = None
 
+    def codes(self, levels: Codes) -> Codes:
+        """Codes of the part of records given by their levels."""
+        return levels if self.of_level is self.level_of else self.of_level[levels]
+
+    def levels(self, codes: Codes) -> Codes:
+        """The opposite of :meth:`codes`."""
+        return codes if self.of_level is self.level_of else self.level_of[codes]
+
 
 @dataclass(frozen=True, eq=False)
 class Levels:
@@ -92,8 +100,8 @@ class EncodedVariable:
         One or two.
     plain : bool
         Whether the numeric part holds the numbers as they are, so that new ones can be written.
-    distinct : Distinct
-        The values' type and labels, to read releases.
+    label : str
+        What the file is called.
     declared : Variable
         What the file declares of the column.
     """
@@ -105,7 +113,7 @@ class EncodedVariable:
     n_levels: int
     parts: tuple[ModelledPart, ...]
     plain: bool
-    distinct: Distinct
+    label: str
     declared: Variable
 
     @property
@@ -117,6 +125,12 @@ class EncodedVariable:
     def numeric(self) -> ModelledPart | None:
         """The numeric part, if there is one."""
         return self.parts[-1] if self.parts[-1].column.kind == "numeric" else None
+
+    @cached_property
+    def distinct(self) -> Distinct:
+        """One record per value, to read releases."""
+        places = np.arange(len(self.values), dtype=np.int32)
+        return classified(Distinct(self.label, self.name, "empty", self.values, places))
 
     @cached_property
     def counts(self) -> NDArray[np.int64]:
@@ -173,8 +187,7 @@ class EncodedVariable:
         """The parts of records given by their levels."""
         columns = []
         for part in self.parts:
-            codes = levels.codes if part.of_level is part.level_of else part.of_level[levels.codes]
-            column = part.column
+            codes, column = part.codes(levels.codes), part.column
             if column.kind == "numeric" and levels.new is not None and column.values is not None:
                 numbers = np.where(np.isnan(levels.new), column.values[codes], levels.new)
                 columns.append(Column.from_values(numbers, name=part.name))
@@ -186,7 +199,7 @@ class EncodedVariable:
         """Levels of records given by their parts; the opposite of :meth:`columns`."""
         first = self.parts[0]
         if first.column.kind != "numeric":
-            codes = columns[0].codes if first.of_level is first.level_of else first.level_of[columns[0].codes]
+            codes = first.levels(columns[0].codes)
             if len(self.parts) == 1:
                 return Levels(codes)
             observed = codes < 0
@@ -199,7 +212,7 @@ class EncodedVariable:
         part = self.parts[-1]
         own, values = part.column.values, column.values
         if own is None or values is None or values is own:
-            return Levels(column.codes if part.of_level is part.level_of else part.level_of[column.codes])
+            return Levels(part.levels(column.codes))
         numbers = values if not self.plain or self.decimals is None else np.round(values, self.decimals)
         position = _nearest(own, numbers, part.level_of >= 0)
         codes = part.level_of[position][column.codes]
