@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import re
 import subprocess
@@ -72,6 +73,16 @@ def test_names_are_listed_before_they_are_loaded():
 
 def test_table_measures_load_no_compiler():
     assert fresh("import sys, unveil; unveil.identity; print('numba' in sys.modules)").strip() == "False"
+
+
+def test_no_module_imports_the_package_that_it_is_part_of():
+    source = ROOT / "src" / "unveil"
+    rooms = {path.stem for path in source.iterdir()}
+    for path in sorted(source.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [name.name for name in node.names] if isinstance(node, ast.Import | ast.ImportFrom) else []
+            assert not isinstance(node, ast.Import) or "unveil" not in names, path
+            assert not isinstance(node, ast.ImportFrom) or node.module != "unveil" or set(names) <= rooms, path
 
 
 def test_what_does_not_exist_is_said_to_be_missing():

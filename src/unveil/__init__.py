@@ -17,6 +17,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilError, UnveilWarning
+from unveil.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from unveil import simulate
@@ -30,8 +31,6 @@ if TYPE_CHECKING:
     from unveil.columns import Pair
     from unveil.files import Schema, Variable, read, read_schema
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
-
-__version__ = "0.1.0"
 
 __all__ = [
     "Assessment",

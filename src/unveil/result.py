@@ -1,12 +1,12 @@
-"""What all results share: frames in the flavour that came in, and tables of text."""
+"""What all results share: how they are shown, frames in the flavour that came in, and tables of text."""
 
 from __future__ import annotations
 
 import importlib.util
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
 import pyarrow as pa
 
@@ -14,9 +14,40 @@ from unveil.errors import CallError, MissingPackageError
 from unveil.files.source import Flavour
 from unveil.printable import one_line, printable
 
-__all__ = ["frame", "number", "paragraph", "text_table", "warnings_in_words", "without_nan"]
+__all__ = ["Result", "drawer", "frame", "number", "paragraph", "text_table", "warnings_in_words", "without_nan"]
 
 _FLAVOURS = ("pandas", "polars", "arrow")
+
+
+class Result:
+    """What all results share; each is a frozen dataclass, or a sequence of such.
+
+    A result is put into words and drawn by the room ``unveil.show``, which knows the results; they know of it only the
+    names of functions.
+    """
+
+    _words: ClassVar[str]
+    """The function of ``unveil.show`` that says it all as text; see :func:`drawer`."""
+
+    def __str__(self) -> str:
+        return printable(drawer(self._words)(self))
+
+    __repr__ = __str__
+
+
+def drawer(name: str) -> Callable[..., Any]:
+    """The function that draws a result or puts it into words, by its path in the room ``unveil.show``.
+
+    It is loaded when it is first asked for: measuring loads nothing that draws, and no result imports what shows it.
+
+    Examples
+    --------
+    >>> drawer("plots.axes.as_written")("cost in $")
+    'cost in \\\\$'
+    """
+    module, _, function = name.rpartition(".")
+    found: Callable[..., Any] = getattr(importlib.import_module(f"unveil.show.{module}"), function)
+    return found
 
 
 def frame(columns: Mapping[str, Any], flavour: Flavour) -> Any:

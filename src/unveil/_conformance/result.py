@@ -12,7 +12,7 @@ from unveil._conformance.desiderata import DESIDERATA, PUBLISHED
 from unveil._conformance.measures import Measure
 from unveil._conformance.world import Trial
 from unveil.files.source import Flavour
-from unveil.result import frame, paragraph, text_table
+from unveil.result import Result, drawer, frame
 
 __all__ = ["Conformance", "Reading"]
 
@@ -65,8 +65,8 @@ class Reading:
         return f"{self.trial}: {one} at {first}, {other} at {second} (± {self.margin:.3f})"
 
 
-@dataclass(frozen=True)
-class Conformance:
+@dataclass(frozen=True, repr=False)
+class Conformance(Result):
     """Measures of disclosure risk against the desiderata D1 to D5.
 
     Attributes
@@ -82,6 +82,8 @@ class Conformance:
     warnings
         None: the worlds are made for the trials, and hold nothing that deserves a look.
     """
+
+    _words = "words.conformance.conformance"
 
     measures: tuple[Measure, ...]
     trials: tuple[Trial, ...]
@@ -152,32 +154,7 @@ class Conformance:
 
     def plot(self, trial: str | None = None, axes: Any = None) -> Any:
         """Draw what the measures read along the worlds: of one trial on one axes, or of all on a grid."""
-        from unveil.show.plots.conformance import plot_trials
-
-        return plot_trials(self, trial, axes)
-
-    def __str__(self) -> str:
-        rows = [[m.name, *(self.cell(m.name, name) for name in self.desiderata)] for m in self.measures]
-        broken = [
-            f"{m.name} {name}\n" + "\n".join(f"    {e}" for e in self.breaking(m.name, name))
-            for m in self.measures
-            for name in self.desiderata
-            if self.breaking(m.name, name)
-        ]
-        words = [f"{name}, {DESIDERATA[name]}." for name in self.desiderata]
-        return "\n\n".join(
-            part
-            for part in (
-                f"{len(self.trials)} trials, every world drawn {self.replicates} times; fail 1/2: one of two trials "
-                "failed",
-                text_table(["measure", *self.desiderata], rows),
-                "Broken by" if broken else "",
-                "\n".join(broken),
-                paragraph(*words, "Not shown: how measures do elsewhere. A world can break a measure; to hold in all "
-                          "of these proves nothing of others."),
-            )
-            if part
-        )  # fmt: skip
+        return drawer("plots.conformance.plot_trials")(self, trial, axes)
 
     def cell(self, measure: str, desideratum: str) -> str:
         """A cell of the table: the verdict, and how many of how many trials failed."""

@@ -17,22 +17,21 @@ from numpy.typing import NDArray
 from scipy.special import ndtri
 
 from unveil._membership.infer import membership
-from unveil._membership.largest import Largest, best_by_lot, contributions, largest_of
+from unveil._membership.largest import Largest, contributions, largest_of
 from unveil._membership.result import Membership
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError
 from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.result import Result, drawer, frame
 from unveil.stats.roc import FPRS, RocFigures
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
 
 __all__ = ["MembershipOfSynthesizer", "membership_synthesizer"]
 
 
-@dataclass(frozen=True)
-class MembershipOfSynthesizer:
+@dataclass(frozen=True, repr=False)
+class MembershipOfSynthesizer(Result):
     """Membership inference against a synthesizer, over random halves.
 
     Attributes
@@ -55,6 +54,8 @@ class MembershipOfSynthesizer:
     warnings
         What deserves a look in the file, and in any run.
     """
+
+    _words = "words.membership.of_synthesizer"
 
     runs: tuple[Membership, ...]
     attacks: tuple[str, ...]
@@ -103,52 +104,7 @@ class MembershipOfSynthesizer:
 
     def plot(self, ax: Any = None) -> Any:
         """ROC curves of every run on logarithmic axes; needs matplotlib."""
-        from unveil.show.plots.membership import plot_runs
-
-        return plot_runs(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        header = ["attack", "AUC", f"{100 * self.level:g} % interval, repeated fits", "sd of runs",
-                  *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]  # fmt: skip
-        rows: list[list[float | str | None]] = [
-            ["by lot", number(0.5, 3), "", "", *(f"{100 * fpr:g} %" for fpr in FPRS)]
-        ]
-        for name in self.attacks:
-            low, high = self.auc_interval[name]
-            ends = "-" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
-            hits = ["-" if math.isnan(hit) else f"{100 * hit:.1f} %" for hit in self.tpr[name]]
-            rows.append([name, number(self.auc[name], 3), ends, number(self.auc_sd[name], 3), *hits])
-        inside, outside = (
-            float(np.mean([getattr(run.copies_together, group) for run in self.runs]))
-            for group in ("members", "held_out")
-        )
-        reasons = {f"{name}: {one.undefined}" for run in self.runs for name, one in run.together.items()
-                   if one.undefined}  # fmt: skip
-        return "\n".join(
-            [
-                paragraph(
-                    f"Membership inference against a synthesizer: {self.n} records in random halves, {len(self.runs)}",
-                    "releases, each made from one half.",
-                ),
-                "",
-                text_table(header, rows),
-                "",
-                paragraph(
-                    "AUC: how often, of a record that was used and one that was not, the right one is named;",
-                    f"by lot 0.5{best_by_lot(self.largest, self.attacks)}. Of 100 records that were used",
-                    f"{inside:.1f} are repeated in all columns, of others {outside:.1f}.",
-                ),
-                *(paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)),
-                paragraph(
-                    "It does NOT show that no attack works, nor what a fit to all records would show: with twice as",
-                    "many records each counts for less. Runs share records; the interval takes them for the same.",
-                ),
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
+        return drawer("plots.membership.plot_runs")(self, ax=ax)
 
 
 def membership_synthesizer(

@@ -9,13 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._membership.largest import Largest, best_by_lot
+from unveil._membership.largest import Largest
 from unveil._membership.records import AttackedRecords
 from unveil.errors import CallError
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.stats import called
+from unveil.result import Result, drawer, frame
 from unveil.stats.roc import FPRS, RocFigures
 
 __all__ = ["ALL", "NAMES", "Copies", "Membership"]
@@ -43,8 +41,8 @@ class Copies:
         return {n: list(v) if isinstance(v, tuple) else v for n, v in vars(self).items()}
 
 
-@dataclass(frozen=True)
-class Membership:
+@dataclass(frozen=True, repr=False)
+class Membership(Result):
     """How well it can be told from a release whose records it was made from.
 
     Attributes
@@ -77,6 +75,8 @@ class Membership:
     warnings
         What deserves a look in the files.
     """
+
+    _words = "words.membership.attacks"
 
     columns: tuple[str, ...]
     attacks: tuple[str, ...]
@@ -187,108 +187,5 @@ class Membership:
 
     def plot(self, ax: Any = None, *, release: int | None = None) -> Any:
         """ROC curves of the attacks on logarithmic axes; needs matplotlib."""
-        from unveil.show.plots.membership import plot_roc
-
         scores = self._scores[self._position(release)]
-        return plot_roc(self, scores, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        header = [
-            "release",
-            "attack",
-            "AUC",
-            called("release", self.level),
-            *(f"TPR at {100 * fpr:g} %" for fpr in FPRS),
-        ]
-        rows: list[list[float | str | None]] = [
-            ["none", "by lot", number(0.5, 3), "", *(f"{100 * fpr:g} %" for fpr in FPRS)]
-        ]
-        for label, figures in self._listed():
-            rows += [[label, name, *_printed(one)] for name, one in figures.items()]
-        drawn = [
-            f"{n} of {of} {what}"
-            for n, of, what in zip(
-                self.n_attacked, (self.n_members, self.n_held_out), ("members", "held-out records"), strict=True
-            )
-            if n < of
-        ]
-        return "\n".join(
-            [
-                paragraph(
-                    f"Membership inference: {self.n_members} members ({self.label_original}), {self.n_held_out} "
-                    f"held-out records ({self.label_held_out}), {len(self.columns)} columns: {', '.join(self.columns)}."
-                ),
-                *([f"Drawn at random: {' and '.join(drawn)}."] if drawn else []),
-                "",
-                text_table(header, rows),
-                "",
-                *_sentences(self),
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
-
-
-def _printed(one: RocFigures) -> list[float | str | None]:
-    hits = [
-        "-" if hit != hit else f"{100 * hit:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
-        for hit, (low, high) in zip(one.tpr, one.tpr_interval, strict=True)
-    ]
-    low, high = one.auc_interval
-    return [number(one.auc, 3), "-" if one.undefined else f"{low:.3f} to {high:.3f}", *hits]
-
-
-def _sentences(found: Membership) -> list[str]:
-    copies = found.copies_together
-    what = found.labels[0] if len(found.labels) == 1 else "one of the releases"
-    reasons = {f"{name}: {one.undefined}" for _, figures in found._listed() for name, one in figures.items()
-               if one.undefined}  # fmt: skip
-    best = found.largest.attack
-    lines = [
-        paragraph(
-            f"AUC: of two records, one of them a member, the best attack ({best}: {NAMES[best]}) names the right one "
-            f"{100 * found.auc:.1f} times in 100; by lot it is 50{best_by_lot(found.largest, found.attacks)}.",
-            "TPR: how many of 100 members are found when that share of the others is taken for members.",
-        )
-        if not np.isnan(found.auc)
-        else paragraph("No attack could be made."),
-        paragraph(
-            f"Copies: {copies.members:.1f} of 100 members are records that {what} repeats in all columns",
-            f"({called('release', found.level)}: {_ends(copies.members_interval)}); of 100 held-out records",
-            f"{copies.held_out:.1f} ({_ends(copies.held_out_interval)}).",
-        ),
-    ]
-    lines += [_too_few(name, one) for name, one in found.together.items() if not one.undefined and np.isnan(one.tpr[0])]
-    if {"density", "classifier"} & {name for name, one in found.together.items() if not one.undefined}:
-        lines.append(
-            paragraph(
-                "Half of the held-out records stand for the population and are not scored by density; they and half of",
-                "the members train the classifier, which scores the other halves.",
-            )
-        )
-    lines += [paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)]
-    if set(found.confirmed) != set(found.labels):
-        lines.append(
-            "That the held-out records were never seen is what you said; no provenance file confirms the original."
-        )
-    lines.append(
-        paragraph(
-            "It does NOT show that no attack works: an AUC of 0.5 is that of these attacks, on average over records. "
-            "Single records may stand out, and whoever knows the synthesizer can do better."
-        )
-    )
-    return lines
-
-
-def _too_few(name: str, one: RocFigures) -> str:
-    few = [f"{100 * fpr:g} %" for fpr, hits in zip(FPRS, one.tpr, strict=True) if np.isnan(hits)]
-    return paragraph(
-        f"TPR at {' and '.join(few)} is not defined for {name}: of {one.n[1]} held-out records not one may be taken",
-        "for a member.",
-    )
-
-
-def _ends(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.1f} to {interval[1]:.1f}"
+        return drawer("plots.membership.plot_roc")(self, scores, ax=ax)

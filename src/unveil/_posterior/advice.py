@@ -22,8 +22,7 @@ from unveil.errors import CallError, UnveilWarning
 from unveil.files.distinct import python_values
 from unveil.files.source import Flavour
 from unveil.limits import exceeds, reaches
-from unveil.printable import commands_shown
-from unveil.result import frame, paragraph, text_table
+from unveil.result import Result, drawer, frame
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import rows_of, value_order
 
@@ -60,8 +59,8 @@ class AdviceRow:
     share_certain: float
 
 
-@dataclass(frozen=True)
-class Advice:
+@dataclass(frozen=True, repr=False)
+class Advice(Result):
     """Settings side by side, for the records at risk.
 
     Attributes
@@ -79,6 +78,8 @@ class Advice:
     warnings
         Those of the result that is advised on.
     """
+
+    _words = "words.posterior.advice"
 
     n_at_risk: int
     n_looked_at: int
@@ -121,42 +122,7 @@ class Advice:
         CallError
             If the setting was not tried.
         """
-        from unveil.show.plots.posterior import plot_advice
-
-        if setting not in {row.setting for row in self.rows}:
-            raise CallError(f"{setting!r} was not tried; there is {', '.join(sorted({r.setting for r in self.rows}))}")
-        return plot_advice(self, setting, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        structures = tuple(self.rows[0].mean_posterior)
-        rows: list[list[float | str | None]] = [
-            [f"{row.setting} {row.value}".strip(), *(row.mean_posterior[name] for name in structures),
-             100 * row.still_at_risk, 100 * row.share_certain]
-            for row in self.rows
-        ]  # fmt: skip
-        looked = "all" if self.n_looked_at == self.n_at_risk else f"{self.n_looked_at}"
-        return "\n".join(
-            [
-                f"{self.n_at_risk} records at risk (normalised gain above {self.threshold}), {looked} worked out anew",
-                "",
-                text_table(
-                    ["setting", *(f"posterior, {name}" for name in structures), "% still at risk", "% certain"],
-                    rows,
-                    digits=3,
-                ),
-                "",
-                paragraph(
-                    f"Mean probability of the true value over the records at risk; beforehand "
-                    f"{self.rows[0].mean_prior:.3f}. The records were picked by what the files at hand tell; compare "
-                    "new settings with files drawn anew with the same settings. Each was fitted, released and weighed "
-                    "once; the release drawn is one of many. Not shown: what a setting costs in utility."
-                ),
-                *(paragraph(f"Not worked out: {text}.") for text in self.left_out),
-            ]
-        )
-
-    __repr__ = __str__
+        return drawer("plots.posterior.plot_advice")(self, setting, ax=ax)
 
 
 def advise(
@@ -325,13 +291,11 @@ class _Asker:
 
     def posterior(self, pair: Pair, synthesizer: CartSynthesizer) -> PosteriorRisk:
         """The posterior of the records."""
-        from unveil._posterior.call import posterior
-
         names = set(self.risk.structures)
         structure: Any = "both" if names == {"fixed", "exact"} else self.risk.structures[-1]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnveilWarning)
-            return posterior(
+            return self.risk._posterior(
                 pair, synthesizer, target=self.risk.target, known=self.risk.known, prior=self.prior,
                 structure=structure, records=self.chosen, withheld=self.risk.withheld, check_settings=False,
             )  # fmt: skip

@@ -8,6 +8,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal
 
+from unveil._posterior.advice import advise
 from unveil._posterior.checked_options import CheckedOptions, make_setting
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.fingerprint import fingerprint
@@ -189,6 +190,7 @@ def posterior(
         _weighed=tuple(outcomes),
         _pair=pair,
         _label_of=study.label_of,
+        _posterior=posterior,
         _again=_advisor(setting) if isinstance(setting.synthesizer, CartSynthesizer) else None,
     )
 
@@ -207,8 +209,6 @@ def _shown(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
 
 def _advisor(setting: CheckedOptions) -> Callable[..., Any]:
     def again(risk: PosteriorRisk, **settings: Any) -> Any:
-        from unveil._posterior.advice import advise
-
         return advise(setting.pair, setting.synthesizer, risk, prior=setting.prior, **settings)
 
     return again

@@ -10,16 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.printable import commands_shown
-from unveil.result import paragraph, text_table
+from unveil.result import Result
 
 __all__ = ["CrossTable", "flags_of"]
 
 Flags = NDArray[np.bool_]
 
 
-@dataclass(frozen=True)
-class CrossTable:
+@dataclass(frozen=True, repr=False)
+class CrossTable(Result):
     """Records at risk against the flags of another measure.
 
     Attributes
@@ -31,6 +30,8 @@ class CrossTable:
     both, only_posterior, only_flag, neither
         Numbers of records.
     """
+
+    _words = "words.posterior.cross_table"
 
     name: str
     threshold: float
@@ -52,21 +53,6 @@ class CrossTable:
             "only_flag": self.only_flag, "neither": self.neither,
             "missed": self.missed if self.both + self.only_posterior else None,
         }  # fmt: skip
-
-    @commands_shown
-    def __str__(self) -> str:
-        table = text_table(
-            ["records", f"{self.name} yes", f"{self.name} no"],
-            [["at risk", self.both, self.only_posterior], ["not at risk", self.only_flag, self.neither]],
-        )
-        if self.both + self.only_posterior == 0:
-            return f"{table}\n" + paragraph(f"No record has a normalised gain above {self.threshold}.")
-        return f"{table}\n" + paragraph(
-            f"Of the records with normalised gain above {self.threshold}, {100 * self.missed:.0f} % are missed by "
-            f"{self.name}."
-        )
-
-    __repr__ = __str__
 
 
 def flags_of(flags: Any, releases: Sequence[int], n: int) -> tuple[Flags, str]:

@@ -6,10 +6,10 @@ import hashlib
 
 import numpy as np
 
-import unveil
 from unveil._posterior.checked_options import CheckedOptions
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.synthesis.settings import identity_of, in_plain_words
+from unveil.version import __version__
 
 __all__ = ["fingerprint"]
 
@@ -26,7 +26,7 @@ def fingerprint(setting: CheckedOptions, chain: TreeSequence) -> str:
             values.update(np.ascontiguousarray(codes).tobytes())
         values.update(repr([part.of_level.tolist() for part in variable.parts]).encode())
     asked = {
-        "version": unveil.__version__,
+        "version": __version__,
         "targets": setting.targets,
         "known": setting.known,
         "structures": setting.structures,

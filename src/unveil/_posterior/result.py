@@ -20,8 +20,7 @@ from unveil.errors import CallError
 from unveil.files.distinct import level_text
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
-from unveil.printable import commands_shown
-from unveil.result import frame
+from unveil.result import Result, drawer, frame
 
 __all__ = ["DONOR_SHARES", "PosteriorRisk"]
 
@@ -31,8 +30,8 @@ DONOR_SHARES = "donor shares of sequential CART"
 """How the likelihood is found where trees can be walked."""
 
 
-@dataclass(frozen=True)
-class PosteriorRisk:
+@dataclass(frozen=True, repr=False)
+class PosteriorRisk(Result):
     """Bayesian disclosure risk of a target: what an intruder believes who knows all but some values of one record.
 
     Attributes
@@ -77,6 +76,8 @@ class PosteriorRisk:
         What deserves a look.
     """
 
+    _words = "words.posterior.in_words"
+
     target: tuple[str, ...]
     known: tuple[str, ...]
     structures: tuple[str, ...]
@@ -100,6 +101,7 @@ class PosteriorRisk:
     _weighed: tuple[Mapping[str, Posteriors], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
     _label_of: Callable[[int], object] = field(repr=False, compare=False)
+    _posterior: Callable[..., PosteriorRisk] = field(repr=False, compare=False)
     _again: Callable[..., Any] | None = field(repr=False, compare=False, default=None)
 
     @property
@@ -321,25 +323,13 @@ class PosteriorRisk:
 
     def plot(self, kind: Literal["records", "gain"] = "records", ax: Any = None) -> Any:
         """Posterior against prior per record, or a histogram of the gain; needs matplotlib."""
-        from unveil.show.plots.posterior import plot_gain, plot_records
-
-        if kind not in ("records", "gain"):
-            raise CallError(f"kind must be 'records' or 'gain', not {kind!r}")
-        return (plot_records if kind == "records" else plot_gain)(self, ax=ax)
+        return drawer("plots.posterior.plot")(self, kind, ax=ax)
 
     def _texts(self, values: NDArray[np.int64]) -> list[str]:
         known: dict[int, str] = {}
         for value in np.unique(values):
             known[int(value)] = _text(self._label_of(int(value)))
         return [known[int(value)] for value in values]
-
-    @commands_shown
-    def __str__(self) -> str:
-        from unveil.show.words.posterior import in_words
-
-        return in_words(self, len(self._pair.original.names))
-
-    __repr__ = __str__
 
 
 def _text(value: object) -> str:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unveil._rapid.problem import AttackRecords, Inferred, Problem, infer
 from unveil._rapid.scores import categorical_score, class_shares, prediction_error
 from unveil._rapid.threshold import Distribution, RiskThreshold
-from unveil.models.learners import Attacker, Predictor, TrainingTarget, fit_attacker
+from unveil.models.learners import Attacker, Predictor, fit_attacker, fold_of
 
 __all__ = ["Attack", "Runner"]
 
@@ -185,14 +185,3 @@ class Runner:
 
     def _stream(self, *place: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.seed, spawn_key=place)
-
-
-def fold_of(target: TrainingTarget, folds: int, seed: np.random.SeedSequence) -> NDArray[np.intp]:
-    """The fold of every record: of equal size, and within each class as equal as can be."""
-    rng = np.random.default_rng(seed)
-    order = rng.permutation(len(target.y))
-    if target.n_classes is not None:
-        order = order[np.argsort(target.y[order], kind="stable")]
-    fold = np.empty(len(order), dtype=np.intp)
-    fold[order] = np.arange(len(order)) % folds
-    return fold

@@ -14,9 +14,7 @@ from unveil._rapid.problem import AttackRecords, infer
 from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.models.features import Design, Key, KeyTable
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.stats import called
+from unveil.result import Result, drawer, frame
 
 __all__ = ["Attribution", "Coefficient", "attribute_flags", "flag_regression"]
 
@@ -40,8 +38,8 @@ class Coefficient:
     n: int
 
 
-@dataclass(frozen=True)
-class Attribution:
+@dataclass(frozen=True, repr=False)
+class Attribution(Result):
     """Which keys put persons at risk, in one attack.
 
     Attributes
@@ -66,6 +64,8 @@ class Attribution:
     warnings
         Those of the measure.
     """
+
+    _words = "words.rapid.attribution"
 
     target: str
     attacker: str
@@ -116,41 +116,7 @@ class Attribution:
 
     def plot(self, ax: Any = None) -> Any:
         """Coefficients with their intervals; needs matplotlib."""
-        from unveil.show.plots.rapid import plot_attribution
-
-        return plot_attribution(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        rows: list[list[float | str | None]] = [
-            [c.key, "per sd" if c.level is None else f"{c.level}" + (f" vs {c.reference}" if c.reference else ""),
-             str(c.n), number(c.estimate), f"{c.low:.2f} to {c.high:.2f}"]
-            for c in self.coefficients
-        ]  # fmt: skip
-        importance: list[list[float | str | None]] = [
-            [i["key"], number(i["score"], 3), number(i["rate"], 3)]
-            for i in sorted(self.importance, key=lambda i: -i["score"])
-        ]
-        return "\n".join(
-            [
-                f"Attribution: {self.n_at_risk} of {self.n} records at risk of inference of {self.target!r} "
-                f"({self.attacker}, {self.release})",
-                "",
-                text_table(["key", "level", "n", "log odds", called("release", self.level)], rows),
-                "",
-                text_table(["key permuted", "loss of score", "loss of rate"], importance),
-                "",
-                paragraph(
-                    "Log odds of being at risk, all keys together; 0 is no difference. Below: what the attacker loses",
-                    "when a key is permuted among records.",
-                    *(["Some level decides the flag alone: its coefficient is as large as a weak prior lets it be."]
-                      * self.separated),
-                ),
-                *warnings_in_words(self.warnings),
-            ]
-        )  # fmt: skip
-
-    __repr__ = __str__
+        return drawer("plots.rapid.plot_attribution")(self, ax=ax)
 
 
 def flag_regression(x: Floats, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:

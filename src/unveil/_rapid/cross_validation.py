@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from unveil._rapid.attack import fold_of
 from unveil._rapid.problem import TargetKind
 from unveil._rapid.rapid import rapid
 from unveil.columns.harmonise import own_levels
@@ -25,9 +24,8 @@ from unveil.files.distinct import distinct_values
 from unveil.files.nearest import near_matches
 from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar, Source
-from unveil.models.learners import TrainingTarget, resolve
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
+from unveil.models.learners import TrainingTarget, fold_of, resolve
+from unveil.result import Result, drawer, frame
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
 
 __all__ = ["RapidCV", "rapid_synthesizer_cv"]
@@ -35,8 +33,8 @@ __all__ = ["RapidCV", "rapid_synthesizer_cv"]
 _LEVEL = 0.95
 
 
-@dataclass(frozen=True)
-class RapidCV:
+@dataclass(frozen=True, repr=False)
+class RapidCV(Result):
     """RAPID of a synthesizer, of held-out persons and of those whose records were used.
 
     Attributes
@@ -58,6 +56,8 @@ class RapidCV:
     warnings
         What deserves a look in the file, and in any fold.
     """
+
+    _words = "words.rapid.cross_validation"
 
     keys: tuple[str, ...]
     target: str
@@ -95,39 +95,7 @@ class RapidCV:
 
     def plot(self, ax: Any = None) -> Any:
         """Held-out and in-sample rate of every fold; needs matplotlib."""
-        from unveil.show.plots.rapid import plot_cross_validation
-
-        return plot_cross_validation(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        rows: list[list[float | str | None]] = [
-            [str(i), number(a, 3), number(b, 3)]
-            for i, (a, b) in enumerate(zip(self.held_out, self.in_sample, strict=True), start=1)
-        ]
-        rows.append(["mean", number(self.mean, 3), number(self.in_sample_mean, 3)])
-        rows.append(["sd", number(self.sd, 3), number(self.in_sample_sd, 3)])
-        low, high = self.interval
-        inside = self.inclusion_interval
-        return "\n".join(
-            [
-                f"RAPID of a synthesizer: {self.target!r} from {', '.join(self.keys)}; {self.n} records, "
-                f"{len(self.held_out)} folds, {', '.join(self.attackers)}",
-                "",
-                text_table(["fold", "held out", "in sample"], rows),
-                "",
-                paragraph(
-                    f"Of 100 records that were NOT used, {100 * self.mean:.1f} (95 % interval,",
-                    f"repeated fits: {100 * low:.1f} to {100 * high:.1f}) have their target inferred;",
-                    f"of those that were used {100 * self.in_sample_mean:.1f}.",
-                    f"Inclusion adds {100 * self.inclusion:.1f}",
-                    f"({100 * inside[0]:.1f} to {100 * inside[1]:.1f}): folds share records, so intervals are rough.",
-                ),
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
+        return drawer("plots.rapid.plot_cross_validation")(self, ax=ax)
 
 
 def rapid_synthesizer_cv(

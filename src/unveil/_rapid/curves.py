@@ -16,8 +16,7 @@ from unveil._rapid.resampling import Resampled
 from unveil._rapid.threshold import Distribution
 from unveil.errors import CallError
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame, number, text_table, warnings_in_words
+from unveil.result import Result, drawer, frame
 from unveil.stats import Kind, checked_kind
 
 __all__ = ["CurveLine", "RapidCurve", "rapid_curve"]
@@ -45,8 +44,8 @@ class CurveLine:
     ceiling: Floats | None
 
 
-@dataclass(frozen=True, eq=False)
-class RapidCurve:
+@dataclass(frozen=True, eq=False, repr=False)
+class RapidCurve(Result):
     """Share of persons at risk over a grid of thresholds: never rising in tau, never falling in epsilon.
 
     Attributes
@@ -66,6 +65,8 @@ class RapidCurve:
     warnings
         Those of the measure.
     """
+
+    _words = "words.rapid.curve"
 
     target: str
     symbol: str
@@ -117,30 +118,7 @@ class RapidCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """The curves with their bands, the null and the ceiling; needs matplotlib."""
-        from unveil.show.plots.rapid import plot_curve
-
-        return plot_curve(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        many = len(self.lines) > 1
-        header = [self.symbol]
-        for line in self.lines:
-            header.append(" ".join(filter(None, (line.attacker, line.release, line.group))) if many else "rate")
-        first = self.lines[0]
-        beside = [] if many or first.null_mean is None else ["null", "null 95 %"]
-        rows: list[list[float | str | None]] = []
-        for i, threshold in enumerate(self.thresholds):
-            row: list[float | str | None] = [f"{threshold:g}", *(number(float(line.rate[i]), 3) for line in self.lines)]
-            if beside and first.null_mean is not None and first.null_95 is not None:
-                row += [number(float(first.null_mean[i]), 3), number(float(first.null_95[i]), 3)]
-            rows.append(row)
-        return "\n".join(
-            [f"Share of records at risk of inference of {self.target!r}", "", text_table([*header, *beside], rows),
-             *warnings_in_words(self.warnings)]
-        )  # fmt: skip
-
-    __repr__ = __str__
+        return drawer("plots.rapid.plot_curve")(self, ax=ax)
 
 
 def rapid_curve(

@@ -1,65 +1,23 @@
-"""A result of inference as plain values: what JSON files and reports are made from."""
+"""An attack as plain values: what JSON files and reports are made from."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from unveil._rapid.attack import Attack
+from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.attribution import attribute_flags
 from unveil._rapid.groups import group_rates, worst_groups
 
-if TYPE_CHECKING:
-    from unveil._rapid.result import Rapid
-
-__all__ = ["attack_document", "plain", "rapid_document", "rows_of"]
-
-
-def rapid_document(
-    result: Rapid, attacks: Sequence[Mapping[str, Any]], *, intervals: Mapping[str, Any],
-    curve: Mapping[str, Any] | None,
-) -> dict[str, Any]:  # fmt: skip
-    """All of a result; the keys are listed at :meth:`Rapid.to_dict`."""
-    document = {
-        "keys": result.keys,
-        "target": result.target,
-        "kind": result.kind,
-        "scoring": result.scoring,
-        "symbol": result.symbol,
-        "threshold": result.threshold,
-        result.symbol: result.threshold,
-        "attackers": result.attackers,
-        "labels": result.labels,
-        "releases": result.releases,
-        "mean": result.mean,
-        "worst": result.worst,
-        "sd": result.sd,
-        "each": result.each,
-        "attacks": attacks,
-        "intervals_of_mean": intervals,
-        "baseline": result.baseline,
-        "n_original": result.n_original,
-        "n_counted": result.n_counted,
-        "n_synthetic": result.n_synthetic,
-        "permutations": result.permutations,
-        "seed": result.seed,
-        "notes": result.notes,
-        "unmatched": result.unmatched,
-        "warnings": result.warnings,
-    }
-    if curve is not None:
-        document["curve"] = curve
-    found: dict[str, Any] = plain(document)
-    return found
+__all__ = ["attack_document", "plain", "rows_of"]
 
 
 def attack_document(
-    result: Rapid, run: Attack, figures: Mapping[str, Any], intervals: Mapping[str, Any], *, by: Sequence[str],
+    run: Attack, runner: Runner, figures: Mapping[str, Any], intervals: Mapping[str, Any], *, by: Sequence[str],
     attribution: bool,
 ) -> dict[str, Any]:  # fmt: skip
     """One attacker on one release: its figures, intervals and groups."""
-    runner = result.runner
     problem = runner.problem
     classes = None if problem.classes is None else group_rates(run, runner, problem.target)
     if classes is not None:

@@ -7,15 +7,15 @@ from typing import Any, overload
 
 from unveil._rapid.result import Rapid
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame
-from unveil.show.words.rapid import several_targets
+from unveil.result import Result, drawer, frame
 
 __all__ = ["Rapids"]
 
 
-class Rapids(Sequence[Rapid]):
+class Rapids(Sequence[Rapid], Result):
     """RAPID of several targets inferred from the same keys; a sequence of :class:`Rapid`."""
+
+    _words = "words.rapid.several_targets"
 
     def __init__(self, results: Sequence[Rapid], said: Sequence[str] = ()):
         self._results = tuple(results)
@@ -58,12 +58,4 @@ class Rapids(Sequence[Rapid]):
 
     def plot(self, ax: Any = None) -> Any:
         """Per target a dot for the rate, with its null and ceiling; needs matplotlib."""
-        from unveil.show.plots.rapid import plot_targets
-
-        return plot_targets(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        return several_targets(self)
-
-    __repr__ = __str__
+        return drawer("plots.rapid.plot_targets")(self, ax=ax)

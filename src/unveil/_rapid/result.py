@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.attribution import Attribution, attribute_flags
 from unveil._rapid.curves import RapidCurve, rapid_curve
-from unveil._rapid.document import attack_document, rapid_document
+from unveil._rapid.document import attack_document, plain
 from unveil._rapid.figures import attack_figures, attack_intervals, over_margin, rate_interval
 from unveil._rapid.groups import group_rates, person_columns, worst_groups
 from unveil._rapid.process import process_intervals
@@ -23,9 +23,7 @@ from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame
-from unveil.show.words.rapid import one_target
+from unveil.result import Result, drawer, frame
 from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, checked_level, over_null
 
 __all__ = ["Rapid"]
@@ -34,8 +32,8 @@ Floats = NDArray[np.float64]
 Intervals = dict[str, tuple[float, float]]
 
 
-@dataclass(frozen=True)
-class Rapid:
+@dataclass(frozen=True, repr=False)
+class Rapid(Result):
     """What models trained on one or more releases infer about the target of real persons.
 
     Attributes
@@ -72,6 +70,8 @@ class Rapid:
     runs, runner
         The attacks as they were run, and what was asked for.
     """
+
+    _words = "words.rapid.one_target"
 
     keys: tuple[str, ...]
     target: str
@@ -226,11 +226,38 @@ class Rapid:
         """
         columns = (by,) if isinstance(by, str) else tuple(by)
         attacks = [
-            attack_document(self, run, figures, intervals, by=columns, attribution=attribution)
+            attack_document(run, self.runner, figures, intervals, by=columns, attribution=attribution)
             for run, figures, intervals in zip(self.runs, self.attacks, self.intervals(), strict=True)
         ]
-        both: dict[str, Any] = {kind: self.interval(kind).to_dict() for kind in OVER}
-        return rapid_document(self, attacks, intervals=both, curve=self.curve().to_dict() if curve else None)
+        document = {
+            "keys": self.keys,
+            "target": self.target,
+            "kind": self.kind,
+            "scoring": self.scoring,
+            "symbol": self.symbol,
+            "threshold": self.threshold,
+            self.symbol: self.threshold,
+            "attackers": self.attackers,
+            "labels": self.labels,
+            "releases": self.releases,
+            "mean": self.mean,
+            "worst": self.worst,
+            "sd": self.sd,
+            "each": self.each,
+            "attacks": attacks,
+            "intervals_of_mean": {kind: self.interval(kind).to_dict() for kind in OVER},
+            "baseline": self.baseline,
+            "n_original": self.n_original,
+            "n_counted": self.n_counted,
+            "n_synthetic": self.n_synthetic,
+            "permutations": self.permutations,
+            "seed": self.seed,
+            "notes": self.notes,
+            "unmatched": self.unmatched,
+            "warnings": self.warnings,
+        } | ({"curve": self.curve().to_dict()} if curve else {})
+        found: dict[str, Any] = plain(document)
+        return found
 
     def rows(self) -> dict[str, list[Any]]:
         """One row per attacker and release, as columns: figures and 95 % intervals, this release."""
@@ -431,12 +458,4 @@ class Rapid:
         """
         if self.kind != "continuous":
             raise CallError(f"{self.target!r} is categorical; predicted against true values are drawn of numbers only")
-        from unveil.show.plots.rapid import plot_predictions
-
-        return plot_predictions(self.run(release, attacker), self.runner, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        return one_target(self)
-
-    __repr__ = __str__
+        return drawer("plots.rapid.plot_predictions")(self.run(release, attacker), self.runner, ax=ax)

@@ -18,18 +18,21 @@ from unveil._tables.sums import MEASURES
 from unveil._tables.target_cells import TargetCells
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
-from unveil.printable import commands_shown
-from unveil.result import frame
-from unveil.show.words.tables import RISE
+from unveil.result import Result, drawer, frame
 from unveil.stats import Interval, Kind, checked_kind, checked_level
 
 __all__ = ["AttributeRisk", "AttributeRisks"]
 
+RISE = (
+    "DiSCO would be higher if the release carried only its most frequent value, which tells less: a low DiSCO is no "
+    "sign of protection here"
+)
+"""What a DiSCO that rises where the target tells less says."""
 _INTERVALS = ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO", "CAPd", "DCAPd", "TCAP")
 
 
-@dataclass(frozen=True)
-class AttributeRisk:
+@dataclass(frozen=True, repr=False)
+class AttributeRisk(Result):
     """Attribute disclosure risk for one target, of one or more releases; measures in percent.
 
     Every measure of :data:`unveil._tables.sums.MEASURES` is also an attribute: its mean over the releases.
@@ -66,6 +69,8 @@ class AttributeRisk:
     notes
         What was harmonised, and what makes the figures unreliable; :attr:`warnings` adds DiSCO's inverse sensitivity.
     """
+
+    _words = "words.attribute.one_target"
 
     keys: tuple[str, ...]
     target: str
@@ -302,25 +307,20 @@ class AttributeRisk:
         >>> rung.value == risk.DCAPd, rung.margin == risk.baseCAPd, 0 < rung.p_value <= 1
         (True, True, True)
         """
-        return ladder(self, permutations=permutations, holdout=holdout, halves=halves, level=level, seed=seed)
+        return ladder(
+            self._source, self.releases, self.options, self.warnings, permutations=permutations, holdout=holdout,
+            halves=halves, level=level, seed=seed,
+        )  # fmt: skip
 
     def plot(self, ax: Any = None) -> Any:
         """Dots of the original's and the release's disclosive share; needs matplotlib."""
-        from unveil.show.plots.tables import plot_targets
-
-        return plot_targets([self], ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        from unveil.show.words.attribute import one_target
-
-        return one_target(self)
-
-    __repr__ = __str__
+        return drawer("plots.tables.plot_targets")([self], ax=ax)
 
 
-class AttributeRisks(Sequence[AttributeRisk]):
+class AttributeRisks(Sequence[AttributeRisk], Result):
     """Attribute disclosure risk of several targets seen through the same keys; a sequence of :class:`AttributeRisk`."""
+
+    _words = "words.attribute.several_targets"
 
     def __init__(self, risks: Sequence[AttributeRisk], said: Sequence[str] = ()):
         self._risks = tuple(risks)
@@ -377,14 +377,4 @@ class AttributeRisks(Sequence[AttributeRisk]):
 
     def plot(self, ax: Any = None) -> Any:
         """Per target, dots of the original's and the release's disclosive share; needs matplotlib."""
-        from unveil.show.plots.tables import plot_targets
-
-        return plot_targets(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        from unveil.show.words.attribute import several_targets
-
-        return several_targets(self)
-
-    __repr__ = __str__
+        return drawer("plots.tables.plot_targets")(self, ax=ax)

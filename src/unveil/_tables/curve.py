@@ -15,16 +15,15 @@ from unveil._tables.sums import cap_at
 from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
-from unveil.printable import commands_shown
-from unveil.result import frame, text_table, warnings_in_words
+from unveil.result import Result, drawer, frame
 
 __all__ = ["CapCurve", "cap_curve"]
 
 _RISES = "The limit on the size of cells takes more from guesses that are not certain: DiSCO stands above them."
 
 
-@dataclass(frozen=True)
-class CapCurve:
+@dataclass(frozen=True, repr=False)
+class CapCurve(Result):
     """CAP(tau) in percent of original records: ``100 sum ps_tq d_tq [ps_tq >= tau] / N_d``.
 
     It falls from DCAPd at tau = 0 to DiSCO at tau = 1. Under exclusions too: whether ps_tq reaches tau is settled on
@@ -44,6 +43,8 @@ class CapCurve:
     warnings
         Those of the measures.
     """
+
+    _words = "words.tables.cap_curve"
 
     keys: tuple[str, ...]
     target: str
@@ -77,28 +78,7 @@ class CapCurve:
 
     def plot(self, ax: Any = None) -> Any:
         """The curve of each release; needs matplotlib."""
-        from unveil.show.plots.tables import plot_cap_curve
-
-        return plot_cap_curve(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        rows: list[list[float | str | None]] = [
-            [f"{tau:g}", *(values[i] for values in self.releases)] for i, tau in enumerate(self.taus)
-        ]
-        return "\n".join(
-            [
-                f"CAP(tau) of {self.target!r}, keys {', '.join(self.keys)}, percent of original records",
-                "",
-                text_table(["tau", *self.labels], rows),
-                "",
-                "A guess counts if it is right and the release makes it with a share of at least tau:",
-                "tau 0 is DCAPd, tau 1 is DiSCO.",
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
+        return drawer("plots.tables.plot_cap_curve")(self, ax=ax)
 
 
 def cap_curve(

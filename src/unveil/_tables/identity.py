@@ -15,18 +15,16 @@ from unveil._tables.subgroups import by_level
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words
-from unveil.stats import Interval, Kind, called, checked_kind, checked_level, kinds_in_words
+from unveil.result import Result, drawer, frame
+from unveil.stats import Interval, Kind, checked_kind, checked_level
 
 __all__ = ["IDENTITY_MEASURES", "IdentityRisk", "identity"]
 
 IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
 
 
-@dataclass(frozen=True)
-class IdentityRisk:
+@dataclass(frozen=True, repr=False)
+class IdentityRisk(Result):
     """Identity disclosure risk of one or more releases; all measures in percent.
 
     Attributes
@@ -55,6 +53,8 @@ class IdentityRisk:
     warnings
         What deserves a look in the files, and what makes the figures unreliable.
     """
+
+    _words = "words.tables.identity"
 
     keys: tuple[str, ...]
     releases: tuple[Mapping[str, float], ...]
@@ -180,45 +180,7 @@ class IdentityRisk:
 
     def plot(self, ax: Any = None) -> Any:
         """Dots of the four measures, one per release; needs matplotlib."""
-        from unveil.show.plots.tables import plot_identity
-
-        return plot_identity(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        intervals = self.intervals()
-        rows: list[list[float | str | None]] = []
-        for label, release, n, interval in zip(self.labels, self.releases, self.n_synthetic, intervals, strict=True):
-            low, high = interval["repU"]
-            rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), f"{low:.2f} to {high:.2f}"])
-        if len(rows) > 1:
-            rows.append(["mean", "", *(self.mean[m] for m in IDENTITY_MEASURES), ""])
-        process = self.interval("process")
-        left_out = [
-            (label, out["original"], out["synthetic"]) for label, out in zip(self.labels, self.left_out, strict=True)
-        ]
-        return "\n".join(
-            [
-                heading("Identity disclosure", self.n_original, self.keys),
-                *grouping_in_words(self.grouping),
-                *left_out_in_words(left_out, self.n_original, self.n_synthetic, "use_keys_na"),
-                "",
-                text_table(["release", "records", *IDENTITY_MEASURES, f"repU {called('release')}"], rows),
-                "",
-                paragraph(
-                    f"Of 100 original records, {number(self.UiO)} have a combination of keys that no other original",
-                    f"record has (UiO); {number(self.repU)} of the 100 also meet exactly one synthetic record with it",
-                    "(repU). UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
-                    *kinds_in_words(process.in_words("repU"), process.undefined),
-                    "Not shown: what is learnt about the targets. A release can have repU 0",
-                    "and still give a person away.",
-                ),
-                *(paragraph(f"{name} is not defined: {reason}.") for name, reason in self.undefined.items()),
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
+        return drawer("plots.tables.plot_identity")(self, ax=ax)
 
 
 def identity(

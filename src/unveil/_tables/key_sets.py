@@ -21,9 +21,7 @@ from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.limits import falls_below
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.show.words.tables import grouping_in_words, heading
+from unveil.result import Result, drawer, frame
 
 __all__ = ["KeySet", "KeySets", "key_sets"]
 
@@ -49,8 +47,8 @@ class KeySet:
     measures: Mapping[str, float]
 
 
-@dataclass(frozen=True)
-class KeySets:
+@dataclass(frozen=True, repr=False)
+class KeySets(Result):
     """The measures over sets of keys.
 
     Attributes
@@ -71,6 +69,8 @@ class KeySets:
     warnings
         What deserves a look in the files, and what makes the figures unreliable.
     """
+
+    _words = "words.tables.key_sets"
 
     keys: tuple[str, ...]
     target: str | None
@@ -159,51 +159,7 @@ class KeySets:
 
     def plot(self, ax: Any = None, measure: str | None = None) -> Any:
         """Risk of each set against its number of combinations; needs matplotlib."""
-        from unveil.show.plots.tables import plot_key_sets
-
-        return plot_key_sets(self, ax=ax, measure=measure or self.headline[-1])
-
-    @commands_shown
-    def __str__(self) -> str:
-        sizes: list[list[float | str | None]] = [
-            [
-                str(size),
-                sum(len(s.keys) == size for s in self.sets),
-                *(end for ends in values.values() for end in ends),
-            ]
-            for size, values in self.by_size.items()
-        ]
-        header = ["keys", "sets", *(f"{name} {end}" for name in self.headline for end in ("min", "max"))]
-        everything, *without = self.leave_one_out
-        without.sort(key=lambda one: one.measures[self.headline[-1]])
-        left_out: list[list[float | str | None]] = [
-            [name, one.combinations, *(one.measures[m] for m in self.headline)]
-            for name, one in [("all keys", everything), *((self._without(one), one) for one in without)]
-        ]
-        related = ", ".join(f"{name} {number(r)}" for name, r in self.correlation.items())
-        m = len(self.n_synthetic)
-        of = [f"target {self.target!r}"] if self.target is not None else []
-        return "\n".join(
-            [
-                heading(
-                    "Key sets", self.n_original, self.keys, *of, f"mean of {m} releases" if m > 1 else "one release"
-                ),
-                *grouping_in_words(self.grouping),
-                "",
-                text_table(header, sizes),
-                "",
-                text_table(["", "combinations", *self.headline], left_out),
-                "",
-                paragraph(
-                    "Percent of original records.",
-                    f"Correlation over the {len(self.sets)} sets with the number of combinations: {related}.",
-                    *self._carrying(without),
-                ),
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
+        return drawer("plots.tables.plot_key_sets")(self, ax=ax, measure=measure or self.headline[-1])
 
 
 def key_sets(

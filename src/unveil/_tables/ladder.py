@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,13 +33,8 @@ from unveil.columns.column import CodedColumn
 from unveil.columns.holdout import Holdout
 from unveil.errors import CallError
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.show.words.tables import heading
-from unveil.stats import NAMES, Interval, kinds_in_words
-
-if TYPE_CHECKING:
-    from unveil._tables.attribute_risk import AttributeRisk
+from unveil.result import Result, drawer, frame
+from unveil.stats import Interval
 
 __all__ = ["Ladder", "ladder"]
 
@@ -47,13 +42,13 @@ Floats = NDArray[np.float64]
 _REPLICATES = 500
 _EVERYBODY = 100 - 1e-9
 _NAMES = ("repU", "DiSCO", "DCAPd")
-_NO_TARGET = "repU concerns the keys alone; there is no target to guess or to shuffle"
-_NO_HOLDOUT = "no held-out records were given"
-_ONLY_ORIGINAL = "a replicated unique is a record of the original; held-out records cannot be one"
+NO_TARGET = "repU concerns the keys alone; there is no target to guess or to shuffle"
+NO_HOLDOUT = "no held-out records were given"
+ONLY_ORIGINAL = "a replicated unique is a record of the original; held-out records cannot be one"
 
 
-@dataclass(frozen=True)
-class Ladder:
+@dataclass(frozen=True, repr=False)
+class Ladder(Result):
     """repU, DiSCO and DCAPd among their baselines, per release and on average; in percent of persons.
 
     Attributes
@@ -77,6 +72,8 @@ class Ladder:
     warnings
         Those of the measures, and what deserves a look in the held-out file.
     """
+
+    _words = "words.tables.ladder"
 
     keys: tuple[str, ...]
     target: str
@@ -120,108 +117,21 @@ class Ladder:
 
     def plot(self, ax: Any = None) -> Any:
         """Per measure the value with its interval among its baselines; needs matplotlib."""
-        from unveil.show.plots.tables import plot_ladder
-
-        return plot_ladder(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        shown = f"{100 * self.level:g} %"
-        header = ["measure", "value", f"{shown}, {NAMES['release']}", "margin", "null", "null 95th", "p", "held out",
-                  "ceiling", "excess", f"{shown}, shuffles"]  # fmt: skip
-        several = len(self.releases) > 1
-        blocks = [("mean of the releases", self.mean)] if several else []
-        blocks += list(zip(self.labels, self.releases, strict=True))
-        lines = [
-            heading(
-                f"Baselines for {self.target!r}", self.n_original, self.keys,
-                f"{self.permutations} shuffles",
-                *([] if self.n_held_out is None else [f"{self.n_held_out} held-out records"]),
-            )
-        ]  # fmt: skip
-        for label, rungs in blocks:
-            rows = [_printed(name, rung) for name, rung in rungs.items()]
-            lines += ["", *([f"{label}"] if several else []), text_table(header, rows)]
-        lines += ["", *_sentences(self), *warnings_in_words(self.warnings)]
-        return "\n".join(lines)
-
-    __repr__ = __str__
-
-
-def _printed(name: str, rung: ComparedMeasure) -> list[float | str | None]:
-    return [
-        name, rung.value, _span(rung.interval), rung.margin, rung.null_mean, rung.null_95, number(rung.p_value, 3),
-        rung.held_out, rung.ceiling, rung.excess, _span(rung.excess_interval),
-    ]  # fmt: skip
-
-
-def _span(ends: tuple[float, float]) -> str:
-    return "-" if math.isnan(ends[0]) else f"{ends[0]:.2f} to {ends[1]:.2f}"
-
-
-def _sentences(found: Ladder) -> list[str]:
-    disco, dcap, rep = (found.mean[name] for name in ("DiSCO", "DCAPd", "repU"))
-    held_out = ""
-    if found.n_held_out is not None:
-        held_out = (
-            f"Held out: of 100 records that the synthesizer never saw, the release discloses {number(disco.held_out)} "
-            f"(DiSCO) and attributes {number(dcap.held_out)} correctly (DCAPd); what original records have beyond "
-            "both intervals comes from their having been used."
-        )
-    return [
-        paragraph(
-            f"Value: of 100 original records, {number(rep.value)} are unique by their keys in both files (repU);",
-            f"{number(disco.value)} have {found.target!r} disclosed, and rightly (DiSCO); for {number(dcap.value)} a",
-            "guess from the release is right (DCAPd).",
-        ),
-        paragraph(*_kinds(found)),
-        paragraph(
-            f"Margin: without any release, naming the most frequent value is right for {number(disco.margin)}, and a",
-            f"guess drawn from the shares of the values for {number(dcap.margin)} (baseCAPd).",
-        ),
-        paragraph(
-            f"Null: a release whose {found.target!r} is shuffled, so that the keys have nothing to do with it, has",
-            f"DiSCO {number(disco.null_mean)} and DCAPd {number(dcap.null_mean)} on average; p is the share that reach",
-            "the value, of the shuffles and the release itself.",
-        ),
-        *([paragraph(held_out)] if held_out else []),
-        paragraph(
-            f"Ceiling: the original as its own release: repU {number(rep.ceiling)} (UiO),",
-            f"DiSCO {number(disco.ceiling)}",
-            f"(Dorig), DCAPd {number(dcap.ceiling)} with every record itself left out. It is no bound: where a",
-            "release repeats records that are alone with their keys, it goes beyond the last.",
-        ),
-        paragraph(
-            "Excess: (value - null) / (100 - null), in percent; its interval says which part of it shuffling alone",
-            "could bring about, for these records, and holds 0 where the release is compatible with a target that",
-            "has nothing to do with the keys. An excess is what can be inferred, from whatever source: it does NOT",
-            "show that the record itself was used; held-out records do.",
-        ),
-        *(paragraph(f"{name} is not defined: {reason}.") for name, reason in found.undefined.items()
-          if reason not in (_NO_TARGET, _NO_HOLDOUT, _ONLY_ORIGINAL) and not name.endswith("process_interval")),
-    ]  # fmt: skip
-
-
-def _kinds(found: Ladder) -> list[str]:
-    """Over what the intervals are, and the process intervals."""
-    ends = ", ".join(
-        f"{name} {_span(rung.process_interval)}" for name, rung in found.mean.items()
-        if not math.isnan(rung.process_interval[0])
-    )  # fmt: skip
-    reasons = [found.undefined[f"{name}.process_interval"] for name in _NAMES
-               if f"{name}.process_interval" in found.undefined]  # fmt: skip
-    return kinds_in_words(ends, reasons[0] if reasons else None, found.level)
+        return drawer("plots.tables.plot_ladder")(self, ax=ax)
 
 
 def ladder(
-    risk: AttributeRisk, *, permutations: int, holdout: Any, halves: Halves | None, level: float, seed: int
-) -> Ladder:
+    source: TargetCells, releases: Sequence[Mapping[str, float]], options: Mapping[str, Any], warnings: Sequence[str],
+    *, permutations: int, holdout: Any, halves: Halves | None, level: float, seed: int,
+) -> Ladder:  # fmt: skip
     """Put the measures of a target among their baselines.
 
     Parameters
     ----------
-    risk
-        The measures.
+    source
+        Where the cells of the target come from.
+    releases, options, warnings
+        The measures per release, the exclusions that were asked for, and what was warned of.
     permutations, holdout, halves, level, seed
         See :meth:`unveil.tables.AttributeRisk.ladder`.
     """
@@ -230,17 +140,17 @@ def ladder(
             raise CallError(f"{name} must be a whole number from 0, not {value!r}")
     if not 0 < level < 1:
         raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
-    source = risk._source
+    keys, target = source.study.keys, source.target.name
     pair = source.study.pair
     unseen = None if holdout is None else Holdout.of(pair, holdout)
-    held_out = None if unseen is None else _held_out(risk, unseen)
-    of_others = () if unseen is None else unseen.pair.notes(map(unseen.pair.column, (*risk.keys, risk.target)))
-    releases = range(pair.n_releases)
+    held_out = None if unseen is None else _held_out(source, options, unseen)
+    of_others = () if unseen is None else unseen.pair.notes(map(unseen.pair.column, (*keys, target)))
+    numbers = range(pair.n_releases)
     seeds = np.random.SeedSequence(seed).spawn(pair.n_releases)
-    nulls = [shuffled_measures(source, release, permutations, seeds[release]) for release in releases]
-    outside = [] if held_out is None else [_contributions(held_out, release) for release in releases]
-    fixed = _fixed(source, risk.releases[0]["baseCAPd"])
-    uniques = [percent(int(replicated_uniques(source.study, r).sum()), pair.n_original) for r in releases]
+    nulls = [shuffled_measures(source, release, permutations, seeds[release]) for release in numbers]
+    outside = [] if held_out is None else [_contributions(held_out, release) for release in numbers]
+    fixed = _fixed(source, releases[0]["baseCAPd"])
+    uniques = [percent(int(replicated_uniques(source.study, r).sum()), pair.n_original) for r in numbers]
 
     def rungs(chosen: Sequence[int]) -> dict[str, ComparedMeasure]:
         draws: dict[str, Any] = {"n": _REPLICATES, "seed": seed, "level": level}
@@ -250,7 +160,7 @@ def ladder(
         outside_spans = _intervals(others, level, seed)
         null = _mean(nulls, chosen)
         values = {"repU": math.fsum(uniques[r] for r in chosen) / len(chosen)}
-        values |= {name: math.fsum(risk.releases[r][name] for r in chosen) / len(chosen) for name in null}
+        values |= {name: math.fsum(releases[r][name] for r in chosen) / len(chosen) for name in null}
         found = {name: replace(ComparedMeasure(values[name], spans[name]), **fixed[name]) for name in _NAMES}
         for name in null:
             found[name] = replace(found[name], **above_null(values[name], null[name], spans[name], level))
@@ -259,13 +169,13 @@ def ladder(
                 found[name] = replace(found[name], held_out=held, held_out_interval=outside_spans[name])
         return found
 
-    process = attribute_process(source, risk.options, halves, level)
+    process = attribute_process(source, options, halves, level)
     process["repU"] = identity_process(source.study, source.cuts, halves, level)
-    mean = rungs(releases)
+    mean = rungs(numbers)
     return Ladder(
-        keys=risk.keys,
-        target=risk.target,
-        releases=tuple(rungs([release]) for release in releases),
+        keys=keys,
+        target=target,
+        releases=tuple(rungs([release]) for release in numbers),
         mean={name: replace(mean[name], process_interval=(process[name].low, process[name].high)) for name in mean},
         undefined=_undefined(nulls, held_out is not None) | _without(process),
         n_original=pair.n_original,
@@ -276,7 +186,7 @@ def ladder(
         level=level,
         seed=int(seed),
         flavour=pair.flavour,
-        warnings=tuple(dict.fromkeys([*risk.warnings, *of_others])),
+        warnings=tuple(dict.fromkeys([*warnings, *of_others])),
     )
 
 
@@ -285,16 +195,16 @@ def _without(process: Mapping[str, Interval]) -> dict[str, str]:
     return {f"{name}.process_interval": one.undefined for name, one in process.items() if one.undefined is not None}
 
 
-def _held_out(risk: AttributeRisk, holdout: Holdout) -> TargetCells:
+def _held_out(source: TargetCells, options: Mapping[str, Any], holdout: Holdout) -> TargetCells:
     """The same study with held-out records in the place of the original ones."""
-    source = risk._source
 
     def column(name: str) -> CodedColumn:
         return holdout.column(name, cuts=source.cuts.get(name, ()))
 
-    study = KeyedPair(source.study.pair, risk.keys, tuple(map(column, risk.keys)), source.study.use_keys_na)
-    target = column(risk.target)
-    return TargetCells(study, target, rules_of(study, target, risk.options))
+    keys = source.study.keys
+    study = KeyedPair(source.study.pair, keys, tuple(map(column, keys)), source.study.use_keys_na)
+    target = column(source.target.name)
+    return TargetCells(study, target, rules_of(study, target, options))
 
 
 def _mean(figures: Sequence[Mapping[str, Floats]], chosen: Sequence[int]) -> dict[str, Floats]:
@@ -342,13 +252,13 @@ def _intervals(contributions: Mapping[str, Floats], level: float, seed: int) -> 
 def _undefined(nulls: Sequence[Mapping[str, Floats]], held_out: bool) -> dict[str, str]:
     excess = ("excess", "excess_interval")
     from_null = ("null_mean", "null_95", "p_value", *excess)
-    reasons = {f"repU.{figure}": _NO_TARGET for figure in ("margin", *from_null)}
-    reasons["repU.held_out"] = _ONLY_ORIGINAL
+    reasons = {f"repU.{figure}": NO_TARGET for figure in ("margin", *from_null)}
+    reasons["repU.held_out"] = ONLY_ORIGINAL
     for name in ("DiSCO", "DCAPd"):
         if not len(nulls[0][name]):
             reasons |= {f"{name}.{figure}": "no shuffles were asked for" for figure in from_null}
         elif any(null[name].max() >= _EVERYBODY for null in nulls):
             reasons |= {f"{name}.{figure}": "a shuffled release gets everybody right" for figure in excess}
         if not held_out:
-            reasons[f"{name}.held_out"] = _NO_HOLDOUT
+            reasons[f"{name}.held_out"] = NO_HOLDOUT
     return reasons

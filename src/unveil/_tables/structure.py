@@ -13,15 +13,13 @@ from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words
-from unveil.show.words.tables import grouping_in_words, heading
+from unveil.result import Result, drawer, frame
 
 __all__ = ["Structure", "structure"]
 
 
-@dataclass(frozen=True)
-class Structure:
+@dataclass(frozen=True, repr=False)
+class Structure(Result):
     """How the key combinations of the releases relate to those of the original.
 
     Attributes
@@ -50,6 +48,8 @@ class Structure:
     warnings
         What deserves a look in the files, and what makes the figures unreliable.
     """
+
+    _words = "words.tables.structure"
 
     keys: tuple[str, ...]
     releases: tuple[Mapping[str, float], ...]
@@ -87,63 +87,7 @@ class Structure:
 
     def plot(self, ax: Any = None) -> Any:
         """Bars of preserved and novel combinations per release; needs matplotlib."""
-        from unveil.show.plots.tables import plot_structure
-
-        return plot_structure(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        named = list(zip(self.labels, self.releases, strict=True))
-        if len(named) > 1:
-            named += [("mean", self.mean), ("all as one", self.union)]
-        columns = (
-            "combinations_synthetic", "combinations_novel", "percent_novel", "combinations_preserved",
-            "records_in_original",
-        )  # fmt: skip
-        header = [
-            "release",
-            "combinations",
-            "novel",
-            "% novel",
-            "% of original kept",
-            "% records in original",
-        ]
-        first = self.releases[0]
-        return "\n".join(
-            [
-                heading(
-                    "Structure",
-                    self.n_original,
-                    self.keys,
-                    f"{first['combinations_original']:.0f} combinations",
-                ),
-                *grouping_in_words(self.grouping),
-                "",
-                text_table(header, [[label, *(values[c] for c in columns)] for label, values in named]),
-                "",
-                paragraph(*_in_words(self.mean["percent_novel"], self.union, len(self.labels))),
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
-
-
-def _in_words(novel: float, union: Mapping[str, float], m: int) -> list[str]:
-    """The mean over the releases, and of all together two shares: of their combinations, and of the original's."""
-    found = [f"Of 100 key combinations in a release, {number(novel)} do not occur in the original."]
-    if m > 1:
-        found.append(
-            f"Of 100 that occur in any of the {m} releases, {number(union['percent_novel'])} do not "
-            f"({number(union['p_original_given_synthetic'])} do); of 100 of the original, "
-            f"{number(union['combinations_preserved'])} occur in one of the releases."
-        )
-    if novel > 0:
-        found.append(
-            "Records with them match nobody: where they stand in the place of others, repU and DiSCO read lower, "
-            "whether or not anybody is better protected."
-        )
-    return found
+        return drawer("plots.tables.plot_structure")(self, ax=ax)
 
 
 def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = None) -> Structure:

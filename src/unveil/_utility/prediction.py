@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import fold_of
 from unveil._utility.compared import Compared
 from unveil._utility.measures import UtilityMeasures
 from unveil._utility.prediction_scores import ERROR_OF, class_scores, number_scores, record_scores
 from unveil.errors import CallError
 from unveil.models.features import KeyTable, stacked
-from unveil.models.learners import Attacker, TrainingTarget, fit_attacker, resolve
+from unveil.models.learners import Attacker, TrainingTarget, fit_attacker, fold_of, resolve
 
 __all__ = ["compare_prediction", "learner_for"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -10,16 +11,18 @@ from unveil._utility.measures import Figures, UtilityMeasures
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame
+from unveil.result import Result, drawer, frame
 
 __all__ = ["TABLES", "Utility"]
+
+_RANKED = {"variables": "S_pMSE", "pairs": "S_pMSE", "models": "overlap", "prediction": "difference"}
+_GOOD_IS_HIGH = ("accuracy", "macro_F1", "AUC", "R2")
 
 TABLES = ("propensity", "variables", "pairs", "models", "prediction")
 
 
-@dataclass(frozen=True)
-class Utility:
+@dataclass(frozen=True, repr=False)
+class Utility(Result):
     """How useful one or more releases are in place of the original.
 
     Attributes
@@ -44,6 +47,8 @@ class Utility:
     warnings
         These, and what deserves a look in the files.
     """
+
+    _words = "words.utility.utility_text"
 
     columns: tuple[str, ...]
     releases: tuple[Figures, ...]
@@ -132,9 +137,19 @@ class Utility:
         CallError
             If there is no such table or figure.
         """
-        from unveil._utility.worst import worst
+        if table not in _RANKED:
+            raise CallError(f"unknown table {table!r}{near_matches(table, _RANKED)}; choose from {', '.join(_RANKED)}")
+        comparisons: tuple[UtilityMeasures, ...] = getattr(self, table)
+        known = dict.fromkeys(name for c in comparisons for name in c.mean)
+        if by is not None and comparisons and by not in known:
+            raise CallError(f"{table} have no figure {by!r}{near_matches(by, known)}; choose from {', '.join(known)}")
 
-        return worst(self, table, by, n)
+        def badness(comparison: UtilityMeasures) -> float:
+            value = comparison.mean.get(by or _RANKED[table], math.nan)
+            good = table == "models" or comparison.subject.get("score") in _GOOD_IS_HIGH
+            return -math.inf if math.isnan(value) else -value if by is None and good else value
+
+        return tuple(sorted(comparisons, key=badness, reverse=True)[:n])
 
     def plot(self, kind: str | None = None, *, measure: str | None = None, ax: Any = None) -> Any:
         """Draw one view; needs matplotlib.
@@ -155,14 +170,4 @@ class Utility:
         CallError
             If there is no such view, or what it shows was not computed.
         """
-        from unveil.show.plots.utility import plot
-
-        return plot(self, kind, measure, ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        from unveil.show.words.utility import utility_text
-
-        return utility_text(self)
-
-    __repr__ = __str__
+        return drawer("plots.utility.plot")(self, kind, measure, ax)

@@ -5,27 +5,22 @@ from __future__ import annotations
 import copy
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from unveil.assessment.figure import OF_PROCESS, digits_of
 from unveil.assessment.gate import release_safe as publishable
 from unveil.errors import CallError
 from unveil.files.atomic import replacing
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, without_nan
-from unveil.stats import NAMES, called
+from unveil.result import Result, drawer, frame, without_nan
 
 __all__ = ["Assessment"]
 
-_SHOWN = ("margin", "null_mean", "ceiling")
 
-
-class Assessment:
+class Assessment(Result):
     """What releases give away and what they are good for; made by :func:`unveil.assess`.
 
     Where it is release-safe, what it is written as (``to_dict``, ``to_json``, ``to_html``, ``to_markdown``) has passed
@@ -39,6 +34,8 @@ class Assessment:
     release_safe
         Whether documents hold only what may be published.
     """
+
+    _words = "words.assessment.assessment"
 
     def __init__(self, content: Mapping[str, Any], *, release_safe: bool = False):
         self._content: dict[str, Any] = without_nan(dict(content))
@@ -84,9 +81,7 @@ class Assessment:
         FileError
             If the file exists, or cannot be written.
         """
-        from unveil.show.report import html
-
-        return _written(html(self.to_dict()), path, overwrite)
+        return _written(drawer("report.html")(self.to_dict()), path, overwrite)
 
     def to_markdown(self, path: str | Path | None = None, *, overwrite: bool = False) -> str:
         """The report as Markdown, also written to a file if one is named.
@@ -96,9 +91,7 @@ class Assessment:
         FileError
             If the file exists, or cannot be written.
         """
-        from unveil.show.report import markdown
-
-        return _written(markdown(self.to_dict()), path, overwrite)
+        return _written(drawer("report.markdown")(self.to_dict()), path, overwrite)
 
     def to_public_summary(
         self, path: str | Path | None = None, *, form: str | None = None, overwrite: bool = False
@@ -121,10 +114,8 @@ class Assessment:
         FileError
             If the file exists, or cannot be written.
         """
-        from unveil.show.report import form_of, public_summary
-
-        chosen = form or ("html" if path is None else form_of(path))
-        return _written(public_summary(self._document, chosen), path, overwrite)
+        chosen = form or ("html" if path is None else drawer("report.form_of")(path))
+        return _written(drawer("report.public_summary")(self._document, chosen), path, overwrite)
 
     def figure(self, measure: str, target: str | None = None, intruder: str | None = None) -> SimpleNamespace:
         """One figure of risk as it is, by the names in :meth:`to_dict`; what is not defined is NaN.
@@ -152,93 +143,13 @@ class Assessment:
 
     def plot(self, ax: Any = None) -> Any:
         """Every figure beside its baselines, on one scale from 0 to 1; needs matplotlib."""
-        from unveil.show.plots.assessment import plot_figures
-
-        return plot_figures(self._content["figures"], ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        content = self._content
-        lines = [content["title"], "", *(paragraph(sentence) for sentence in content["summary"]), ""]
-        rows: list[list[float | str | None]] = [
-            [
-                figure["measure"], figure["target"] or "", figure["unit"], _shown(figure, "value"),
-                _span(figure, "low", "high"), _span(figure, "process_low", "process_high"),
-                *(_shown(figure, name) for name in _SHOWN), number(figure["excess"], 4),
-            ]
-            for figure in content["figures"]
-        ]  # fmt: skip
-        level = f"{100 * content['scenario']['level']:g} %"
-        header = ["measure", "target", "unit", "value", *(f"{level}, {over}" for over in NAMES.values()), "margin",
-                  "null", "ceiling", "excess, share"]  # fmt: skip
-        lines.append(text_table(header, rows))
-        lines += ["", paragraph(*_kinds(content["figures"], content["scenario"]["level"]))]
-        if self._document is not content:
-            lines += ["", paragraph(_STAYS)]
-        if content["policy"] is not None:
-            lines += ["", f"Policy {content['policy']['label']}:", "", _policy_table(content["policy"]["rows"])]
-        lines += ["", *(paragraph(f"Warning ({w['part']}): {w['text']}") for w in content["warnings"])]
-        for part in content["parts"]:
-            if part["status"] != "done":
-                lines.append(paragraph(f"{part['name']}: {part['status']}, {part['reason']}."))
-        return "\n".join(lines).rstrip()
-
-    __repr__ = __str__
-
-
-def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
-    """Over what the intervals are, whose is over something else, and why some figures have none of the process."""
-    kept = NAMES["release"]
-    other = {f["over"]: f["measure"] for f in figures if f["over"] != kept and f["low"] is not None}
-    why: dict[str, list[str]] = {}
-    for figure in figures:
-        if figure["process_undefined"] is not None and figure["measure"] in OF_PROCESS:
-            names = why.setdefault(figure["process_undefined"], [])
-            names += [] if figure["measure"] in names else [figure["measure"]]
-    return [
-        f"{called('release', level)}: over other records of the same population, with the release kept.",
-        *(f"In its column that of {measure} is over {over} instead." for over, measure in other.items()),
-        f"{called('process', level)}: over other records and a release made from each.",
-        *(f"Not defined for {', '.join(names)}: {reason}." for reason, names in why.items()),
-    ]
+        return drawer("plots.assessment.plot_figures")(self._content["figures"], ax=ax)
 
 
 _NUMBERS = (
     "value", "low", "high", "process_low", "process_high", "margin", "null_mean", "null_95", "p_value", "ceiling",
     "held_out", "excess", "excess_low", "excess_high",
 )  # fmt: skip
-
-
-_STAYS = (
-    "These figures are as they are and stay in the building. In documents they are rounded, and names and counts of "
-    "few records are left out, unless release_safe is off (--no-release-safe)."
-)
-
-
-def _shown(figure: Mapping[str, Any], name: str) -> str:
-    return number(figure[name], digits_of(figure["measure"]))
-
-
-def _span(figure: Mapping[str, Any], low: str, high: str) -> str:
-    return "-" if figure[low] is None or figure[high] is None else f"{_shown(figure, low)} to {_shown(figure, high)}"
-
-
-def _policy_table(rows: list[dict[str, Any]]) -> str:
-    header = ["measure", "target", "statistic", "limit", "value", "verdict"]
-    return text_table(
-        header,
-        [
-            [
-                r["measure"],
-                r["target"] or "",
-                r["statistic"],
-                f"{r['direction']} {r['limit']:g}",
-                "-" if r["value"] is None else f"{r['value']:.6g}",
-                r["verdict"],
-            ]
-            for r in rows
-        ],
-    )
 
 
 def _written(text: str, path: str | Path | None, overwrite: bool) -> str:

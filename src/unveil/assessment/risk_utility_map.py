@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from unveil.assessment.figure import digits_of
 from unveil.assessment.result import Assessment
 from unveil.files.source import Flavour
-from unveil.printable import commands_shown
-from unveil.result import frame, number, paragraph, text_table, warnings_in_words, without_nan
-from unveil.stats import NAMES
+from unveil.result import Result, drawer, frame, without_nan
 
 __all__ = ["Point", "RiskUtilityMap"]
 
@@ -40,8 +37,8 @@ class Point:
     pareto: bool
 
 
-@dataclass(frozen=True)
-class RiskUtilityMap:
+@dataclass(frozen=True, repr=False)
+class RiskUtilityMap(Result):
     """Points of risk and utility, both absolute: they mean the same whatever else is compared.
 
     Attributes
@@ -57,6 +54,8 @@ class RiskUtilityMap:
     warnings
         What deserves a look, of each candidate by its label.
     """
+
+    _words = "words.assessment.risk_utility_map"
 
     keys: tuple[str, ...]
     targets: tuple[str, ...]
@@ -111,48 +110,4 @@ class RiskUtilityMap:
 
     def plot(self, ax: Any = None) -> Any:
         """The map, with intervals; points that none betters are joined; needs matplotlib."""
-        from unveil.show.plots.assessment import plot_map
-
-        return plot_map(self, ax=ax)
-
-    @commands_shown
-    def __str__(self) -> str:
-        rows: list[list[float | str | None]] = []
-        for point in sorted(self.points, key=lambda p: (p.risks.get(self.risk, (math.inf,))[0], p.label)):
-            risk, useful = (
-                found.get(name, (math.nan,) * 3)
-                for found, name in ((point.risks, self.risk), (point.utilities, self.utility))
-            )
-            others = [number(point.risks[name][0], digits_of(name)) for name in point.risks if name != self.risk]
-            rows.append(
-                [f"{point.label}{' *' if point.pareto else ''}", point.releases,
-                 *_shown(risk, digits_of(self.risk)), *_shown(useful, digits_of(self.utility)), *others]
-            )  # fmt: skip
-        names = [name for name in self.points[0].risks if name != self.risk]
-        kept, drawn = f"interval, {NAMES['release']}", "interval, releases"
-        header = ["", "releases", self.risk, kept, self.utility, drawn, *names]
-        return "\n".join(
-            [
-                f"Risk and utility: keys {', '.join(self.keys)}; targets {', '.join(self.targets)}",
-                "",
-                text_table(header, rows),
-                "",
-                paragraph(
-                    "* no other has less risk and more utility at once. Risks are means over the targets, repU, DiSCO",
-                    "and DCAP in percent of original records, the others as shares; smaller is safer.",
-                    f"{self.utility} is a distance from the original; smaller is more useful. Intervals of",
-                    "risk are over other records of the same population, with the releases kept; of utility, over",
-                    "releases of this original. Where they overlap the order is not settled.",
-                    "Not shown: what an intruder with other keys learns.",
-                ),
-                *warnings_in_words(self.warnings),
-            ]
-        )
-
-    __repr__ = __str__
-
-
-def _shown(found: Sequence[float], digits: int) -> list[str]:
-    """A figure and its interval."""
-    value, low, high = (number(one, digits) for one in found)
-    return [value, "-" if math.isnan(found[1]) else f"{low} to {high}"]
+        return drawer("plots.assessment.plot_map")(self, ax=ax)

@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import unveil
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.checkpoint import Checkpoint, fingerprint
 from unveil.assessment.document import SCHEMA_VERSION, document
@@ -23,6 +22,7 @@ from unveil.assessment.scenario import Scenario
 from unveil.assessment.utility_part import utility_part
 from unveil.columns import Pair
 from unveil.synthesis.settings import identity_of, in_plain_words
+from unveil.version import __version__
 
 __all__ = ["assess"]
 
@@ -179,5 +179,5 @@ def _parts(scenario: Scenario) -> list[AssessmentPart]:
 
 def _kept(folder: str | Path, context: Context) -> Checkpoint:
     maker = None if context.synthesizer is None else in_plain_words(identity_of(context.synthesizer))
-    stated = (SCHEMA_VERSION, unveil.__version__, context.scenario, maker, context.holdout_unseen)
+    stated = (SCHEMA_VERSION, __version__, context.scenario, maker, context.holdout_unseen)
     return Checkpoint(folder, fingerprint(context.pair, context.holdout, *stated))

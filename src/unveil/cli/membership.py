@@ -111,10 +111,10 @@ def membership(
             "name real records that the synthesizer never saw (--holdout FILE --holdout-unseen), "
             "or have the synthesizer fitted with and without each record (--refit cart)"
         )
-    import unveil
+    from unveil._membership import membership as infer
 
     pair = reading.pair(original, synthetic)
-    found = unveil.membership(pair, str(holdout), holdout_unseen=holdout_unseen, **attack.options(pair.names))
+    found = infer(pair, str(holdout), holdout_unseen=holdout_unseen, **attack.options(pair.names))
     if records is not None:
         save_confidential(found.records(flavour="arrow"), records, output.overwrite)
     output.give(found)
@@ -124,15 +124,17 @@ def membership(
 def _refitted(
     original: Path, repeats: int, minbucket: int, cp: float, collapse: bool, attack: AttackOptions, reading: Reading
 ) -> Any:
-    import unveil
+    from unveil._membership import membership_synthesizer
+    from unveil.files import read
+    from unveil.synthesis import CartSynthesizer
 
-    source = unveil.read(str(original), **reading.options)
-    synthesizer = unveil.CartSynthesizer(
+    source = read(str(original), **reading.options)
+    synthesizer = CartSynthesizer(
         minbucket=minbucket, cp=cp, collapse=collapse, kinds=reading.stated or None,
         special_codes=reading.codes or None, n_jobs=attack.n_jobs,
     )  # fmt: skip
     with progress_bar("releases") as progress:
-        return unveil.membership_synthesizer(
+        return membership_synthesizer(
             source, synthesizer, repeats=repeats, kinds=reading.stated or None, special_codes=reading.codes or None,
             progress=progress, **attack.options(source.names),
         )  # fmt: skip

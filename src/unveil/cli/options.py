@@ -289,8 +289,8 @@ class Output:
 
     def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> None:
         """Write the result where asked, and one view of it as a plot; then print it."""
-        from unveil import __version__
         from unveil.result import without_nan
+        from unveil.version import __version__
 
         if self.plot is not None:
             _save_plot(result, self.plot, self.overwrite, view or {})

@@ -165,14 +165,14 @@ def measure(
     CallError
         If a view needs one target and there are several.
     """
-    from unveil import inference
+    from unveil._rapid import rapid
 
     views.check(target)
     columns = [] if views.by is None else names_of(views.by, pair.names)
     for column in columns:
         pair.column(column)
     with progress_bar("models") as progress:
-        result = inference.rapid(pair, keys, target=target, targets=targets, progress=progress, **intruder.options())
+        result = rapid(pair, keys, target=target, targets=targets, progress=progress, **intruder.options())
     if views.curve:
         output.give(result.curve())
     elif views.attribution:

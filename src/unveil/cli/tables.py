@@ -40,11 +40,11 @@ def identity(
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Records that are unique on the keys, and found again in the release."""
-    import unveil
+    from unveil import _tables
 
     output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
-    risk = unveil.identity(
+    risk = _tables.identity(
         pair,
         names_of(keys, pair.names),
         use_keys_na=use_keys_na,
@@ -88,7 +88,7 @@ def attribute(
     cap_curve
         Show CAP(tau), from DCAPd at 0 to DiSCO at 1; needs one target.
     """
-    import unveil
+    from unveil import _tables
 
     if cap_curve and (by is not None or records is not None):
         raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
@@ -96,7 +96,7 @@ def attribute(
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
     output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
     pair = reading.pair(original, synthetic)
-    risk = unveil.attribute(
+    risk = _tables.attribute(
         pair, names_of(keys, pair.names), target=target,
         targets=None if targets is None else names_of(targets, pair.names),
         ngroups_target=groups_of(ngroups_target, "ngroups_target"),
@@ -129,11 +129,11 @@ def structure(
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Which key combinations of the original the release keeps, and which it invents."""
-    import unveil
+    from unveil import _tables
 
     output.check((original, *synthetic, *reading.files))
     pair = reading.pair(original, synthetic)
-    found = unveil.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
+    found = _tables.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
     output.give(found)
     return output.status(found)
 
@@ -152,12 +152,12 @@ def keysets(
     max_size
         Largest number of keys in a set.
     """
-    import unveil
+    from unveil import _tables
 
     output.check((original, *synthetic, *reading.files))
     pair = reading.pair(original, synthetic)
     with progress_bar("key sets") as progress:
-        sets = unveil.key_sets(
+        sets = _tables.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,
             ngroups_target=groups_of(ngroups_target, "ngroups_target"),
             ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"), progress=progress,

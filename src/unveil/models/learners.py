@@ -26,7 +26,7 @@ from unveil.models.linear import NotConverged, binary_logistic, lasso_logistic, 
 from unveil.models.pruning import pruned
 from unveil.trees import Column, grow
 
-__all__ = ["ATTACKERS", "SUITE", "Attacker", "Predictor", "TrainingTarget", "fit_attacker", "resolve"]
+__all__ = ["ATTACKERS", "SUITE", "Attacker", "Predictor", "TrainingTarget", "fit_attacker", "fold_of", "resolve"]
 
 Floats = NDArray[np.float64]
 Predictor = Callable[[KeyTable], Floats]
@@ -57,6 +57,17 @@ class TrainingTarget:
     def joined(self, other: TrainingTarget) -> TrainingTarget:
         """These records and then those."""
         return TrainingTarget(np.concatenate([self.y, other.y]), self.n_classes)
+
+
+def fold_of(target: TrainingTarget, folds: int, seed: np.random.SeedSequence) -> NDArray[np.intp]:
+    """The fold of every record: of equal size, and within each class as equal as can be."""
+    rng = np.random.default_rng(seed)
+    order = rng.permutation(len(target.y))
+    if target.n_classes is not None:
+        order = order[np.argsort(target.y[order], kind="stable")]
+    fold = np.empty(len(order), dtype=np.intp)
+    fold[order] = np.arange(len(order)) % folds
+    return fold
 
 
 @runtime_checkable

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError
 from unveil.synthesis.bandwidth import Noise, Rule
-from unveil.synthesis.methods.donors import Donors
+from unveil.synthesis.donors import Donors
 from unveil.trees import Column, Tree, grow
 from unveil.trees._compiled import compiled
 from unveil.trees.tree import Settings

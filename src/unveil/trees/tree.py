@@ -16,7 +16,6 @@ from unveil.printable import commands_shown
 from unveil.trees.collapse import complexities
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
-from unveil.trees.printing import tree_text
 from unveil.trees.records import arranged
 from unveil.trees.route import route
 from unveil.trees.surrogates import Surrogates
@@ -25,6 +24,7 @@ __all__ = ["Settings", "Tree"]
 
 BLOCK = 1 << 16
 """Records that go down the tree together: few enough to stay near the processor."""
+_MOST_LABELS = 8
 
 
 @dataclass(frozen=True)
@@ -318,7 +318,23 @@ class Tree:
         str
             Text.
         """
-        return tree_text(self, levels or {})
+        levels = levels or {}
+        lines = [f"tree of {self.response.name or 'response'}: {self.n_leaves} leaves, {self.n_records} records"]
+        codes = self.by_node(self.response.codes)
+        waiting = [(0, "all")]
+        while waiting:
+            node, condition = waiting.pop()
+            stops = self.leaf[node] >= 0
+            leaf = f"  leaf {self.leaf[node]}" if stops else ""
+            indent = "  " * int(self.depth[node])
+            n = self.stop[node] - self.start[node]
+            lines.append(
+                f"{indent}{condition}  n={n}  {_content(self, codes[self.start[node] : self.stop[node]], levels)}{leaf}"
+            )
+            if not stops:
+                to_left, to_right = _conditions(self, node, levels)
+                waiting += [(int(self.right[node]), to_right), (node + 1, to_left)]
+        return "\n".join(lines)
 
     @commands_shown
     def __str__(self) -> str:
@@ -378,3 +394,38 @@ class Tree:
                 cut[own] = np.searchsorted(thresholds, threshold[own]) + 1
                 known[f] = thresholds
         return cut, known
+
+
+def _content(tree: Tree, codes: NDArray[np.int32], levels: Mapping[str, Sequence[object]]) -> str:
+    """Mean, or most frequent class with its share, of the records of a node."""
+    response = tree.response
+    if codes.size == 0:
+        return "empty"
+    if response.values is not None:
+        return f"mean {response.values[codes].mean():.6g}"
+    counts = np.bincount(codes, minlength=response.n_levels)
+    largest = int(counts.argmax())
+    label = levels.get(response.name, range(response.n_levels))[largest]
+    return f"{label} {counts[largest] / codes.size:.1%}"
+
+
+def _conditions(tree: Tree, node: int, levels: Mapping[str, Sequence[object]]) -> tuple[str, str]:
+    """What leads to the left and to the right child."""
+    f = int(tree.feature[node])
+    predictor = tree.predictors[f]
+    name = predictor.name or f"x{f}"
+    labels = levels.get(predictor.name, range(predictor.n_levels))
+    if predictor.kind == "numeric":
+        return f"{name} < {tree.threshold[node]:.10g}", f"{name} >= {tree.threshold[node]:.10g}"
+    if predictor.kind == "ordered":
+        first = labels[int(tree.cut[node])]
+        return f"{name} < {first}", f"{name} >= {first}"
+    begin = tree.side_start[node]
+    sides = tree.sides[begin : begin + predictor.n_levels]
+    return tuple(f"{name} in {{{_few(np.flatnonzero(sides == side), labels)}}}" for side in (0, 1))  # type: ignore[return-value]
+
+
+def _few(codes: np.ndarray, labels: Sequence[object]) -> str:
+    """The first labels, and how many more there are."""
+    text = ", ".join(str(labels[int(code)]) for code in codes[:_MOST_LABELS])
+    return text if codes.size <= _MOST_LABELS else f"{text} and {codes.size - _MOST_LABELS} more"

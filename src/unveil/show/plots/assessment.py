@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from unveil.assessment.figure import PERCENT
+from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.errors import CallError
 from unveil.show.plots.axes import as_written, axes_for, without_frame
 from unveil.stats import NAMES
-
-if TYPE_CHECKING:
-    from unveil.assessment.risk_utility_map import RiskUtilityMap
 
 __all__ = ["plot_figures", "plot_map"]
 

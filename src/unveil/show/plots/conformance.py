@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from unveil._conformance.result import Conformance
 from unveil.errors import CallError, MissingPackageError
-
-if TYPE_CHECKING:
-    from unveil._conformance.result import Conformance
 
 __all__ = ["plot_trials"]
 

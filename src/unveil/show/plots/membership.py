@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._membership.refit import MembershipOfSynthesizer
+from unveil._membership.result import Membership
 from unveil.show.plots.axes import axes_for, without_frame
 from unveil.stats.roc import FPRS, roc
-
-if TYPE_CHECKING:
-    from unveil._membership.refit import MembershipOfSynthesizer
-    from unveil._membership.result import Membership
 
 __all__ = ["plot_roc", "plot_runs"]
 

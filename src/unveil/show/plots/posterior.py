@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
+from unveil._posterior.advice import Advice
+from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.summary import gain_edges
+from unveil.errors import CallError
 from unveil.show.plots.axes import axes_for, without_frame
 
-if TYPE_CHECKING:
-    from unveil._posterior.advice import Advice
-    from unveil._posterior.result import PosteriorRisk
-
-__all__ = ["plot_advice", "plot_gain", "plot_records"]
+__all__ = ["plot", "plot_advice"]
 
 # Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
 _COLOURS = {"fixed": "#0072B2", "exact": "#D55E00", "simulated": "#009E73"}
@@ -21,9 +20,15 @@ _GREY = "#999999"
 MOST_DOTS = 20_000
 
 
-def plot_records(risk: PosteriorRisk, *, ax: Any = None) -> Any:
+def plot(risk: PosteriorRisk, kind: str, *, ax: Any = None) -> Any:
+    """Posterior against prior per record, or a histogram of the gain."""
+    if kind not in _VIEWS:
+        raise CallError(f"kind must be 'records' or 'gain', not {kind!r}")
+    return _VIEWS[kind](risk, axes_for(ax))
+
+
+def _records(risk: PosteriorRisk, ax: Any) -> Any:
     """Posterior of the truth per record, sorted, with its prior; a line per structure of the first release."""
-    ax = axes_for(ax)
     for name in risk.structures:
         found = risk.weighed(0, name)  # type: ignore[arg-type]
         order = np.argsort(-found.posterior, kind="stable")
@@ -40,9 +45,8 @@ def plot_records(risk: PosteriorRisk, *, ax: Any = None) -> Any:
     return without_frame(ax)
 
 
-def plot_gain(risk: PosteriorRisk, *, ax: Any = None) -> Any:
+def _gain(risk: PosteriorRisk, ax: Any) -> Any:
     """Histogram of the gain in bits, by structure of the first release."""
-    ax = axes_for(ax)
     gains = {name: risk.weighed(0, name).gain_bits for name in risk.structures}  # type: ignore[arg-type]
     edges = gain_edges(np.concatenate(list(gains.values())), bins=40)
     for name, gain in gains.items():
@@ -58,8 +62,14 @@ def plot_gain(risk: PosteriorRisk, *, ax: Any = None) -> Any:
     return without_frame(ax)
 
 
+_VIEWS = {"records": _records, "gain": _gain}
+
+
 def plot_advice(advice: Advice, setting: str, *, ax: Any = None) -> Any:
     """Mean posterior of the truth against one setting, by structure."""
+    tried = sorted({row.setting for row in advice.rows})
+    if setting not in tried:
+        raise CallError(f"{setting!r} was not tried; there is {', '.join(tried)}")
     ax = axes_for(ax)
     rows = [row for row in advice.rows if row.setting == setting]
     places = np.arange(len(rows))

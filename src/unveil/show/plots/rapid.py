@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.attribution import Attribution
+from unveil._rapid.cross_validation import RapidCV
+from unveil._rapid.curves import RapidCurve
+from unveil._rapid.result import Rapid
 from unveil.show.plots.axes import as_written, axes_for, without_frame
 from unveil.stats import called
-
-if TYPE_CHECKING:
-    from unveil._rapid.attribution import Attribution
-    from unveil._rapid.cross_validation import RapidCV
-    from unveil._rapid.curves import RapidCurve
-    from unveil._rapid.result import Rapid
 
 __all__ = ["plot_attribution", "plot_cross_validation", "plot_curve", "plot_predictions", "plot_targets"]
 

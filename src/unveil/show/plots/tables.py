@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from unveil._tables.attribute_risk import AttributeRisk
+from unveil._tables.curve import CapCurve
+from unveil._tables.identity import IdentityRisk
+from unveil._tables.key_sets import KeySets
+from unveil._tables.ladder import Ladder
+from unveil._tables.structure import Structure
 from unveil.errors import CallError
 from unveil.show.plots.axes import as_written, axes_for, without_frame
 from unveil.stats import called
-
-if TYPE_CHECKING:
-    from unveil._tables.attribute_risk import AttributeRisk
-    from unveil._tables.curve import CapCurve
-    from unveil._tables.identity import IdentityRisk
-    from unveil._tables.key_sets import KeySets
-    from unveil._tables.ladder import Ladder
-    from unveil._tables.structure import Structure
 
 __all__ = ["plot_cap_curve", "plot_identity", "plot_key_sets", "plot_ladder", "plot_structure", "plot_targets"]
 

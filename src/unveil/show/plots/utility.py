@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._utility.result import Utility
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.show.plots.axes import as_written, axes_for, without_frame
-
-if TYPE_CHECKING:
-    from unveil._utility.result import Utility
 
 __all__ = ["plot"]
 

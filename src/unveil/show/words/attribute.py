@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
+from unveil._tables.attribute_risk import RISE, AttributeRisk, AttributeRisks
 from unveil._tables.exclusions import RULES
 from unveil.result import number, paragraph, text_table, warnings_in_words
-from unveil.show.words.tables import RISE, grouping_in_words, heading, left_out_in_words
+from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words
 from unveil.stats import called, kinds_in_words
-
-if TYPE_CHECKING:
-    from unveil._tables.attribute_risk import AttributeRisk, AttributeRisks
 
 __all__ = ["one_target", "several_targets"]
 

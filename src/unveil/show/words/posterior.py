@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
+from unveil._posterior.advice import Advice
+from unveil._posterior.cross_table import CrossTable
+from unveil._posterior.result import PosteriorRisk
 from unveil.result import paragraph, text_table, warnings_in_words
 
-if TYPE_CHECKING:
-    from unveil._posterior.result import PosteriorRisk
-
-__all__ = ["in_words"]
+__all__ = ["advice", "cross_table", "in_words"]
 
 _PRINTED = ("mean_prior", "mean_posterior", "share_above_half", "share_certain", "expected_gain_bits")
 _MEANING: Mapping[str, str] = {
@@ -20,16 +19,8 @@ _MEANING: Mapping[str, str] = {
 }
 
 
-def in_words(risk: PosteriorRisk, n_columns: int) -> str:
-    """A row per release and structure, and what the figures mean.
-
-    Parameters
-    ----------
-    risk
-        The result.
-    n_columns
-        Number of columns of the original.
-    """
+def in_words(risk: PosteriorRisk) -> str:
+    """A row per release and structure, and what the figures mean."""
     rows: list[list[float | str | None]] = []
     for label, release in zip(risk.labels, risk.releases, strict=True):
         rows.extend([label, name, *(one[m] for m in _PRINTED)] for name, one in release.items())
@@ -42,7 +33,7 @@ def in_words(risk: PosteriorRisk, n_columns: int) -> str:
         text_table(["release", "structure", *_PRINTED], rows, digits=3),
         "",
         paragraph(
-            f"An intruder who knows {_knowledge(risk, n_columns)}",
+            f"An intruder who knows {_knowledge(risk)}",
             f"gives its true value a probability of {figures['mean_posterior']:.3f} on average, beforehand"
             f" {figures['mean_prior']:.3f}; for {100 * figures['share_certain']:.1f} of 100 records it is certain.",
             *(f"{name}: {_MEANING[name]}." for name in risk.structures),
@@ -62,8 +53,52 @@ def in_words(risk: PosteriorRisk, n_columns: int) -> str:
     return "\n".join(lines)
 
 
-def _knowledge(risk: PosteriorRisk, n_columns: int) -> str:
+def _knowledge(risk: PosteriorRisk) -> str:
     """What the intruder knows, in words."""
-    if len(risk.known) + len(risk.target) == n_columns:
+    if len(risk.known) + len(risk.target) == len(risk._pair.original.names):
         return f"everything but {', '.join(risk.target)} of one record"
     return f"all other records, and of one record {', '.join(risk.known) or 'nothing'},"
+
+
+def cross_table(found: CrossTable) -> str:
+    """How many records either flags."""
+    table = text_table(
+        ["records", f"{found.name} yes", f"{found.name} no"],
+        [["at risk", found.both, found.only_posterior], ["not at risk", found.only_flag, found.neither]],
+    )
+    if found.both + found.only_posterior == 0:
+        return f"{table}\n" + paragraph(f"No record has a normalised gain above {found.threshold}.")
+    return f"{table}\n" + paragraph(
+        f"Of the records with normalised gain above {found.threshold}, {100 * found.missed:.0f} % are missed by "
+        f"{found.name}."
+    )
+
+
+def advice(found: Advice) -> str:
+    """A row per setting, and what the figures mean."""
+    structures = tuple(found.rows[0].mean_posterior)
+    rows: list[list[float | str | None]] = [
+        [f"{row.setting} {row.value}".strip(), *(row.mean_posterior[name] for name in structures),
+         100 * row.still_at_risk, 100 * row.share_certain]
+        for row in found.rows
+    ]  # fmt: skip
+    looked = "all" if found.n_looked_at == found.n_at_risk else f"{found.n_looked_at}"
+    return "\n".join(
+        [
+            f"{found.n_at_risk} records at risk (normalised gain above {found.threshold}), {looked} worked out anew",
+            "",
+            text_table(
+                ["setting", *(f"posterior, {name}" for name in structures), "% still at risk", "% certain"],
+                rows,
+                digits=3,
+            ),
+            "",
+            paragraph(
+                f"Mean probability of the true value over the records at risk; beforehand "
+                f"{found.rows[0].mean_prior:.3f}. The records were picked by what the files at hand tell; compare "
+                "new settings with files drawn anew with the same settings. Each was fitted, released and weighed "
+                "once; the release drawn is one of many. Not shown: what a setting costs in utility."
+            ),
+            *(paragraph(f"Not worked out: {text}.") for text in found.left_out),
+        ]
+    )

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
 
 import numpy as np
 
+from unveil._rapid.attribution import Attribution
+from unveil._rapid.cross_validation import RapidCV
+from unveil._rapid.curves import RapidCurve
+from unveil._rapid.rapids import Rapids
+from unveil._rapid.result import Rapid
 from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.stats import called, kinds_in_words
 
-if TYPE_CHECKING:
-    from unveil._rapid.rapids import Rapids
-    from unveil._rapid.result import Rapid
-
-__all__ = ["one_target", "several_targets"]
+__all__ = ["attribution", "cross_validation", "curve", "one_target", "several_targets"]
 
 Rows = list[list[float | str | None]]
 
@@ -119,5 +119,85 @@ def several_targets(results: Rapids) -> str:
                 if note not in result.warnings
             ),
             *warnings_in_words(results.warnings),
+        ]
+    )
+
+
+def curve(found: RapidCurve) -> str:
+    """A row per threshold, a column per curve."""
+    many = len(found.lines) > 1
+    header = [found.symbol]
+    for line in found.lines:
+        header.append(" ".join(filter(None, (line.attacker, line.release, line.group))) if many else "rate")
+    first = found.lines[0]
+    beside = [] if many or first.null_mean is None else ["null", "null 95 %"]
+    rows: list[list[float | str | None]] = []
+    for i, threshold in enumerate(found.thresholds):
+        row: list[float | str | None] = [f"{threshold:g}", *(number(float(line.rate[i]), 3) for line in found.lines)]
+        if beside and first.null_mean is not None and first.null_95 is not None:
+            row += [number(float(first.null_mean[i]), 3), number(float(first.null_95[i]), 3)]
+        rows.append(row)
+    return "\n".join(
+        [f"Share of records at risk of inference of {found.target!r}", "", text_table([*header, *beside], rows),
+         *warnings_in_words(found.warnings)]
+    )  # fmt: skip
+
+
+def attribution(found: Attribution) -> str:
+    """The coefficients, and what is lost when a key is permuted."""
+    rows: list[list[float | str | None]] = [
+        [c.key, "per sd" if c.level is None else f"{c.level}" + (f" vs {c.reference}" if c.reference else ""),
+         str(c.n), number(c.estimate), f"{c.low:.2f} to {c.high:.2f}"]
+        for c in found.coefficients
+    ]  # fmt: skip
+    importance: list[list[float | str | None]] = [
+        [i["key"], number(i["score"], 3), number(i["rate"], 3)]
+        for i in sorted(found.importance, key=lambda i: -i["score"])
+    ]
+    return "\n".join(
+        [
+            f"Attribution: {found.n_at_risk} of {found.n} records at risk of inference of {found.target!r} "
+            f"({found.attacker}, {found.release})",
+            "",
+            text_table(["key", "level", "n", "log odds", called("release", found.level)], rows),
+            "",
+            text_table(["key permuted", "loss of score", "loss of rate"], importance),
+            "",
+            paragraph(
+                "Log odds of being at risk, all keys together; 0 is no difference. Below: what the attacker loses",
+                "when a key is permuted among records.",
+                *(["Some level decides the flag alone: its coefficient is as large as a weak prior lets it be."]
+                  * found.separated),
+            ),
+            *warnings_in_words(found.warnings),
+        ]
+    )  # fmt: skip
+
+
+def cross_validation(cv: RapidCV) -> str:
+    """A row per fold, and what the rates mean."""
+    rows: list[list[float | str | None]] = [
+        [str(i), number(a, 3), number(b, 3)]
+        for i, (a, b) in enumerate(zip(cv.held_out, cv.in_sample, strict=True), start=1)
+    ]
+    rows.append(["mean", number(cv.mean, 3), number(cv.in_sample_mean, 3)])
+    rows.append(["sd", number(cv.sd, 3), number(cv.in_sample_sd, 3)])
+    low, high = cv.interval
+    inside = cv.inclusion_interval
+    return "\n".join(
+        [
+            f"RAPID of a synthesizer: {cv.target!r} from {', '.join(cv.keys)}; {cv.n} records, "
+            f"{len(cv.held_out)} folds, {', '.join(cv.attackers)}",
+            "",
+            text_table(["fold", "held out", "in sample"], rows),
+            "",
+            paragraph(
+                f"Of 100 records that were NOT used, {100 * cv.mean:.1f} (95 % interval,",
+                f"repeated fits: {100 * low:.1f} to {100 * high:.1f}) have their target inferred;",
+                f"of those that were used {100 * cv.in_sample_mean:.1f}.",
+                f"Inclusion adds {100 * cv.inclusion:.1f}",
+                f"({100 * inside[0]:.1f} to {100 * inside[1]:.1f}): folds share records, so intervals are rough.",
+            ),
+            *warnings_in_words(cv.warnings),
         ]
     )

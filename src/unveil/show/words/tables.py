@@ -1,18 +1,23 @@
-"""Sentences that several results share: what was measured on what, and what was left out."""
+"""Table measures in words and tables, and the sentences that several of them share."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
-from unveil.result import paragraph
+from unveil._tables.compared_measure import ComparedMeasure
+from unveil._tables.curve import CapCurve
+from unveil._tables.identity import IDENTITY_MEASURES, IdentityRisk
+from unveil._tables.key_sets import KeySets
+from unveil._tables.ladder import NO_HOLDOUT, NO_TARGET, ONLY_ORIGINAL, Ladder
+from unveil._tables.structure import Structure
+from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.stats import NAMES, called, kinds_in_words
 
-__all__ = ["RISE", "grouping_in_words", "heading", "left_out_in_words"]
+__all__ = [
+    "cap_curve", "grouping_in_words", "heading", "identity", "key_sets", "ladder", "left_out_in_words", "structure",
+]  # fmt: skip
 
-RISE = (
-    "DiSCO would be higher if the release carried only its most frequent value, which tells less: a low DiSCO is no "
-    "sign of protection here"
-)
-"""What a DiSCO that rises where the target tells less says."""
 _LEVELS_SHOWN = 6
 
 
@@ -55,3 +60,235 @@ def left_out_in_words(
         for (label, original, synthetic), n in zip(left_out, n_synthetic, strict=True)
         if original or synthetic
     ]
+
+
+def identity(risk: IdentityRisk) -> str:
+    """A row per release, and what the figures mean."""
+    intervals = risk.intervals()
+    rows: list[list[float | str | None]] = []
+    for label, release, n, interval in zip(risk.labels, risk.releases, risk.n_synthetic, intervals, strict=True):
+        low, high = interval["repU"]
+        rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), f"{low:.2f} to {high:.2f}"])
+    if len(rows) > 1:
+        rows.append(["mean", "", *(risk.mean[m] for m in IDENTITY_MEASURES), ""])
+    process = risk.interval("process")
+    left_out = [
+        (label, out["original"], out["synthetic"]) for label, out in zip(risk.labels, risk.left_out, strict=True)
+    ]
+    return "\n".join(
+        [
+            heading("Identity disclosure", risk.n_original, risk.keys),
+            *grouping_in_words(risk.grouping),
+            *left_out_in_words(left_out, risk.n_original, risk.n_synthetic, "use_keys_na"),
+            "",
+            text_table(["release", "records", *IDENTITY_MEASURES, f"repU {called('release')}"], rows),
+            "",
+            paragraph(
+                f"Of 100 original records, {number(risk.UiO)} have a combination of keys that no other original",
+                f"record has (UiO); {number(risk.repU)} of the 100 also meet exactly one synthetic record with it",
+                "(repU). UiO, UiOiS and repU are percent of original records, UiS percent of synthetic records.",
+                *kinds_in_words(process.in_words("repU"), process.undefined),
+                "Not shown: what is learnt about the targets. A release can have repU 0",
+                "and still give a person away.",
+            ),
+            *(paragraph(f"{name} is not defined: {reason}.") for name, reason in risk.undefined.items()),
+            *warnings_in_words(risk.warnings),
+        ]
+    )
+
+
+def structure(found: Structure) -> str:
+    """A row per release, and what the figures mean."""
+    named = list(zip(found.labels, found.releases, strict=True))
+    if len(named) > 1:
+        named += [("mean", found.mean), ("all as one", found.union)]
+    columns = (
+        "combinations_synthetic", "combinations_novel", "percent_novel", "combinations_preserved",
+        "records_in_original",
+    )  # fmt: skip
+    header = [
+        "release",
+        "combinations",
+        "novel",
+        "% novel",
+        "% of original kept",
+        "% records in original",
+    ]
+    first = found.releases[0]
+    return "\n".join(
+        [
+            heading(
+                "Structure",
+                found.n_original,
+                found.keys,
+                f"{first['combinations_original']:.0f} combinations",
+            ),
+            *grouping_in_words(found.grouping),
+            "",
+            text_table(header, [[label, *(values[c] for c in columns)] for label, values in named]),
+            "",
+            paragraph(*_structure_in_words(found.mean["percent_novel"], found.union, len(found.labels))),
+            *warnings_in_words(found.warnings),
+        ]
+    )
+
+
+def _structure_in_words(novel: float, union: Mapping[str, float], m: int) -> list[str]:
+    """The mean over the releases, and of all together two shares: of their combinations, and of the original's."""
+    found = [f"Of 100 key combinations in a release, {number(novel)} do not occur in the original."]
+    if m > 1:
+        found.append(
+            f"Of 100 that occur in any of the {m} releases, {number(union['percent_novel'])} do not "
+            f"({number(union['p_original_given_synthetic'])} do); of 100 of the original, "
+            f"{number(union['combinations_preserved'])} occur in one of the releases."
+        )
+    if novel > 0:
+        found.append(
+            "Records with them match nobody: where they stand in the place of others, repU and DiSCO read lower, "
+            "whether or not anybody is better protected."
+        )
+    return found
+
+
+def key_sets(found: KeySets) -> str:
+    """A row per number of keys, and one per key that is left out."""
+    sizes: list[list[float | str | None]] = [
+        [
+            str(size),
+            sum(len(s.keys) == size for s in found.sets),
+            *(end for ends in values.values() for end in ends),
+        ]
+        for size, values in found.by_size.items()
+    ]
+    header = ["keys", "sets", *(f"{name} {end}" for name in found.headline for end in ("min", "max"))]
+    everything, *without = found.leave_one_out
+    without.sort(key=lambda one: one.measures[found.headline[-1]])
+    left_out: list[list[float | str | None]] = [
+        [name, one.combinations, *(one.measures[m] for m in found.headline)]
+        for name, one in [("all keys", everything), *((found._without(one), one) for one in without)]
+    ]
+    related = ", ".join(f"{name} {number(r)}" for name, r in found.correlation.items())
+    m = len(found.n_synthetic)
+    of = [f"target {found.target!r}"] if found.target is not None else []
+    return "\n".join(
+        [
+            heading("Key sets", found.n_original, found.keys, *of, f"mean of {m} releases" if m > 1 else "one release"),
+            *grouping_in_words(found.grouping),
+            "",
+            text_table(header, sizes),
+            "",
+            text_table(["", "combinations", *found.headline], left_out),
+            "",
+            paragraph(
+                "Percent of original records.",
+                f"Correlation over the {len(found.sets)} sets with the number of combinations: {related}.",
+                *found._carrying(without),
+            ),
+            *warnings_in_words(found.warnings),
+        ]
+    )
+
+
+def ladder(found: Ladder) -> str:
+    """A table per release of each measure among its baselines, and what they mean."""
+    shown = f"{100 * found.level:g} %"
+    header = ["measure", "value", f"{shown}, {NAMES['release']}", "margin", "null", "null 95th", "p", "held out",
+              "ceiling", "excess", f"{shown}, shuffles"]  # fmt: skip
+    several = len(found.releases) > 1
+    blocks = [("mean of the releases", found.mean)] if several else []
+    blocks += list(zip(found.labels, found.releases, strict=True))
+    lines = [
+        heading(
+            f"Baselines for {found.target!r}", found.n_original, found.keys,
+            f"{found.permutations} shuffles",
+            *([] if found.n_held_out is None else [f"{found.n_held_out} held-out records"]),
+        )
+    ]  # fmt: skip
+    for label, rungs in blocks:
+        rows = [_printed(name, rung) for name, rung in rungs.items()]
+        lines += ["", *([f"{label}"] if several else []), text_table(header, rows)]
+    lines += ["", *_sentences(found), *warnings_in_words(found.warnings)]
+    return "\n".join(lines)
+
+
+def _printed(name: str, rung: ComparedMeasure) -> list[float | str | None]:
+    return [
+        name, rung.value, _span(rung.interval), rung.margin, rung.null_mean, rung.null_95, number(rung.p_value, 3),
+        rung.held_out, rung.ceiling, rung.excess, _span(rung.excess_interval),
+    ]  # fmt: skip
+
+
+def _span(ends: tuple[float, float]) -> str:
+    return "-" if math.isnan(ends[0]) else f"{ends[0]:.2f} to {ends[1]:.2f}"
+
+
+def _sentences(found: Ladder) -> list[str]:
+    disco, dcap, rep = (found.mean[name] for name in ("DiSCO", "DCAPd", "repU"))
+    held_out = ""
+    if found.n_held_out is not None:
+        held_out = (
+            f"Held out: of 100 records that the synthesizer never saw, the release discloses {number(disco.held_out)} "
+            f"(DiSCO) and attributes {number(dcap.held_out)} correctly (DCAPd); what original records have beyond "
+            "both intervals comes from their having been used."
+        )
+    return [
+        paragraph(
+            f"Value: of 100 original records, {number(rep.value)} are unique by their keys in both files (repU);",
+            f"{number(disco.value)} have {found.target!r} disclosed, and rightly (DiSCO); for {number(dcap.value)} a",
+            "guess from the release is right (DCAPd).",
+        ),
+        paragraph(*_kinds(found)),
+        paragraph(
+            f"Margin: without any release, naming the most frequent value is right for {number(disco.margin)}, and a",
+            f"guess drawn from the shares of the values for {number(dcap.margin)} (baseCAPd).",
+        ),
+        paragraph(
+            f"Null: a release whose {found.target!r} is shuffled, so that the keys have nothing to do with it, has",
+            f"DiSCO {number(disco.null_mean)} and DCAPd {number(dcap.null_mean)} on average; p is the share that reach",
+            "the value, of the shuffles and the release itself.",
+        ),
+        *([paragraph(held_out)] if held_out else []),
+        paragraph(
+            f"Ceiling: the original as its own release: repU {number(rep.ceiling)} (UiO),",
+            f"DiSCO {number(disco.ceiling)}",
+            f"(Dorig), DCAPd {number(dcap.ceiling)} with every record itself left out. It is no bound: where a",
+            "release repeats records that are alone with their keys, it goes beyond the last.",
+        ),
+        paragraph(
+            "Excess: (value - null) / (100 - null), in percent; its interval says which part of it shuffling alone",
+            "could bring about, for these records, and holds 0 where the release is compatible with a target that",
+            "has nothing to do with the keys. An excess is what can be inferred, from whatever source: it does NOT",
+            "show that the record itself was used; held-out records do.",
+        ),
+        *(paragraph(f"{name} is not defined: {reason}.") for name, reason in found.undefined.items()
+          if reason not in (NO_TARGET, NO_HOLDOUT, ONLY_ORIGINAL) and not name.endswith("process_interval")),
+    ]  # fmt: skip
+
+
+def _kinds(found: Ladder) -> list[str]:
+    """Over what the intervals are, and the process intervals."""
+    ends = ", ".join(
+        f"{name} {_span(rung.process_interval)}" for name, rung in found.mean.items()
+        if not math.isnan(rung.process_interval[0])
+    )  # fmt: skip
+    reasons = [found.undefined[f"{name}.process_interval"] for name in found.mean
+               if f"{name}.process_interval" in found.undefined]  # fmt: skip
+    return kinds_in_words(ends, reasons[0] if reasons else None, found.level)
+
+
+def cap_curve(curve: CapCurve) -> str:
+    """A row per threshold, a column per release."""
+    rows: list[list[float | str | None]] = [
+        [f"{tau:g}", *(values[i] for values in curve.releases)] for i, tau in enumerate(curve.taus)
+    ]
+    return "\n".join(
+        [
+            f"CAP(tau) of {curve.target!r}, keys {', '.join(curve.keys)}, percent of original records",
+            "",
+            text_table(["tau", *curve.labels], rows),
+            "",
+            "A guess counts if it is right and the release makes it with a share of at least tau:",
+            "tau 0 is DCAPd, tau 1 is DiSCO.",
+            *warnings_in_words(curve.warnings),
+        ]
+    )

@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from unveil._utility.measures import Figures, UtilityMeasures
+from unveil._utility.result import Utility
 from unveil.result import number, paragraph, text_table, warnings_in_words
-
-if TYPE_CHECKING:
-    from unveil._utility.result import Utility
 
 __all__ = ["utility_text"]
 

@@ -11,8 +11,8 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.limits import falls_below
+from unveil.synthesis.donors import Donors, require_records
 from unveil.synthesis.methods.association import Coding, associate, coding
-from unveil.synthesis.methods.donors import Donors, require_records
 from unveil.synthesis.methods.two_sample import Division, divide
 from unveil.trees import Column
 

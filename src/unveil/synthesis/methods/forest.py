@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.synthesis.methods.donors import Donors, require_records
+from unveil.synthesis.donors import Donors, require_records
 from unveil.trees import Column, Tree, grow
 
 __all__ = ["FittedForest", "RandomForest"]

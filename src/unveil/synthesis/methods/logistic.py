@@ -13,7 +13,7 @@ from scipy import optimize, sparse, special
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.models.design import Design
-from unveil.synthesis.methods.donors import known_codes, require_records
+from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
 __all__ = ["FittedLogistic", "Logreg", "Polyreg"]

@@ -14,7 +14,7 @@ from scipy import special, stats
 from unveil.errors import CallError, UnveilWarning
 from unveil.models.least_squares import LeastSquares, fit_least_squares
 from unveil.models.scale import Scale, numbers
-from unveil.synthesis.methods.donors import known_codes, require_records
+from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
 __all__ = ["FittedNorm", "FittedNormrank", "Norm", "Normrank"]

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.models.least_squares import LeastSquares, fit_least_squares
 from unveil.models.scale import Scale, numbers
-from unveil.synthesis.methods.donors import known_codes, require_records
+from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
 __all__ = ["FittedPmm", "Pmm"]

@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.synthesis.methods.donors import Donors, require_records
+from unveil.synthesis.donors import Donors, require_records
 from unveil.trees import Column
 
 __all__ = ["FittedSample", "Sample"]

@@ -1,0 +1,133 @@
+"""Assessments, and maps of risk and utility, in words and tables."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from unveil.assessment.figure import OF_PROCESS, digits_of
+from unveil.assessment.result import Assessment
+from unveil.assessment.risk_utility_map import RiskUtilityMap
+from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.stats import NAMES, called
+
+__all__ = ["assessment", "risk_utility_map"]
+
+_SHOWN = ("margin", "null_mean", "ceiling")
+_STAYS = (
+    "These figures are as they are and stay in the building. In documents they are rounded, and names and counts of "
+    "few records are left out, unless release_safe is off (--no-release-safe)."
+)
+
+
+def assessment(found: Assessment) -> str:
+    """A row per figure of risk, the policy, warnings, and parts that were not computed."""
+    content = found._content
+    lines = [content["title"], "", *(paragraph(sentence) for sentence in content["summary"]), ""]
+    rows: list[list[float | str | None]] = [
+        [
+            figure["measure"], figure["target"] or "", figure["unit"], _shown(figure, "value"),
+            _span(figure, "low", "high"), _span(figure, "process_low", "process_high"),
+            *(_shown(figure, name) for name in _SHOWN), number(figure["excess"], 4),
+        ]
+        for figure in content["figures"]
+    ]  # fmt: skip
+    level = f"{100 * content['scenario']['level']:g} %"
+    header = ["measure", "target", "unit", "value", *(f"{level}, {over}" for over in NAMES.values()), "margin",
+              "null", "ceiling", "excess, share"]  # fmt: skip
+    lines.append(text_table(header, rows))
+    lines += ["", paragraph(*_kinds(content["figures"], content["scenario"]["level"]))]
+    if found._document is not content:
+        lines += ["", paragraph(_STAYS)]
+    if content["policy"] is not None:
+        lines += ["", f"Policy {content['policy']['label']}:", "", _policy_table(content["policy"]["rows"])]
+    lines += ["", *(paragraph(f"Warning ({w['part']}): {w['text']}") for w in content["warnings"])]
+    for part in content["parts"]:
+        if part["status"] != "done":
+            lines.append(paragraph(f"{part['name']}: {part['status']}, {part['reason']}."))
+    return "\n".join(lines).rstrip()
+
+
+def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
+    """Over what the intervals are, whose is over something else, and why some figures have none of the process."""
+    kept = NAMES["release"]
+    other = {f["over"]: f["measure"] for f in figures if f["over"] != kept and f["low"] is not None}
+    why: dict[str, list[str]] = {}
+    for figure in figures:
+        if figure["process_undefined"] is not None and figure["measure"] in OF_PROCESS:
+            names = why.setdefault(figure["process_undefined"], [])
+            names += [] if figure["measure"] in names else [figure["measure"]]
+    return [
+        f"{called('release', level)}: over other records of the same population, with the release kept.",
+        *(f"In its column that of {measure} is over {over} instead." for over, measure in other.items()),
+        f"{called('process', level)}: over other records and a release made from each.",
+        *(f"Not defined for {', '.join(names)}: {reason}." for reason, names in why.items()),
+    ]
+
+
+def _shown(figure: Mapping[str, Any], name: str) -> str:
+    return number(figure[name], digits_of(figure["measure"]))
+
+
+def _span(figure: Mapping[str, Any], low: str, high: str) -> str:
+    return "-" if figure[low] is None or figure[high] is None else f"{_shown(figure, low)} to {_shown(figure, high)}"
+
+
+def _policy_table(rows: list[dict[str, Any]]) -> str:
+    header = ["measure", "target", "statistic", "limit", "value", "verdict"]
+    return text_table(
+        header,
+        [
+            [
+                r["measure"],
+                r["target"] or "",
+                r["statistic"],
+                f"{r['direction']} {r['limit']:g}",
+                "-" if r["value"] is None else f"{r['value']:.6g}",
+                r["verdict"],
+            ]
+            for r in rows
+        ],
+    )
+
+
+def risk_utility_map(found: RiskUtilityMap) -> str:
+    """A row per point, the one with the smallest risk first."""
+    rows: list[list[float | str | None]] = []
+    for point in sorted(found.points, key=lambda p: (p.risks.get(found.risk, (math.inf,))[0], p.label)):
+        risk, useful = (
+            found.get(name, (math.nan,) * 3)
+            for found, name in ((point.risks, found.risk), (point.utilities, found.utility))
+        )
+        others = [number(point.risks[name][0], digits_of(name)) for name in point.risks if name != found.risk]
+        rows.append(
+            [f"{point.label}{' *' if point.pareto else ''}", point.releases,
+             *_with_ends(risk, digits_of(found.risk)), *_with_ends(useful, digits_of(found.utility)), *others]
+        )  # fmt: skip
+    names = [name for name in found.points[0].risks if name != found.risk]
+    kept, drawn = f"interval, {NAMES['release']}", "interval, releases"
+    header = ["", "releases", found.risk, kept, found.utility, drawn, *names]
+    return "\n".join(
+        [
+            f"Risk and utility: keys {', '.join(found.keys)}; targets {', '.join(found.targets)}",
+            "",
+            text_table(header, rows),
+            "",
+            paragraph(
+                "* no other has less risk and more utility at once. Risks are means over the targets, repU, DiSCO",
+                "and DCAP in percent of original records, the others as shares; smaller is safer.",
+                f"{found.utility} is a distance from the original; smaller is more useful. Intervals of",
+                "risk are over other records of the same population, with the releases kept; of utility, over",
+                "releases of this original. Where they overlap the order is not settled.",
+                "Not shown: what an intruder with other keys learns.",
+            ),
+            *warnings_in_words(found.warnings),
+        ]
+    )
+
+
+def _with_ends(found: Sequence[float], digits: int) -> list[str]:
+    """A figure and its interval."""
+    value, low, high = (number(one, digits) for one in found)
+    return [value, "-" if math.isnan(found[1]) else f"{low} to {high}"]

@@ -1,0 +1,58 @@
+"""Results find what shows them by name: every name that is used is there, and measuring loads nothing that draws."""
+
+from __future__ import annotations
+
+import ast
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import unveil
+from unveil.result import Result, drawer
+
+SOURCE = Path(unveil.__file__).parent
+
+
+def asked_for() -> Iterator[tuple[Path, ast.expr]]:
+    """What is asked of the drawer, and what results name as their words."""
+    for path in sorted(SOURCE.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "drawer":
+                yield path, node.args[0]
+            if (
+                isinstance(node, ast.Assign)
+                and isinstance(node.targets[0], ast.Name)
+                and node.targets[0].id == "_words"
+            ):
+                yield path, node.value
+
+
+NAMES = sorted({node.value for _, node in asked_for() if isinstance(node, ast.Constant)})
+
+
+def test_names_are_written_out_where_they_are_used():
+    others = [(path.name, ast.unparse(node)) for path, node in asked_for() if not isinstance(node, ast.Constant)]
+    assert others == [("result.py", "self._words")]
+    assert {name.partition(".")[0] for name in NAMES} == {"plots", "report", "words"}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_drawer_is_there(name: str):
+    assert callable(drawer(name))
+
+
+def test_every_result_has_words():
+    unveil.assess, unveil.conformance, unveil.membership, unveil.posterior, unveil.rapid, unveil.utility  # noqa: B018
+    assert len(Result.__subclasses__()) > 10
+    assert {type_._words for type_ in Result.__subclasses__()} <= set(NAMES)
+
+
+def test_measuring_loads_nothing_that_draws():
+    code = "import sys, unveil; unveil.identity, unveil.attribute; print(*sys.modules)"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    heavy = {"matplotlib", "numba", "sklearn", "jinja2"}
+    assert "unveil._tables" in loaded
+    assert not [name for name in loaded if name.startswith("unveil.show") or name.partition(".")[0] in heavy]
