@@ -12,6 +12,7 @@ import pyarrow as pa
 
 from unveil.errors import CallError, MissingPackageError
 from unveil.files.source import Flavour
+from unveil.plain import Plain
 from unveil.printable import one_line, printable
 
 __all__ = ["Result", "drawer", "frame", "number", "paragraph", "text_table", "warnings_in_words", "without_nan"]
@@ -19,7 +20,7 @@ __all__ = ["Result", "drawer", "frame", "number", "paragraph", "text_table", "wa
 _FLAVOURS = ("pandas", "polars", "arrow")
 
 
-class Result:
+class Result(Plain):
     """What all results share; each is a frozen dataclass, or a sequence of such.
 
     A result is put into words and drawn by the room ``unveil.show``, which knows the results; they know of it only the
@@ -28,6 +29,10 @@ class Result:
 
     _words: ClassVar[str]
     """The function of ``unveil.show`` that says it all as text; see :func:`drawer`."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """The result as plain values: every attribute by its name, measures as in the documentation."""
+        return {name: value for name, value in super().to_dict().items() if name != "flavour"}
 
     def __str__(self) -> str:
         return printable(drawer(self._words)(self))
@@ -129,7 +134,7 @@ def text_table(header: Sequence[str], rows: Sequence[Sequence[float | str | None
 
 
 def without_nan(value: Any) -> Any:
-    """JSON has no NaN: what is not defined is null.
+    """JSON has no NaN and no infinity: what is not defined is null.
 
     Examples
     --------
@@ -140,4 +145,4 @@ def without_nan(value: Any) -> Any:
         return {key: without_nan(v) for key, v in value.items()}
     if isinstance(value, list | tuple):
         return [without_nan(v) for v in value]
-    return None if isinstance(value, float) and math.isnan(value) else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value

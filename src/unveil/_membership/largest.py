@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
 from unveil.limits import reaches
+from unveil.plain import Plain
 
 __all__ = ["Largest", "best_by_lot", "contributions", "largest_of"]
 
@@ -25,7 +25,7 @@ _LOT = 0.5
 
 
 @dataclass(frozen=True)
-class Largest:
+class Largest(Plain):
     """The largest area under the ROC curve of several attacks.
 
     Attributes
@@ -45,10 +45,6 @@ class Largest:
     null_95: float
     p_value: float
     excess: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as plain values."""
-        return dict(vars(self))
 
     def over_null(self, auc: float) -> float:
         """The excess of an area over the null of the largest."""

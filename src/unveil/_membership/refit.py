@@ -18,11 +18,12 @@ from scipy.special import ndtri
 
 from unveil._membership.infer import membership
 from unveil._membership.largest import Largest, contributions, largest_of
-from unveil._membership.result import Membership
+from unveil._membership.result import BASELINE, Membership
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError
 from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar
+from unveil.plain import plain
 from unveil.result import Result, drawer, frame
 from unveil.stats.roc import FPRS, RocFigures
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
@@ -73,24 +74,9 @@ class MembershipOfSynthesizer(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
-        return {
-            "attacks": list(self.attacks),
-            "auc": dict(self.auc),
-            "auc_interval": {name: list(ends) for name, ends in self.auc_interval.items()},
-            "auc_sd": dict(self.auc_sd),
-            "tpr": {
-                name: {f"{fpr:g}": hit for fpr, hit in zip(FPRS, hits, strict=True)} for name, hits in self.tpr.items()
-            },
-            "baseline": {"auc": 0.5, "tpr": {f"{fpr:g}": fpr for fpr in FPRS}},
-            "largest": self.largest.to_dict(),
-            "copies": [run.copies_together.to_dict() for run in self.runs],
-            "n": self.n,
-            "repeats": self.repeats,
-            "level": self.level,
-            "seed": self.seed,
-            "warnings": list(self.warnings),
-            "runs": [run.to_dict() for run in self.runs],
-        }
+        tpr = {name: {f"{fpr:g}": hit for fpr, hit in zip(FPRS, hits, strict=True)} for name, hits in self.tpr.items()}
+        copies = [plain(run.copies_together) for run in self.runs]
+        return super().to_dict() | {"tpr": tpr, "baseline": BASELINE, "copies": copies}
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per run and attack."""

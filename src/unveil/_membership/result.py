@@ -13,10 +13,11 @@ from unveil._membership.largest import Largest
 from unveil._membership.records import AttackedRecords
 from unveil.errors import CallError
 from unveil.files.source import Flavour
+from unveil.plain import Plain
 from unveil.result import Result, drawer, frame
 from unveil.stats.roc import FPRS, RocFigures
 
-__all__ = ["ALL", "NAMES", "Copies", "Membership"]
+__all__ = ["ALL", "BASELINE", "NAMES", "Copies", "Membership"]
 
 ALL = "all releases"
 """What the attack on all releases together is called."""
@@ -27,18 +28,18 @@ NAMES = {
 }
 
 
+BASELINE = {"auc": 0.5, "tpr": {f"{fpr:g}": fpr for fpr in FPRS}}
+"""What guessing without any release achieves."""
+
+
 @dataclass(frozen=True)
-class Copies:
+class Copies(Plain):
     """Percent of persons whose record a release repeats in all columns compared, with Clopper-Pearson intervals."""
 
     members: float
     members_interval: tuple[float, float]
     held_out: float
     held_out_interval: tuple[float, float]
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as plain values."""
-        return {n: list(v) if isinstance(v, tuple) else v for n, v in vars(self).items()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -109,28 +110,9 @@ class Membership(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
-        return {
-            "columns": list(self.columns),
-            "attacks": list(self.attacks),
-            "releases": [{name: one.to_dict() for name, one in figures.items()} for figures in self.releases],
-            "together": {name: one.to_dict() for name, one in self.together.items()},
-            "baseline": {"auc": 0.5, "tpr": {f"{fpr:g}": fpr for fpr in FPRS}},
-            "copies": [one.to_dict() for one in self.copies],
-            "copies_together": self.copies_together.to_dict(),
-            "largest": self.largest.to_dict(),
-            "n_members": self.n_members,
-            "n_held_out": self.n_held_out,
-            "n_attacked": list(self.n_attacked),
-            "n_synthetic": list(self.n_synthetic),
-            "labels": list(self.labels),
-            "original": self.label_original,
-            "held_out": self.label_held_out,
-            "confirmed": list(self.confirmed),
-            "level": self.level,
-            "seed": self.seed,
-            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
-            "warnings": list(self.warnings),
-        }
+        files = {"label_original": "original", "label_held_out": "held_out"}
+        found = {files.get(name, name): value for name, value in super().to_dict().items()}
+        return found | {"baseline": BASELINE}
 
     def _listed(self) -> list[tuple[str, Mapping[str, RocFigures]]]:
         listed = list(zip(self.labels, self.releases, strict=True))

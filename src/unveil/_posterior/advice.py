@@ -89,17 +89,6 @@ class Advice(Result):
     warnings: tuple[str, ...] = ()
     _flavour: Flavour = field(repr=False, compare=False, default="arrow")
 
-    def to_dict(self) -> dict[str, Any]:
-        """The rows as plain values."""
-        return {
-            "n_at_risk": self.n_at_risk,
-            "n_looked_at": self.n_looked_at,
-            "threshold": self.threshold,
-            "rows": [{**vars(row), "mean_posterior": dict(row.mean_posterior)} for row in self.rows],
-            "left_out": list(self.left_out),
-            "warnings": list(self.warnings),
-        }
-
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per setting and value."""
         structures = tuple(self.rows[0].mean_posterior)

@@ -48,11 +48,7 @@ class CrossTable(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name; ``missed`` is None where no record is at risk."""
-        return {
-            "name": self.name, "threshold": self.threshold, "both": self.both, "only_posterior": self.only_posterior,
-            "only_flag": self.only_flag, "neither": self.neither,
-            "missed": self.missed if self.both + self.only_posterior else None,
-        }  # fmt: skip
+        return super().to_dict() | {"missed": self.missed if self.both + self.only_posterior else None}
 
 
 def flags_of(flags: Any, releases: Sequence[int], n: int) -> tuple[Flags, str]:

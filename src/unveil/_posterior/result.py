@@ -150,33 +150,16 @@ class PosteriorRisk(Result):
             Can be written as JSON; what is not defined is None.
         """
         entries = range(len(self.labels))
-        return {
-            "target": list(self.target),
-            "known": list(self.known),
-            "structures": list(self.structures),
+        found = super().to_dict()
+        errors = found.pop("monte_carlo_error")
+        return found | {
             "strongest": self.structures[-1],
-            "labels": list(self.labels),
-            "groups": [list(group) for group in self.groups],
             "releases": [
                 {name: summary(self.weighed(r, name)) for name in self.structures}  # type: ignore[arg-type]
                 for r in entries
             ],
-            "n_original": self.n_original,
-            "n_records": self.n_records,
-            "n_values": self.n_values,
-            "records": self.selection.to_dict(),
-            "prior": self.prior,
-            "intruder_errors": self.intruder_errors,
-            "left_out": dict(self.left_out),
-            "withheld": list(self.withheld),
-            "likelihood": self.likelihood,
-            "largest_monte_carlo_error": (
-                None if self.monte_carlo_error is None else plain(float(np.max(self.monte_carlo_error)))
-            ),
-            "largest_mean_gain": self.largest_mean_gain,
-            "settings_check": None if self.settings_check is None else self.settings_check.to_dict(),
-            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
-            "warnings": list(self.warnings),
+            "records": found.pop("selection"),
+            "largest_monte_carlo_error": None if errors is None else plain(np.max(errors)),
             "subgroups": {column: [self._group_rows(column, r, smallest_group) for r in entries] for column in by},
             "cross": [
                 [self.cross(flags, threshold=threshold, release=r).to_dict() for r in entries] for flags in beside

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unveil.plain import Plain
+
 __all__ = ["Selection", "pooled_label"]
 
 
 @dataclass(frozen=True)
-class Selection:
+class Selection(Plain):
     """Which records were looked at.
 
     Attributes
@@ -41,10 +43,7 @@ class Selection:
 
     def to_dict(self) -> dict[str, Any]:
         """The same by name."""
-        return {
-            "chosen": self.chosen, "by": self.by, "n_asked": self.n_asked, "n_done": dict(self.n_done),
-            "time_limit": self.time_limit, "stopped": self.stopped,
-        }  # fmt: skip
+        return super().to_dict() | {"stopped": self.stopped}
 
 
 def pooled_label(labels: Sequence[str]) -> str:

@@ -28,6 +28,7 @@ from unveil._posterior.fixed import FixedTree, before_collapse
 from unveil._posterior.likelihood import fit_fixed_trees
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
 from unveil.notes import Note
+from unveil.plain import Plain
 
 __all__ = ["SettingsCheck", "check_settings"]
 
@@ -42,7 +43,7 @@ WEIGHTS = (0.02, 0.1, 0.5)
 
 
 @dataclass(frozen=True)
-class SettingsCheck:
+class SettingsCheck(Plain):
     """How well the releases fit the assumed synthesizer.
 
     Attributes
@@ -87,13 +88,6 @@ class SettingsCheck:
             )
             return Note(f"{text} {how}: {why}", f"{text}: {why}")
         return None
-
-    def to_dict(self) -> dict[str, Any]:
-        """The same by name."""
-        return {
-            "dispersion": self.dispersion, "degrees": self.degrees, "log10_p_dispersion": self.log10_p_dispersion,
-            "likelihood_z": self.likelihood_z, "log10_finer": self.log10_finer, "verdict": self.verdict,
-        }  # fmt: skip
 
 
 def check_settings(chain: TreeSequence, trees: Sequence[FixedTree], releases: Sequence[int]) -> SettingsCheck:

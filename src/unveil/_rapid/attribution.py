@@ -81,23 +81,6 @@ class Attribution(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return {
-            "target": self.target,
-            "attacker": self.attacker,
-            "release": self.release,
-            "n_at_risk": self.n_at_risk,
-            "n": self.n,
-            "level": self.level,
-            "intercept": self.intercept,
-            "coefficients": [vars(c) for c in self.coefficients],
-            "separated": self.separated,
-            "importance": [dict(i) for i in self.importance],
-            "dependence": [dict(d) for d in self.dependence],
-            "warnings": list(self.warnings),
-        }
-
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per coefficient."""
         names = ("key", "level", "reference", "estimate", "standard_error", "low", "high", "n")

@@ -78,14 +78,6 @@ class RapidCV(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return {
-            name: list(value) if isinstance(value, tuple) else value
-            for name, value in vars(self).items()
-            if name != "flavour"
-        }
-
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per fold."""
         return frame(

@@ -81,22 +81,9 @@ class RapidCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The curves as plain values."""
-        return {
-            "target": self.target,
-            self.symbol: list(self.thresholds),
-            "level": self.level,
-            "kind": self.kind,
-            "undefined": self.undefined,
-            "lines": [
-                {"attacker": line.attacker, "release": line.release, "group": line.group, "n": line.n}
-                | {
-                    name: None if getattr(line, name) is None else getattr(line, name).tolist()
-                    for name in ("rate", "low", "high", "null_mean", "null_95", "ceiling")
-                }
-                for line in self.lines
-            ],
-            "warnings": list(self.warnings),
-        }
+        found = super().to_dict()
+        del found["threshold"], found["symbol"]
+        return {self.symbol if name == "thresholds" else name: values for name, values in found.items()}
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per curve and threshold."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.attribution import attribute_flags
 from unveil._rapid.groups import group_rates, worst_groups
 
-__all__ = ["attack_document", "plain", "rows_of"]
+__all__ = ["attack_document", "rows_of"]
 
 
 def attack_document(
@@ -40,20 +39,3 @@ def attack_document(
 def rows_of(columns: Mapping[str, Sequence[Any]]) -> list[dict[str, Any]]:
     """Columns of equal length as one dict per row."""
     return [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-
-
-def plain(value: Any) -> Any:
-    """The same of lists, dicts and scalars that JSON knows; what is not defined (NaN) is None.
-
-    Examples
-    --------
-    >>> plain({"rate": (0.5, float("nan"))})
-    {'rate': [0.5, None]}
-    """
-    if isinstance(value, Mapping):
-        return {str(name): plain(part) for name, part in value.items()}
-    if isinstance(value, list | tuple):
-        return [plain(part) for part in value]
-    if hasattr(value, "item"):
-        value = value.item()
-    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.attribution import Attribution, attribute_flags
 from unveil._rapid.curves import RapidCurve, rapid_curve
-from unveil._rapid.document import attack_document, plain
+from unveil._rapid.document import attack_document
 from unveil._rapid.figures import attack_figures, attack_intervals, over_margin, rate_interval
 from unveil._rapid.groups import group_rates, person_columns, worst_groups
 from unveil._rapid.process import process_intervals
@@ -23,7 +23,8 @@ from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame
+from unveil.plain import plain
+from unveil.result import Result, drawer, frame, without_nan
 from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, checked_level, over_null
 
 __all__ = ["Rapid"]
@@ -229,35 +230,19 @@ class Rapid(Result):
             attack_document(run, self.runner, figures, intervals, by=columns, attribution=attribution)
             for run, figures, intervals in zip(self.runs, self.attacks, self.intervals(), strict=True)
         ]
-        document = {
-            "keys": self.keys,
-            "target": self.target,
-            "kind": self.kind,
-            "scoring": self.scoring,
+        found = super().to_dict() | {
             "symbol": self.symbol,
-            "threshold": self.threshold,
             self.symbol: self.threshold,
-            "attackers": self.attackers,
-            "labels": self.labels,
-            "releases": self.releases,
-            "mean": self.mean,
-            "worst": self.worst,
-            "sd": self.sd,
             "each": self.each,
             "attacks": attacks,
             "intervals_of_mean": {kind: self.interval(kind).to_dict() for kind in OVER},
-            "baseline": self.baseline,
-            "n_original": self.n_original,
-            "n_counted": self.n_counted,
-            "n_synthetic": self.n_synthetic,
             "permutations": self.permutations,
             "seed": self.seed,
-            "notes": self.notes,
-            "unmatched": self.unmatched,
-            "warnings": self.warnings,
-        } | ({"curve": self.curve().to_dict()} if curve else {})
-        found: dict[str, Any] = plain(document)
-        return found
+        }
+        if curve:
+            found["curve"] = self.curve().to_dict()
+        document: dict[str, Any] = without_nan(plain(found))
+        return document
 
     def rows(self) -> dict[str, list[Any]]:
         """One row per attacker and release, as columns: figures and 95 % intervals, this release."""

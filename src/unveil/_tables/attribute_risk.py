@@ -113,25 +113,9 @@ class AttributeRisk(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values; names of measures as in the documentation."""
-        return {
-            "keys": list(self.keys),
-            "target": self.target,
-            "releases": [dict(r) for r in self.releases],
-            "mean": dict(self.mean),
-            "undefined": dict(self.undefined),
-            "n_original": self.n_original,
-            "n_synthetic": list(self.n_synthetic),
-            "labels": list(self.labels),
-            "identity_after_exclusions": [dict(r) for r in self.identity_after_exclusions],
-            "exclusions": [{table: dict(rules) for table, rules in r.items()} for r in self.exclusions],
-            "check_1way": [dict(c) if c else None for c in self.check_1way],
-            "check_2way": [[dict(pair) for pair in pairs] for pairs in self.check_2way],
-            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
-            "mode_DiSCO": list(self.mode_DiSCO),
-            "options": dict(self.options),
-            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
-            "warnings": list(self.warnings),
-        }
+        found = super().to_dict()
+        del found["notes"]
+        return found | {"warnings": list(self.warnings)}
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per release: target, release, number of records and measures."""

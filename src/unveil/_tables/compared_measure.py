@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, fields
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.plain import Plain
 from unveil.stats import over_null
 
 __all__ = ["ComparedMeasure", "above_null"]
@@ -19,7 +20,7 @@ _NOWHERE = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
-class ComparedMeasure:
+class ComparedMeasure(Plain):
     """A measure and its baselines; all in percent of persons but ``p_value``. NaN where not defined.
 
     Attributes
@@ -53,10 +54,6 @@ class ComparedMeasure:
     excess: float = math.nan
     excess_interval: tuple[float, float] = _NOWHERE
     process_interval: tuple[float, float] = _NOWHERE
-
-    def to_dict(self) -> dict[str, Any]:
-        """The figures as plain values; an interval is a list of its two ends."""
-        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
 
     def flat(self) -> dict[str, float]:
         """The figures with the ends of intervals as figures of their own."""

@@ -56,14 +56,7 @@ class CapCurve(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The curve as plain values."""
-        return {
-            "keys": list(self.keys),
-            "target": self.target,
-            "tau": list(self.taus),
-            "releases": [list(values) for values in self.releases],
-            "labels": list(self.labels),
-            "warnings": list(self.warnings),
-        }
+        return {"tau" if name == "taus" else name: values for name, values in super().to_dict().items()}
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per release and threshold."""

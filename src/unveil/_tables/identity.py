@@ -91,23 +91,6 @@ class IdentityRisk(Result):
         """Percent of original records unique in both files, mean over releases."""
         return self.mean["repU"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values; names of measures as in the documentation."""
-        return {
-            "keys": list(self.keys),
-            "releases": [dict(r) for r in self.releases],
-            "mean": dict(self.mean),
-            "n_original": self.n_original,
-            "n_synthetic": list(self.n_synthetic),
-            "labels": list(self.labels),
-            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
-            "use_keys_na": dict(self.use_keys_na),
-            "left_out": [dict(out) for out in self.left_out],
-            "undefined": dict(self.undefined),
-            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
-            "warnings": list(self.warnings),
-        }
-
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per release: its name, number of records and measures."""
         return frame(

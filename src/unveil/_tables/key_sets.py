@@ -21,6 +21,7 @@ from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.limits import falls_below
+from unveil.plain import plain
 from unveil.result import Result, drawer, frame
 
 __all__ = ["KeySet", "KeySets", "key_sets"]
@@ -45,6 +46,10 @@ class KeySet:
     keys: tuple[str, ...]
     combinations: int
     measures: Mapping[str, float]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Keys, number of combinations and measures side by side."""
+        return {"keys": list(self.keys), "combinations": self.combinations, **self.measures}
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,25 +119,8 @@ class KeySets(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values."""
-
-        def plain(one: KeySet) -> dict[str, Any]:
-            return {"keys": list(one.keys), "combinations": one.combinations, **one.measures}
-
-        return {
-            "keys": list(self.keys),
-            "target": self.target,
-            "sets": [plain(s) for s in self.sets],
-            "leave_one_out": [plain(s) for s in self.leave_one_out],
-            "by_size": {
-                str(size): {name: list(ends) for name, ends in values.items()} for size, values in self.by_size.items()
-            },
-            "correlation": self.correlation,
-            "n_original": self.n_original,
-            "n_synthetic": list(self.n_synthetic),
-            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
-            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
-            "warnings": list(self.warnings),
-        }
+        by_size = {str(size): plain(ends) for size, ends in self.by_size.items()}
+        return super().to_dict() | {"by_size": by_size, "correlation": self.correlation}
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per set: its keys, size, number of combinations and measures."""

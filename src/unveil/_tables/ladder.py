@@ -90,24 +90,6 @@ class Ladder(Result):
     flavour: Flavour
     warnings: tuple[str, ...]
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return {
-            "keys": list(self.keys),
-            "target": self.target,
-            "n_original": self.n_original,
-            "n_synthetic": list(self.n_synthetic),
-            "n_held_out": self.n_held_out,
-            "labels": list(self.labels),
-            "permutations": self.permutations,
-            "level": self.level,
-            "seed": self.seed,
-            "releases": [{name: rung.to_dict() for name, rung in rungs.items()} for rungs in self.releases],
-            "mean": {name: rung.to_dict() for name, rung in self.mean.items()},
-            "undefined": dict(self.undefined),
-            "warnings": list(self.warnings),
-        }
-
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per release and measure, and with several releases of their mean."""
         rows = [*zip(self.labels, self.releases, strict=True), *([("mean", self.mean)] * (len(self.releases) > 1))]

@@ -63,21 +63,6 @@ class Structure(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values."""
-        return {
-            "keys": list(self.keys),
-            "releases": [dict(r) for r in self.releases],
-            "mean": dict(self.mean),
-            "union": dict(self.union),
-            "n_original": self.n_original,
-            "n_synthetic": list(self.n_synthetic),
-            "labels": list(self.labels),
-            "grouping": {name: dict(cut) for name, cut in self.grouping.items()},
-            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
-            "warnings": list(self.warnings),
-        }
-
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per release."""
         return frame(

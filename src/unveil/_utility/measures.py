@@ -9,13 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from unveil.plain import Plain
+
 __all__ = ["Figures", "UtilityMeasures", "mean_of", "sd_of"]
 
 Figures = Mapping[str, float]
 
 
 @dataclass(frozen=True)
-class UtilityMeasures:
+class UtilityMeasures(Plain):
     """Utility measures of one variable, pair of variables, coefficient, predicted target or propensity model.
 
     Parameters
@@ -52,12 +54,9 @@ class UtilityMeasures:
 
     def to_dict(self) -> dict[str, Any]:
         """The measures as plain values."""
-        return dict(self.subject) | {
-            "releases": [dict(r) for r in self.releases],
-            "mean": dict(self.mean),
-            "sd": dict(self.sd),
-            "undefined": dict(self.undefined),
-        }
+        found = super().to_dict()
+        subject: dict[str, Any] = found.pop("subject")
+        return subject | found
 
 
 def mean_of(releases: Sequence[Figures]) -> dict[str, float]:

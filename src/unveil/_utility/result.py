@@ -68,23 +68,6 @@ class Utility(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_dict(self) -> dict[str, Any]:
-        """The result as plain values: aggregates only, no levels of variables but those that name coefficients."""
-        return {
-            "columns": list(self.columns),
-            "releases": [dict(r) for r in self.releases],
-            "mean": dict(self.mean),
-            "sd": dict(self.sd),
-            **{name: [c.to_dict() for c in getattr(self, name)] for name in TABLES},
-            "n_original": self.n_original,
-            "n_synthetic": list(self.n_synthetic),
-            "labels": list(self.labels),
-            "settings": dict(self.settings),
-            "notes": list(self.notes),
-            "unmatched": {name: dict(shares) for name, shares in self.unmatched.items()},
-            "warnings": list(self.warnings),
-        }
-
     def to_frame(self, table: str = "summary", *, flavour: Flavour | None = None) -> Any:
         """One table as a frame: a row per release, and with several releases one of their mean.
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from unveil.errors import CallError
+from unveil.plain import Plain
 
 __all__ = ["NAMES", "ONE_RELEASE", "OVER", "Interval", "Kind", "called", "checked_kind", "kinds_in_words"]
 
@@ -42,7 +43,7 @@ def checked_kind(kind: str) -> str:
 
 
 @dataclass(frozen=True)
-class Interval:
+class Interval(Plain):
     """A figure with an interval of a named kind.
 
     Attributes
@@ -89,15 +90,7 @@ class Interval:
 
     def to_dict(self) -> dict[str, Any]:
         """The interval as plain values, with what it is over."""
-        return {
-            "kind": self.kind,
-            "over": OVER[self.kind],
-            "value": self.value,
-            "low": self.low,
-            "high": self.high,
-            "level": self.level,
-            "undefined": self.undefined,
-        }
+        return super().to_dict() | {"over": OVER[self.kind]}
 
 
 def called(kind: Kind, level: float = 0.95) -> str:

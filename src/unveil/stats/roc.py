@@ -12,6 +12,8 @@ from scipy.optimize import brentq
 from scipy.special import betaincinv, expit, logit, ndtri
 from scipy.stats import rankdata
 
+from unveil.plain import Plain
+
 __all__ = ["FPRS", "RocFigures", "auc_interval", "delong", "figures_of", "hits_at", "roc"]
 
 Floats = NDArray[np.float64]
@@ -24,7 +26,7 @@ _UNDEFINED = (math.nan, math.nan)
 
 
 @dataclass(frozen=True)
-class RocFigures:
+class RocFigures(Plain):
     """What an attack achieves.
 
     Attributes
@@ -54,14 +56,9 @@ class RocFigures:
 
     def to_dict(self) -> dict[str, Any]:
         """The figures as plain values; hits by share of false alarms."""
-        return {
-            "auc": self.auc,
-            "auc_interval": list(self.auc_interval),
-            "tpr": {f"{fpr:g}": hits for fpr, hits in zip(FPRS, self.tpr, strict=True)},
-            "tpr_interval": {f"{fpr:g}": list(ends) for fpr, ends in zip(FPRS, self.tpr_interval, strict=True)},
-            "n": list(self.n),
-            "undefined": self.undefined,
-        }
+        found = super().to_dict()
+        shares = [f"{fpr:g}" for fpr in FPRS]
+        return found | {name: dict(zip(shares, found[name], strict=True)) for name in ("tpr", "tpr_interval")}
 
 
 def figures_of(members: Floats, others: Floats, *, level: float, seed: np.random.SeedSequence) -> RocFigures:
