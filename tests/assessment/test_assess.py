@@ -16,8 +16,8 @@ import pytest
 import unveil
 from unveil._rapid.attribution import Coefficient
 from unveil.assessment import Assessment, advice_part, key_tables, posterior_part
-from unveil.assessment import assess as call
 from unveil.assessment import rapid_part as inference_part
+from unveil.assessment import run as call
 from unveil.assessment.groups import OTHERS
 from unveil.assessment.part import Skipped
 from unveil.errors import UnveilWarning
@@ -183,7 +183,7 @@ def test_advice_compares_new_settings_with_files_drawn_anew(whole, pair, synthes
         "Replace 5 % of the values of depress at random before synthesis.",
         "Replace 20 % of the values of depress at random before synthesis.",
     ]  # fmt: skip
-    risk = unveil.posterior.posterior(pair, synthesizer, target="depress", sample=400, structure="fixed", seed=0)
+    risk = unveil.posterior(pair, synthesizer, target="depress", sample=400, structure="fixed", seed=0)
     advice = risk.advice(most_records=100, minbucket=[20], cp=[1e-3], merge=[], top=[], noise=[])
     released, anew, *_ = advice.rows
     (pruned,) = (row for row in advice.rows if row.setting == "cp")

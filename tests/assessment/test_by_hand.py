@@ -12,6 +12,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil._membership import ATTACKS
 from unveil._posterior.advice import Advice, AdviceRow
 from unveil.assessment import advice_part, gate_rules
 from unveil.assessment import published_text as publish
@@ -403,7 +404,7 @@ def test_files_are_compared_with_files_made_alike(monkeypatch: pytest.MonkeyPatc
         members = SimpleNamespace(members=np.arange(40))
         return SimpleNamespace(walked=target == "ill", advice=lambda **_: advised, weighed=lambda: members)
 
-    monkeypatch.setattr("unveil.posterior.posterior", asked)
+    monkeypatch.setattr("unveil._posterior.posterior", asked)
     scenario = SimpleNamespace(measures=("posterior",), targets=("ill", "pay"), seed=1)
     pair = SimpleNamespace(n_original=100, n_releases=2)
     context: Any = SimpleNamespace(scenario=scenario, pair=pair, synthesizer=None, clock=SimpleNamespace(left=100.0))
@@ -442,7 +443,7 @@ def test_a_synthesizer_is_attacked_with_what_was_declared_of_the_columns(monkeyp
         asked.update(options)
         raise Skipped("seen")
 
-    monkeypatch.setattr("unveil.membership.membership_synthesizer", attacked)
+    monkeypatch.setattr("unveil._membership.membership_synthesizer", attacked)
     monkeypatch.setattr("unveil._posterior.problem.check_maker", lambda *_: None)
     table = pa.table({"age": [1, 2, 3, -8] * 5, "ill": ["y", "n"] * 10})
     declared: dict[str, Any] = {"kinds": {"age": "numeric"}, "special_codes": {"age": [-8]}}
@@ -453,7 +454,7 @@ def test_a_synthesizer_is_attacked_with_what_was_declared_of_the_columns(monkeyp
             membership_part(context)
         assert (asked["kinds"], asked["special_codes"]) == (pair.kinds or None, pair.special_codes or None)
         assert (asked["kinds"] is None) == (not options)
-        assert asked["level"] == pytest.approx(1 - 0.1 / len(unveil.membership.ATTACKS))
+        assert asked["level"] == pytest.approx(1 - 0.1 / len(ATTACKS))
         assert asked["seed"] == 5
     for lacking, said in (
         (Context(pair, context.scenario, Clock(100.0)), "neither records that the synthesizer never saw"),

@@ -39,12 +39,11 @@ def result(tables: tuple[pa.Table, list[pa.Table]]) -> unveil.Utility:
     return unveil.utility(unveil.Pair(original, releases, special_codes={"income": [-8]}), models=MODELS)
 
 
-def test_the_module_is_the_function() -> None:
-    from unveil._utility.run import utility
+def test_the_function_does_not_hide_the_room() -> None:
+    from unveil.utility import Utility, utility
 
-    assert callable(unveil.utility)
-    assert unveil.utility.utility is utility
-    assert unveil.utility.Utility is unveil.Utility
+    assert unveil.utility is utility
+    assert unveil.Utility is Utility
 
 
 def test_frames_of_every_flavour(

@@ -58,7 +58,7 @@ def models_of(given: Any, names: Sequence[str], *, every: Sequence[str] | None =
     Examples
     --------
     >>> models_of("logistic: smoke ~ age + sex", ["age", "sex", "smoke"])
-    (Model(outcome='smoke', predictors=('age', 'sex'), kind='logistic'),)
+    (RegressionModel(outcome='smoke', predictors=('age', 'sex'), kind='logistic'),)
     """
     parts = [given] if isinstance(given, str | Mapping | RegressionModel) else list(given)
     found = tuple(_checked(_read(part, names, names if every is None else every), names) for part in parts)
