@@ -430,7 +430,7 @@ IN_LABELS = {
 def test_labelled_columns_of_r(tmp_path: Path, written: Mapping[str, str], name: str):
     """Columns of haven, their user missing values and lettered gaps among them, and the same records as text."""
     pytest.importorskip("rdata", reason="for R files")
-    original = Path(__file__).parent / "r_files" / "labelled.rds"
+    original = Path(__file__).parents[1] / "files" / "r_files" / "labelled.rds"
     cells = [cell.strip("_").replace("-", " ") for cell in written[name].split()]
     (tmp_path / "people.csv").write_text(f"{name},k\n" + "".join(f"{cell},1\n" for cell in cells), encoding="utf-8")
     for pair in ((original, tmp_path / "people.csv"), (tmp_path / "people.csv", original)):
