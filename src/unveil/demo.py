@@ -23,8 +23,6 @@ from unveil.printable import one_line
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
 from unveil.simulate._draw import generator
 
-__all__ = ["bootstrapped", "resampled", "show"]
-
 TARGETS = ("depress", "income", "marital", "workab")
 
 

@@ -10,15 +10,6 @@ from collections.abc import Iterable
 
 from unveil.printable import one_line
 
-__all__ = [
-    "CallError",
-    "DataError",
-    "FileError",
-    "MissingPackageError",
-    "UnveilError",
-    "UnveilWarning",
-]
-
 
 class UnveilError(Exception):
     """Base of all errors raised by the package; its message is one line that commands no terminal."""

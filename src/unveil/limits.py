@@ -14,19 +14,6 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = [
-    "TOLERANCE",
-    "as_typed",
-    "as_written",
-    "exceeds",
-    "falls_below",
-    "is_written_as",
-    "lower_edge",
-    "reaches",
-    "upper_edge",
-    "within",
-]
-
 TOLERANCE = 1e-9
 """Share of the limit by which a figure may differ from it and still equals it."""
 UNIT = 1e-3

@@ -8,8 +8,6 @@ from contextlib import contextmanager
 
 from unveil.errors import UnveilWarning
 
-__all__ = ["Note", "overheard"]
-
 
 class Note(str):
     """A warning or note in plain words that knows what a document for publication says instead.

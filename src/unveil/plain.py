@@ -8,8 +8,6 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["Plain", "plain"]
-
 
 class Plain:
     """A dataclass that says all that it holds, but for what is left out when two of them are compared."""

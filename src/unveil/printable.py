@@ -7,8 +7,6 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar
 
-__all__ = ["commands_shown", "one_line", "printable"]
-
 T = TypeVar("T")
 
 _COMMANDS = re.compile(

@@ -15,8 +15,6 @@ from unveil.files.source import Flavour
 from unveil.plain import Plain
 from unveil.printable import one_line, printable
 
-__all__ = ["Result", "drawer", "frame", "number", "paragraph", "text_table", "warnings_in_words", "without_nan"]
-
 _FLAVOURS = ("pandas", "polars", "arrow")
 
 

@@ -9,8 +9,6 @@ from typing import TypeVar
 
 from unveil.errors import CallError
 
-__all__ = ["in_threads", "n_threads"]
-
 T = TypeVar("T")
 R = TypeVar("R")
 _SHARES = 16

@@ -222,8 +222,9 @@ RULED = pa.table({"age": [15, 40, 17, None], "b c": ["x", "y", "x", "y"], "b.d":
 def use_rules(path: Path) -> None:
     """Read them, and ask of each which records it holds for."""
     from unveil.files import read
-    from unveil.synthesis.encoding import Levels, encode
+    from unveil.synthesis.encoding import encode
     from unveil.synthesis.rules import parse_rules
+    from unveil.synthesis.variable import Levels
 
     try:
         content = json.loads(path.read_text(encoding="utf-8", errors="replace"))

@@ -9,7 +9,8 @@ import pyarrow as pa
 import pytest
 
 from unveil import CallError, read
-from unveil.synthesis.encoding import Levels, encode
+from unveil.synthesis.encoding import encode
+from unveil.synthesis.variable import Levels
 from unveil.trees import Column
 
 

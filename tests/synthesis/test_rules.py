@@ -10,8 +10,9 @@ import pytest
 
 from unveil.errors import CallError
 from unveil.files import read
-from unveil.synthesis.encoding import Levels, encode
+from unveil.synthesis.encoding import encode
 from unveil.synthesis.rules import parse_rules, rule_from_text
+from unveil.synthesis.variable import Levels
 
 TABLE = pa.table(
     {

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-__all__ = ["DESIDERATA", "PUBLISHED"]
-
 DESIDERATA: Mapping[str, str] = {
     "D1": "detection: where the intruder is certain, the measure is at its maximum",
     "D2": "monotone in uncertainty: perturbing the release further does not raise the measure",

@@ -10,8 +10,6 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["EXACT", "LEVEL", "Finding", "find", "margin_of"]
-
 Floats = NDArray[np.float64]
 
 LEVEL = 0.001

@@ -22,8 +22,6 @@ from unveil._tables.attribute_risk import AttributeRisk
 from unveil.columns import Pair
 from unveil.errors import UnveilWarning
 
-__all__ = ["BUILT_IN", "Measure"]
-
 ATTACKS = ("dcr", "density")
 """Attacks on membership that need no training."""
 

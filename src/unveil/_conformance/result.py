@@ -14,8 +14,6 @@ from unveil._conformance.world import Trial
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 
-__all__ = ["Conformance", "Reading"]
-
 
 @dataclass(frozen=True)
 class Reading:

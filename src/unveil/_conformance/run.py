@@ -18,8 +18,6 @@ from unveil._conformance.world import REQUIREMENTS, Trial, World
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 
-__all__ = ["conformance"]
-
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
 

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 
 from unveil.files import read
 
-__all__ = ["Blind", "CellMixture", "LevelCombinations", "learnt"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

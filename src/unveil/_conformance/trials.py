@@ -14,8 +14,6 @@ from unveil.simulate import latner_population
 from unveil.simulate.latner import VARIABLES
 from unveil.synthesis import CartSynthesizer
 
-__all__ = ["TRIALS"]
-
 Ints = NDArray[np.int64]
 Rng = np.random.Generator
 

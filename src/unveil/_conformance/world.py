@@ -11,8 +11,6 @@ import numpy as np
 
 from unveil.columns import Pair
 
-__all__ = ["REQUIREMENTS", "Requirement", "Trial", "World"]
-
 Requirement = Literal["maximum", "not rising", "not falling", "first above second", "equal", "not low"]
 REQUIREMENTS: dict[str, str] = {
     "maximum": "the measure is at its maximum in every world",

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from unveil._membership.distance import UNIT, nearest
 from unveil._membership.records import AttackedRecords, Codes
 
-__all__ = ["ATTACKS", "Attempt", "attack"]
-
 Floats = NDArray[np.float64]
 
 ATTACKS = ("dcr", "density", "classifier")

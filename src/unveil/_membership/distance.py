@@ -24,8 +24,6 @@ from unveil.files.arrays import buffer_view
 from unveil.threads import n_threads
 from unveil.trees._compiled import allocating
 
-__all__ = ["UNIT", "GowerAxes", "Nearest", "Scale", "nearest"]
-
 Scale = Literal["range", "iqr"]
 Grid = NDArray[np.int32]
 

@@ -21,8 +21,6 @@ from unveil.errors import CallError
 from unveil.stats import clopper_pearson
 from unveil.stats.roc import RocFigures, figures_of
 
-__all__ = ["membership"]
-
 
 def membership(
     pair: Pair, holdout: Any, *, holdout_unseen: bool = False, columns: str | Sequence[str] | None = None,

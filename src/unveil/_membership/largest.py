@@ -17,8 +17,6 @@ from scipy.stats import rankdata
 from unveil.limits import reaches
 from unveil.plain import Plain
 
-__all__ = ["Largest", "best_by_lot", "contributions", "largest_of"]
-
 Floats = NDArray[np.float64]
 _DRAWS = 20_000
 _LOT = 0.5

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from unveil._membership.distance import GowerAxes, Scale
 from unveil.columns.holdout import Holdout
 
-__all__ = ["AttackedRecords", "Group", "collect"]
-
 Codes = NDArray[np.int32]
 
 

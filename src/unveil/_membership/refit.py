@@ -28,8 +28,6 @@ from unveil.result import Result, drawer, frame
 from unveil.stats.roc import FPRS, RocFigures
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
 
-__all__ = ["MembershipOfSynthesizer", "membership_synthesizer"]
-
 
 @dataclass(frozen=True, repr=False)
 class MembershipOfSynthesizer(Result):

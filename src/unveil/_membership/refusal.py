@@ -10,8 +10,6 @@ from unveil.files.source import Source
 from unveil.notes import Note
 from unveil.synthesis.provenance import FileFacts, Provenance, read_provenance
 
-__all__ = ["check_provenance", "require_statement"]
-
 
 def require_statement(holdout_unseen: bool) -> None:
     """Ask for the statement that no figure can replace.

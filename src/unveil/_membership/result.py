@@ -17,8 +17,6 @@ from unveil.plain import Plain
 from unveil.result import Result, drawer, frame
 from unveil.stats.roc import FPRS, RocFigures
 
-__all__ = ["ALL", "BASELINE", "NAMES", "Copies", "Membership"]
-
 ALL = "all releases"
 """What the attack on all releases together is called."""
 NAMES = {

@@ -26,8 +26,6 @@ from unveil.result import Result, drawer, frame
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import rows_of, value_order
 
-__all__ = ["Advice", "AdviceRow", "advise"]
-
 APART = 1_000_000
 """Keeps the seeds of releases that are drawn here apart from those that the files at hand may have been drawn with."""
 

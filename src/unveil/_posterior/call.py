@@ -24,8 +24,6 @@ from unveil.errors import UnveilError, UnveilWarning
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.synthpop import made_otherwise
 
-__all__ = ["posterior"]
-
 
 def posterior(
     pair: Pair,

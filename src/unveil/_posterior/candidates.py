@@ -15,8 +15,6 @@ from unveil.columns.column import is_amount
 from unveil.errors import CallError
 from unveil.files.numbers import exact_number
 
-__all__ = ["candidate_values", "candidates_by_name"]
-
 PLAIN = (str, int, float, decimal.Decimal, datetime.date, datetime.time, datetime.timedelta)
 
 

@@ -22,10 +22,8 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Kind
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import as_synthesizer, value_order
-from unveil.synthesis.encoding import EncodedVariable
 from unveil.synthesis.methods.catall import CatallSynthesizer
-
-__all__ = ["CheckedOptions", "make_setting", "pooled_groups"]
+from unveil.synthesis.variable import EncodedVariable
 
 Ints = NDArray[np.int64]
 

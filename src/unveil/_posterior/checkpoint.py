@@ -21,8 +21,6 @@ from unveil._posterior.posterior_of_records import Posteriors
 from unveil.errors import DataError, FileError, UnveilError
 from unveil.files.atomic import replacing
 
-__all__ = ["Checkpoint"]
-
 SECONDS = 5.0
 """Least time between two writes."""
 MAGIC = b"unveil posterior checkpoint 2\n"

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from unveil._posterior.likelihood import LikelihoodTerm
 from unveil._posterior.possible_values import PossibleValues
 
-__all__ = ["CatallLikelihood", "HistogramLikelihood", "Table"]
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

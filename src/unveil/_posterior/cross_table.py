@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.result import Result
 
-__all__ = ["CrossTable", "flags_of"]
-
 Flags = NDArray[np.bool_]
 
 

@@ -15,8 +15,6 @@ from unveil._posterior.walk_grow import Workspace, new_workspace
 from unveil._posterior.walk_tree import KnownTree, known_tree
 from unveil.threads import n_threads
 
-__all__ = ["ExactTree", "exact_likelihood", "fit_exact"]
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

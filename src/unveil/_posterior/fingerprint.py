@@ -11,8 +11,6 @@ from unveil._posterior.tree_sequence import TreeSequence
 from unveil.synthesis.settings import identity_of, in_plain_words
 from unveil.version import __version__
 
-__all__ = ["fingerprint"]
-
 
 def fingerprint(setting: CheckedOptions, chain: TreeSequence) -> str:
     """A text that is the same for two runs only if their files, synthesizer and question are.

@@ -23,8 +23,6 @@ from unveil.threads import in_threads, n_threads
 from unveil.trees import Column, Tree, grow
 from unveil.trees._compiled import compiled
 
-__all__ = ["FixedTree", "add_fixed", "before_collapse", "fit_fixed", "fixed_changes"]
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

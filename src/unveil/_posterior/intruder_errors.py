@@ -11,8 +11,6 @@ from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
 from unveil.trees import Column
 
-__all__ = ["with_errors"]
-
 Ints = NDArray[np.int64]
 
 

@@ -17,8 +17,6 @@ from unveil._posterior.recoded import Recoded
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
 from unveil.threads import in_threads, n_threads
 
-__all__ = ["CartLikelihood", "LikelihoodTerm", "WorldLikelihood", "fit_fixed_trees", "links_concerned"]
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -18,8 +18,6 @@ from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
 from unveil.limits import as_written
 
-__all__ = ["levels_in_intervals", "make_question"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -22,8 +22,6 @@ from unveil.limits import exceeds
 from unveil.notes import Note
 from unveil.trees.response import grid_is_kept
 
-__all__ = ["LARGEST_IMPOSSIBLE", "check_truth", "checked_chain", "grid_of_far_values"]
-
 LARGEST_IMPOSSIBLE = 0.001
 """Share of released values that may be impossible where nothing else is said."""
 

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
 
-__all__ = ["PossibleValues", "make_worlds"]
-
 Codes = NDArray[np.int32]
 
 

@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
 
-__all__ = ["Posteriors", "RecordQuestion", "weigh"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -17,8 +17,6 @@ from unveil.trees import Column, grow
 if TYPE_CHECKING:
     from unveil._posterior.checked_options import CheckedOptions
 
-__all__ = ["Prior", "PriorChoice", "in_order", "prior_table"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 

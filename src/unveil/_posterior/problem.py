@@ -32,8 +32,6 @@ from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY
 
-__all__ = ["PosteriorProblem", "check_maker", "make_study"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

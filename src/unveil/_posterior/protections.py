@@ -23,8 +23,6 @@ from unveil.files.distinct import python_values
 from unveil.files.source import Source
 from unveil.limits import reaches
 
-__all__ = ["Protection", "merged", "noised", "posterior_of_truth", "top_coded"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 

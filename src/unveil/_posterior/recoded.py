@@ -19,8 +19,6 @@ from unveil._posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil._posterior.tree_sequence import Recoding, TreeSequence, check_released
 from unveil.errors import DataError
 
-__all__ = ["Recoded", "recodings_concerned"]
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

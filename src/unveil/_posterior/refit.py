@@ -19,8 +19,6 @@ from unveil.files import Source
 from unveil.synthesis.any_synthesizer import fitted_anew, value_order
 from unveil.synthesis.likelihood import log_probability
 
-__all__ = ["Altered", "DeltaLikelihood", "RefitLikelihood", "as_figures", "figures_of", "quietly"]
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -22,8 +22,6 @@ from unveil.files.source import Flavour
 from unveil.limits import exceeds
 from unveil.result import Result, drawer, frame
 
-__all__ = ["DONOR_SHARES", "PosteriorRisk"]
-
 Structure = Literal["fixed", "exact", "simulated"]
 
 DONOR_SHARES = "donor shares of sequential CART"

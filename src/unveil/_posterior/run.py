@@ -14,8 +14,6 @@ from unveil._posterior.likelihood import WorldLikelihood
 from unveil._posterior.posterior_of_records import KEPT, Posteriors, RecordQuestion, block_size, weigh
 from unveil._posterior.problem import PosteriorProblem
 
-__all__ = ["Progress", "work_out"]
-
 Ints = NDArray[np.int64]
 Progress = Callable[[int, int, str], None]
 

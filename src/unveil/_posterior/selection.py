@@ -8,8 +8,6 @@ from typing import Any
 
 from unveil.plain import Plain
 
-__all__ = ["Selection", "pooled_label"]
-
 
 @dataclass(frozen=True)
 class Selection(Plain):

@@ -30,8 +30,6 @@ from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
 from unveil.notes import Note
 from unveil.plain import Plain
 
-__all__ = ["SettingsCheck", "check_settings"]
-
 Floats = NDArray[np.float64]
 
 FALSE_ALARM = 1e-6

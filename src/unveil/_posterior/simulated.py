@@ -22,8 +22,6 @@ from unveil.files import read
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import fitted_anew
 
-__all__ = ["SimulatedLikelihood"]
-
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]

@@ -12,10 +12,6 @@ from unveil._posterior.posterior_of_records import Posteriors
 from unveil.columns import CodedColumn
 from unveil.limits import exceeds, reaches
 
-__all__ = [
-    "CERTAIN", "GROUP_MEASURES", "POSTERIOR_MEASURES", "exact_mean", "gain_edges", "group_table", "measures", "summary",
-]  # fmt: skip
-
 CERTAIN = 1 - 1e-6
 """Posterior from which a value counts as certain."""
 POSTERIOR_MEASURES = (

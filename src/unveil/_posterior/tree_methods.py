@@ -16,14 +16,12 @@ from numpy.typing import NDArray
 
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
-from unveil.synthesis.encoding import EncodedVariable
 from unveil.synthesis.method_choice import choose_methods
 from unveil.synthesis.methods.sample import Sample
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.protocol import VariableMethod
+from unveil.synthesis.variable import EncodedVariable
 from unveil.trees import Settings
-
-__all__ = ["DrawnFromLeaves", "concerned", "drawn_by_trees", "refusal", "sources", "without_likelihood"]
 
 
 @dataclass(frozen=True)

@@ -25,21 +25,10 @@ from unveil.files.distinct import Distinct, classified, distinct_values
 from unveil.files.source import Kind, Scalar
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import FittedCart
-from unveil.synthesis.encoding import EncodedVariable, encoded, in_model_order
+from unveil.synthesis.encoding import encoded, in_model_order
 from unveil.synthesis.plan import Plan, PlanStep, few_enough
+from unveil.synthesis.variable import EncodedVariable
 from unveil.trees import Column, Settings, Tree
-
-__all__ = [
-    "Recoding",
-    "SequenceTree",
-    "TreeSequence",
-    "build_chain",
-    "check_released",
-    "joint_column",
-    "of_original",
-    "plain_chain",
-    "used_by",
-]
 
 Codes = NDArray[np.int32]
 Flags = NDArray[np.bool_]

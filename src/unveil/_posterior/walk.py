@@ -27,8 +27,6 @@ from unveil.trees.ordered import thresholds_of_levels
 from unveil.trees.scratch import Node
 from unveil.trees.subsets import split_levels
 
-__all__ = ["walk_many"]
-
 T = TypeVar("T")
 
 _LEAF, _SPLIT, _REGROWN = 0, 1, 2

@@ -18,8 +18,6 @@ from unveil.trees.records import Data, divide
 from unveil.trees.scratch import Node, Scratch, Search, new_scratch, new_search
 from unveil.trees.subsets import split_levels
 
-__all__ = ["Workspace", "find_best", "gather_node", "new_workspace", "regrow"]
-
 
 class Workspace(NamedTuple):
     """Buffers of one thread.

@@ -21,8 +21,6 @@ from unveil.trees.nodes import Limits, grow_nodes
 from unveil.trees.response import Response, integer_target
 from unveil.trees.tree import Settings
 
-__all__ = ["KnownTree", "NodeFigures", "Nodes", "TreeRecords", "known_tree"]
-
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]

@@ -14,8 +14,6 @@ from unveil._rapid.scores import categorical_score, class_shares, prediction_err
 from unveil._rapid.threshold import Distribution, RiskThreshold
 from unveil.models.learners import Attacker, Predictor, fit_attacker, fold_of
 
-__all__ = ["Attack", "Runner"]
-
 Floats = NDArray[np.float64]
 _ATTACK, _SHUFFLE, _NULL, _CEILING = range(4)
 

@@ -16,8 +16,6 @@ from unveil.files.source import Flavour
 from unveil.models.features import Design, Key, KeyTable
 from unveil.result import Result, drawer, frame
 
-__all__ = ["Attribution", "Coefficient", "attribute_flags", "flag_regression"]
-
 Floats = NDArray[np.float64]
 _PRIOR_PRECISION = 1e-4
 _PERSONS = 300

@@ -28,8 +28,6 @@ from unveil.models.learners import TrainingTarget, fold_of, resolve
 from unveil.result import Result, drawer, frame
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
 
-__all__ = ["RapidCV", "rapid_synthesizer_cv"]
-
 _LEVEL = 0.95
 
 

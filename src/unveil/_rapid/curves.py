@@ -19,8 +19,6 @@ from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 from unveil.stats import Kind, checked_kind
 
-__all__ = ["CurveLine", "RapidCurve", "rapid_curve"]
-
 Floats = NDArray[np.float64]
 
 

@@ -9,8 +9,6 @@ from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.attribution import attribute_flags
 from unveil._rapid.groups import group_rates, worst_groups
 
-__all__ = ["attack_document", "rows_of"]
-
 
 def attack_document(
     run: Attack, runner: Runner, figures: Mapping[str, Any], intervals: Mapping[str, Any], *, by: Sequence[str],

@@ -19,8 +19,6 @@ from unveil.stats import (
     wilson,
 )
 
-__all__ = ["attack_figures", "attack_intervals", "over_margin", "rate_interval", "suggested_threshold"]
-
 Floats = NDArray[np.float64]
 NAN = float("nan")
 

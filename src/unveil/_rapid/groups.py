@@ -15,8 +15,6 @@ from unveil._rapid.resampling import Resampled
 from unveil.models.features import Key
 from unveil.stats import wilson
 
-__all__ = ["group_rates", "person_columns", "worst_groups"]
-
 Floats = NDArray[np.float64]
 _QUARTERS = 4
 _DRAWS, _SEED, _LEVEL = 200, 0, 0.95

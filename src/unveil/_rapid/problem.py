@@ -18,8 +18,6 @@ from unveil.models.features import Key, KeyTable, amounts, key_of
 from unveil.models.learners import Predictor, TrainingTarget
 from unveil.notes import Note
 
-__all__ = ["AttackRecords", "Inferred", "Problem", "TargetKind", "pose"]
-
 Floats = NDArray[np.float64]
 TargetKind = Literal["categorical", "continuous"]
 _CELLS_PER_BLOCK = 1 << 24

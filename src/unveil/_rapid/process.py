@@ -14,8 +14,6 @@ from unveil._rapid.resampling import Resampled
 from unveil._rapid.threshold import Distribution
 from unveil.stats import ONE_RELEASE, Interval, excess_interval, from_releases, from_resamples, student_half
 
-__all__ = ["process_intervals"]
-
 Floats = NDArray[np.float64]
 _DRAWS = 200
 """Most resamples: each moves all models and compares all persons anew."""

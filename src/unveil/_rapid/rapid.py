@@ -20,8 +20,6 @@ from unveil.errors import CallError
 from unveil.models.learners import resolve
 from unveil.threads import n_threads
 
-__all__ = ["Progress", "rapid"]
-
 Progress = Callable[[int, int, str], None]
 
 

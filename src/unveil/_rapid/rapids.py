@@ -9,8 +9,6 @@ from unveil._rapid.result import Rapid
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 
-__all__ = ["Rapids"]
-
 
 class Rapids(Sequence[Rapid], Result):
     """RAPID of several targets inferred from the same keys; a sequence of :class:`Rapid`."""

@@ -19,8 +19,6 @@ from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.scores import categorical_score, prediction_error
 from unveil.errors import CallError
 
-__all__ = ["Resampled"]
-
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
 _NUMBERS = 1 << 20

@@ -27,8 +27,6 @@ from unveil.plain import plain
 from unveil.result import Result, drawer, frame, without_nan
 from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, checked_level, over_null
 
-__all__ = ["Rapid"]
-
 Floats = NDArray[np.float64]
 Intervals = dict[str, tuple[float, float]]
 

@@ -14,19 +14,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError, DataError
 
-__all__ = [
-    "DEFAULT_EPSILON",
-    "DEFAULT_TAU",
-    "METRICS",
-    "SCORINGS",
-    "categorical_score",
-    "class_shares",
-    "normalised_gain",
-    "prediction_error",
-    "rounding_error",
-    "true_class_probability",
-]
-
 Floats = NDArray[np.float64]
 
 SCORINGS = ("marginal", "conditional", "nce")

@@ -10,8 +10,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from unveil.limits import lower_edge, upper_edge
 
-__all__ = ["Distribution", "RiskThreshold"]
-
 Floats = NDArray[np.float64]
 
 

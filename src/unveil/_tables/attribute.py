@@ -21,8 +21,6 @@ from unveil.errors import CallError
 from unveil.files.distinct import level_text
 from unveil.notes import Note
 
-__all__ = ["attribute"]
-
 ExcludedPair = tuple[str, object, object]
 
 

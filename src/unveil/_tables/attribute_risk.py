@@ -21,8 +21,6 @@ from unveil.limits import exceeds
 from unveil.result import Result, drawer, frame
 from unveil.stats import Interval, Kind, checked_kind, checked_level
 
-__all__ = ["AttributeRisk", "AttributeRisks"]
-
 RISE = (
     "DiSCO would be higher if the release carried only its most frequent value, which tells less: a low DiSCO is no "
     "sign of protection here"

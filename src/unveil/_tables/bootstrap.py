@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from unveil.errors import CallError
 from unveil.stats import score_interval
 
-__all__ = ["replicated_interval", "resample", "share_interval"]
-
 Floats = NDArray[np.float64]
 
 

@@ -14,8 +14,6 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Cells", "count_cells", "join_cells", "merge_cells"]
-
 Counts = NDArray[np.int64]
 
 _DENSE = 2

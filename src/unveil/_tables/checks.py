@@ -18,8 +18,6 @@ from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.limits import exceeds
 
-__all__ = ["DiscoCells", "OneWay", "TwoWay", "one_way", "two_way"]
-
 
 @dataclass(frozen=True)
 class DiscoCells:

@@ -13,8 +13,6 @@ from numpy.typing import NDArray
 from unveil.plain import Plain
 from unveil.stats import over_null
 
-__all__ = ["ComparedMeasure", "above_null"]
-
 Floats = NDArray[np.float64]
 _NOWHERE = (math.nan, math.nan)
 

@@ -17,8 +17,6 @@ from unveil.files.source import Flavour
 from unveil.limits import exceeds
 from unveil.result import Result, drawer, frame
 
-__all__ = ["CapCurve", "cap_curve"]
-
 _RISES = "The limit on the size of cells takes more from guesses that are not certain: DiSCO stands above them."
 
 

@@ -14,8 +14,6 @@ from unveil.columns.column import CodedColumn
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 
-__all__ = ["rules_of"]
-
 
 def rules_of(study: KeyedPair, target: CodedColumn, options: Mapping[str, Any]) -> CellRules:
     """Turn the exclusions of :func:`unveil.attribute` into tests on the codes of a study.

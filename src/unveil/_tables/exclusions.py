@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from unveil._tables.cells import Cells, Counts
 
-__all__ = ["RULES", "TABLES", "CellRules", "Tables", "add_removed", "tabulate"]
-
 TABLES = ("original", "synthetic", "Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO")
 RULES = ("not_target_levels", "use_target_na", "use_keys_na", "exclude_pairs", "denom_limit")
 Flags = NDArray[np.bool_]

@@ -18,8 +18,6 @@ from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 from unveil.stats import Interval, Kind, checked_kind, checked_level
 
-__all__ = ["IDENTITY_MEASURES", "IdentityRisk", "identity"]
-
 IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
 
 

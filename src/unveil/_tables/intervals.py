@@ -17,15 +17,6 @@ from unveil._tables.target_cells import TargetCells
 from unveil.columns.pair import Pair
 from unveil.stats import Interval
 
-__all__ = [
-    "Halves",
-    "attribute_process",
-    "attribute_release",
-    "identity_process",
-    "identity_release",
-    "replicated_uniques",
-]
-
 Halves = Sequence[tuple[Pair, Pair]]
 _ATTRIBUTE = ("DiSCO", "DCAPd")
 

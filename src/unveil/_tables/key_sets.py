@@ -24,8 +24,6 @@ from unveil.limits import falls_below
 from unveil.plain import plain
 from unveil.result import Result, drawer, frame
 
-__all__ = ["KeySet", "KeySets", "key_sets"]
-
 _ATTRIBUTE = ("Dorig", "iS", "DiS", "DiSCO", "DCAPd", "TCAP")
 
 

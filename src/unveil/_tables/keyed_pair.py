@@ -18,8 +18,6 @@ from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 
-__all__ = ["Groups", "KeyedPair", "as_flag", "as_names", "coded", "only_known", "ungrouped"]
-
 Groups = int | Mapping[str, int | None] | None
 """Number of groups for every numeric column, or by column."""
 

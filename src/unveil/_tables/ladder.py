@@ -36,8 +36,6 @@ from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 from unveil.stats import Interval
 
-__all__ = ["Ladder", "ladder"]
-
 Floats = NDArray[np.float64]
 _REPLICATES = 500
 _EVERYBODY = 100 - 1e-9

@@ -25,8 +25,6 @@ from unveil._tables.cells import Cells
 from unveil._tables.exclusions import Tables
 from unveil.stats import ONE_RELEASE, Interval, from_halves, from_releases
 
-__all__ = ["copied", "process_interval", "sampling_variance"]
-
 Floats = NDArray[np.float64]
 
 

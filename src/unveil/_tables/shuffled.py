@@ -16,8 +16,6 @@ from unveil._tables.exclusions import CellRules, tabulate
 from unveil._tables.sums import Shares, percent
 from unveil._tables.target_cells import TargetCells
 
-__all__ = ["shuffled_measures"]
-
 Floats = NDArray[np.float64]
 
 

@@ -15,8 +15,6 @@ from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 
-__all__ = ["Structure", "structure"]
-
 
 @dataclass(frozen=True, repr=False)
 class Structure(Result):

@@ -13,8 +13,6 @@ from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.result import frame
 
-__all__ = ["by_level"]
-
 
 def by_level(pair: Pair, column: str, contributions: Mapping[str, NDArray[Any]], flavour: Flavour | None) -> Any:
     """Average what original records contribute to each measure over those with the same level.

@@ -17,8 +17,6 @@ from unveil._tables.cells import Cells, Counts
 from unveil._tables.exclusions import Tables
 from unveil.limits import as_typed
 
-__all__ = ["MEASURES", "AttributeSums", "Shares", "cap_at", "mean_over", "measures", "sum_cells"]
-
 MEASURES = (
     "Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO", "max_denom", "mean_denom", "baseCAPd", "CAPd", "CAPs",
     "DCAPd", "DCAPs", "DCAPb", "TCAPs", "TCAPb", "TCAP",

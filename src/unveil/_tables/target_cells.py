@@ -21,8 +21,6 @@ from unveil.columns.column import CodedColumn
 from unveil.columns.grouping import regrouped
 from unveil.columns.pair import Pair
 
-__all__ = ["MeasureSums", "TargetCells"]
-
 
 @dataclass(frozen=True)
 class MeasureSums:

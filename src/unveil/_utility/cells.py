@@ -7,8 +7,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["CELL_FIGURES", "cell_figures", "cramers_v", "joint_cells"]
-
 Counts = NDArray[np.int64]
 
 CELL_FIGURES = ("TVD", "pMSE", "S_pMSE", "VW", "FT", "S_FT", "df", "S_sd")

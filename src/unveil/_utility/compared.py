@@ -14,8 +14,6 @@ from unveil.columns.grouping import grouped
 from unveil.columns.pair import Pair
 from unveil.models.features import Key, amounts, key_of
 
-__all__ = ["Compared", "compared"]
-
 
 @dataclass(frozen=True, eq=False)
 class Compared:

@@ -7,8 +7,6 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike
 
-__all__ = ["AMOUNT_FIGURES", "amount_figures"]
-
 AMOUNT_FIGURES = ("KS", "wasserstein", "mean_difference", "sd_ratio")
 
 

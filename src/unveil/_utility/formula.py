@@ -9,8 +9,6 @@ from typing import Any
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 
-__all__ = ["KINDS", "RegressionModel", "models_of"]
-
 KINDS = ("linear", "logistic")
 _PARTS = ("outcome", "predictors", "kind")
 

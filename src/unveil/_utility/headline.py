@@ -9,8 +9,6 @@ import numpy as np
 
 from unveil._utility.measures import UtilityMeasures
 
-__all__ = ["headline"]
-
 _OF_VARIABLES = {"TVD": "TVD", "S_pMSE": "S_pMSE"}
 _OF_PAIRS = {
     "TVD_pairs": "TVD", "S_pMSE_pairs": "S_pMSE", "V_difference": "V_difference",

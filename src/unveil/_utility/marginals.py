@@ -12,8 +12,6 @@ from unveil._utility.compared import Compared
 from unveil._utility.distances import AMOUNT_FIGURES, amount_figures
 from unveil._utility.measures import UtilityMeasures
 
-__all__ = ["compare_marginals"]
-
 
 def compare_marginals(variables: Sequence[Compared]) -> tuple[UtilityMeasures, ...]:
     """Distances of each variable's distribution: of its cells, and of its amounts.

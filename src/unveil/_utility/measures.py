@@ -11,8 +11,6 @@ import numpy as np
 
 from unveil.plain import Plain
 
-__all__ = ["Figures", "UtilityMeasures", "mean_of", "sd_of"]
-
 Figures = Mapping[str, float]
 
 

@@ -13,8 +13,6 @@ from unveil._utility.compared import Compared
 from unveil._utility.formula import RegressionModel
 from unveil.errors import CallError, DataError
 
-__all__ = ["INTERCEPT", "ModelDesign", "Rows"]
-
 Floats = NDArray[np.float64]
 INTERCEPT = "(intercept)"
 

@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 from unveil._utility.compared import Compared
 from unveil._utility.stack import Stack, stack_of
 
-__all__ = ["by_pairs", "by_permutation", "formula", "relative_sd"]
-
 Scores = Callable[[Stack], NDArray[np.float64]]
 Expected = tuple[float, float]
 """The expectation, and the standard deviation in units of it; NaN where it is not known."""

@@ -14,8 +14,6 @@ from unveil._utility.cells import cell_figures, cramers_v, joint_cells
 from unveil._utility.compared import Compared
 from unveil._utility.measures import UtilityMeasures
 
-__all__ = ["compare_pairs", "correlation"]
-
 Floats = NDArray[np.float64]
 _MEASURES = ("pearson", "spearman")
 

@@ -18,8 +18,6 @@ from unveil.errors import CallError
 from unveil.models.features import KeyTable, stacked
 from unveil.models.learners import Attacker, TrainingTarget, fit_attacker, fold_of, resolve
 
-__all__ = ["compare_prediction", "learner_for"]
-
 Floats = NDArray[np.float64]
 
 

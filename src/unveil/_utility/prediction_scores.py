@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.stats import rankdata
 
-__all__ = ["ERROR_OF", "class_scores", "number_scores", "record_scores"]
-
 Floats = NDArray[np.float64]
 _MIXED = 0.01
 ERROR_OF = {"categorical": ("accuracy", "log_loss"), "continuous": ("MAE",)}

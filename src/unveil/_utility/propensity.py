@@ -17,8 +17,6 @@ from unveil._utility.stack import Stack, stack_of
 from unveil.models.logit import fit_logistic
 from unveil.trees import Column, grow
 
-__all__ = ["MODELS", "Null", "compare_propensity", "score_figures"]
-
 Floats = NDArray[np.float64]
 Null = Literal["permutation", "pairs"]
 Model = Callable[[Stack, int], tuple[Floats, int]]

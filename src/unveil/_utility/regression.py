@@ -18,8 +18,6 @@ from unveil._utility.measures import UtilityMeasures
 from unveil._utility.model_design import ModelDesign, Rows
 from unveil.models.logit import fit_logistic, gram, rank_and_gaps
 
-__all__ = ["Estimates", "compare_models", "interval_overlap"]
-
 Floats = NDArray[np.float64]
 _FIGURES = ("estimate_original", "se_original", "estimate", "se", "overlap", "std_difference")
 

@@ -13,8 +13,6 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 
-__all__ = ["TABLES", "Utility"]
-
 _RANKED = {"variables": "S_pMSE", "pairs": "S_pMSE", "models": "overlap", "prediction": "difference"}
 _GOOD_IS_HIGH = ("accuracy", "macro_F1", "AUC", "R2")
 

@@ -22,8 +22,6 @@ from unveil.files.nearest import near_matches
 from unveil.notes import Note
 from unveil.threads import n_threads
 
-__all__ = ["MEASURES", "utility"]
-
 MEASURES = ("propensity", "marginals", "pairs", "models", "prediction")
 Progress = Callable[[int, int, str], None]
 

@@ -16,8 +16,6 @@ from unveil.models.features import KeyTable, stacked
 from unveil.models.logit import rank_and_gaps
 from unveil.trees import Column
 
-__all__ = ["Stack", "StackedRecords", "stack_of"]
-
 _MOST_LEVELS = 100
 _OTHERS = "(others)"
 

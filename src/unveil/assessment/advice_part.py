@@ -19,8 +19,6 @@ from unveil.notes import Note
 if TYPE_CHECKING:
     from unveil._posterior.advice import AdviceRow
 
-__all__ = ["key_advice_part", "settings_advice_part"]
-
 MINBUCKETS = (20, 50)
 MERGED = (100, 500)
 """Records of a level below which it is merged with others, where the original has two levels of so many."""

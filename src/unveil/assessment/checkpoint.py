@@ -17,8 +17,6 @@ from unveil.files.path_checks import check_readable
 from unveil.files.source import Source
 from unveil.result import without_nan
 
-__all__ = ["Checkpoint", "fingerprint"]
-
 
 class Checkpoint:
     """A folder of finished parts of one assessment. It holds no records.

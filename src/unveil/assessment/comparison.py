@@ -23,8 +23,6 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Source
 from unveil.notes import overheard
 
-__all__ = ["compare"]
-
 NEEDS = {"repU": "identity", "RAPID": "inference", "posterior": "posterior", "posterior certain": "posterior",
          "membership AUC": "membership"}  # fmt: skip
 """The part that a risk comes from; the attribute part without it."""

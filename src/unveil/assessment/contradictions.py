@@ -13,8 +13,6 @@ from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds, falls_below, within
 
-__all__ = ["contradictions"]
-
 MUCH_NOVEL = 20.0
 """Percent of a release's key combinations that the original lacks above which repU and DiSCO are doubted."""
 FEW, MANY = 0.05, 0.20

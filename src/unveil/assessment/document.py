@@ -23,8 +23,6 @@ from unveil.files.digest import sha256
 from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
 
-__all__ = ["SCHEMA_VERSION", "document"]
-
 SCHEMA_VERSION = "2.0"
 PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "scikit-learn", "narwhals", "jinja2")
 KNOWS = {

@@ -10,8 +10,6 @@ from typing import Any
 from unveil.notes import Note
 from unveil.stats import NAMES, Interval
 
-__all__ = ["NO_PROCESS", "OF_PROCESS", "PERCENT", "RISKS", "UTILITIES", "Figure", "digits_of", "mean_of", "process_of"]
-
 RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 """Names of all figures, by which policies, maps and comparisons refer to them."""

@@ -28,8 +28,6 @@ from unveil.assessment.published_text import SUFFIX, plain
 from unveil.assessment.rounding import Rounding
 from unveil.result import without_nan
 
-__all__ = ["LEAVES", "release_safe"]
-
 
 @dataclass(frozen=True)
 class Row:

@@ -15,8 +15,6 @@ from unveil.columns.grouping import grouped
 from unveil.notes import Note
 from unveil.stats import wilson
 
-__all__ = ["OTHERS", "group_rows", "person_groups"]
-
 MOST_LEVELS = 12
 """A numeric variable with more levels is shown by fifths of persons."""
 PARTS = 5

@@ -21,8 +21,6 @@ from unveil.limits import exceeds
 from unveil.notes import Note
 from unveil.stats import Interval
 
-__all__ = ["attribute_part", "identity_part", "key_sets_part", "structure_part"]
-
 MOST_SETS = 250
 """Sets of keys that are tried at most for a target; more are too many to be read, and take long."""
 LARGEST_SET = 4

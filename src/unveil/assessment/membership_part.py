@@ -15,8 +15,6 @@ from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
 from unveil.stats import NAMES
 
-__all__ = ["membership_part"]
-
 MOST_RECORDS = 2000
 """Members, and held-out records, that are attacked at most."""
 REPEATS = 2

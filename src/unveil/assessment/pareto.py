@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-__all__ = ["pareto"]
-
 
 def pareto(points: Sequence[Sequence[float]]) -> list[bool]:
     """Whether no other point is at least as small everywhere and smaller somewhere; NaN never is.

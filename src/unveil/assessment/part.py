@@ -23,8 +23,6 @@ from unveil.errors import DataError, UnveilError, UnveilWarning
 from unveil.files.source import Source
 from unveil.notes import Note
 
-__all__ = ["MOST_SECONDS", "AssessmentPart", "Clock", "Context", "Section", "Skipped", "run"]
-
 MOST_SECONDS = 300.0
 """Seconds that one target may take of what has no end of its own, however large the budget is."""
 

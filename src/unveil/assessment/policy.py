@@ -14,8 +14,6 @@ from unveil.files.documents import read_toml
 from unveil.files.nearest import near_matches
 from unveil.limits import reaches, within
 
-__all__ = ["Policy", "Threshold", "read_policy"]
-
 STATISTICS = ("value", "low", "high", "excess", "excess_low", "excess_high", "p_value", "worst_release")
 FIELDS = ("measure", "target", "statistic", "limit", "least", "note")
 MEASURES = (*RISKS, *UTILITIES)

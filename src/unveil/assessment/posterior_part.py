@@ -18,8 +18,6 @@ from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
 from unveil.stats import wilson
 
-__all__ = ["posterior_part"]
-
 SAMPLED = 400
 """Records drawn at random, for figures that hold for everybody."""
 FLAGGED = 2000

@@ -23,8 +23,6 @@ from typing import Any
 from unveil.assessment.published_text import rounding_of
 from unveil.assessment.rounding import Rounding
 
-__all__ = ["MOST_FIGURES", "TOLD", "public_summary", "told_of_hundred"]
-
 MOST_FIGURES = 10
 
 TOLD = {"persons": 300, "public summary": 0.02, "release-safe report": 1.0, "full report": 1.0}

@@ -12,8 +12,6 @@ from unveil.assessment.wording import of_hundred, probability
 from unveil.notes import Note
 from unveil.result import number
 
-__all__ = ["HELD_BACK", "SUFFIX", "Exact", "Rounded", "Say", "rounding_of", "told", "told_of", "with_public"]
-
 HELD_BACK = "left out here, as it may name values or counts; the assessment that stays in the building has it"
 """Stands for a text of which nobody has said what may be published."""
 TOO_FEW = "The records are too few for a figure that may be published."

@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from unveil._rapid import Rapid
     from unveil._rapid.attribution import Coefficient
 
-__all__ = ["Effort", "effort", "inference_part"]
-
 FOREST_SECONDS = 1.5e-4
 """What a forest of 500 trees takes per record, training and prediction, on two cores of today."""
 SHARE = 1 / 3

@@ -12,8 +12,6 @@ from unveil.columns import Pair
 from unveil.errors import UnveilError
 from unveil.notes import Note
 
-__all__ = ["REPEATS", "Repetitions"]
-
 REPEATS = 20
 """How often the synthesizer is fitted to two halves, and to a resample."""
 FEWEST = 10

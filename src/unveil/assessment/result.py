@@ -17,8 +17,6 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame, without_nan
 
-__all__ = ["Assessment"]
-
 
 class Assessment(Result):
     """What releases give away and what they are good for; made by :func:`unveil.assess`.

@@ -11,8 +11,6 @@ from unveil.assessment.result import Assessment
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame, without_nan
 
-__all__ = ["Point", "RiskUtilityMap"]
-
 
 @dataclass(frozen=True)
 class Point:

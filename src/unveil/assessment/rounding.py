@@ -8,8 +8,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 
-__all__ = ["FEWEST_STEPS", "Rounding", "readable_step", "significant"]
-
 FEWEST_STEPS = 5
 """A percentage is only given where it has this many steps from 0 to 100; with fewer it would say nothing."""
 _MANTISSAS = (1, 2, 5, 10)

@@ -24,8 +24,6 @@ from unveil.columns import Pair
 from unveil.synthesis.settings import identity_of, in_plain_words
 from unveil.version import __version__
 
-__all__ = ["assess"]
-
 Progress = Callable[[int, int, str], None]
 
 

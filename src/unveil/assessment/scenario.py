@@ -15,8 +15,6 @@ from unveil.errors import CallError, FileError, UnveilWarning
 from unveil.files.documents import read_toml
 from unveil.files.nearest import near_matches
 
-__all__ = ["INTRUDERS", "MEASURES", "Scenario", "read_scenario"]
-
 INTRUDERS = ("release", "release and synthesizer", "all but one record")
 """From weak to strong."""
 

@@ -14,8 +14,6 @@ from unveil.assessment.wording import listed
 from unveil.limits import within
 from unveil.notes import Note
 
-__all__ = ["summary"]
-
 
 def summary(found: Mapping[str, Any], rounding: Rounding) -> list[Note]:
     """Say what the intruders learn, from weak to strong, what the release is good for, and what was not done."""

@@ -12,8 +12,6 @@ from unveil.assessment.part import Context, Section, Skipped
 from unveil.assessment.published_text import Exact, told
 from unveil.notes import Note
 
-__all__ = ["utility_part"]
-
 NAMED = {
     "S_pMSE": "S_pMSE_cart",
     "pMSE": "pMSE_cart",

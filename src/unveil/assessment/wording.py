@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-__all__ = ["listed", "of_hundred", "probability"]
-
 
 def probability(value: float, digits: int = 2) -> str:
     """A probability with as many digits as it takes to tell it from 0 and 1.

@@ -26,8 +26,6 @@ from unveil.cli.options import (
 from unveil.cli.screen import remark
 from unveil.errors import CallError, UnveilWarning
 
-__all__ = ["Asked", "Documents", "Synthesis", "assess", "compare"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True)

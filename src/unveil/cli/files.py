@@ -12,8 +12,6 @@ from unveil.cli.options import Reading, Whole, write_text
 from unveil.cli.screen import say
 from unveil.errors import FileError
 
-__all__ = ["demo", "schema"]
-
 
 def schema(
     file: Path,

@@ -22,8 +22,6 @@ from unveil.cli.options import (
 )
 from unveil.errors import CallError
 
-__all__ = ["AttackOptions", "membership"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True)

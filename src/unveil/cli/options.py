@@ -16,42 +16,6 @@ from cyclopts import Parameter, Token
 from unveil.cli.screen import remark, say
 from unveil.errors import CallError, FileError
 
-__all__ = [
-    "By",
-    "Collapse",
-    "Cp",
-    "Epsilon",
-    "GroupsOfKeys",
-    "GroupsOfTargets",
-    "Keys",
-    "Listed",
-    "MaxDepth",
-    "Minbucket",
-    "Original",
-    "Output",
-    "Reading",
-    "Records",
-    "Synthetic",
-    "Target",
-    "Targets",
-    "UseKeysNa",
-    "VisitOrder",
-    "Whole",
-    "announce_compiling",
-    "as_lists",
-    "assignments",
-    "groups_of",
-    "named_path",
-    "names_of",
-    "plain_value",
-    "print_frame",
-    "progress_bar",
-    "record_files",
-    "save_confidential",
-    "save_records",
-    "write_text",
-]
-
 WITH_WARNINGS = 3
 """Exit status of a measure that was taken, where --strict was asked for and warnings concern the result."""
 POLICY_NOT_MET = 4

@@ -33,8 +33,6 @@ from unveil.cli.options import (
 from unveil.cli.screen import say
 from unveil.errors import CallError
 
-__all__ = ["posterior"]
-
 
 def posterior(
     original: Original, *synthetic: Synthetic, target: Annotated[list[str], Parameter(negative=())],

@@ -29,8 +29,6 @@ from unveil.cli.options import (
 )
 from unveil.errors import CallError
 
-__all__ = ["Intruder", "Views", "measure", "rapid"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True)

@@ -9,8 +9,6 @@ from cyclopts import Parameter
 
 from unveil.errors import CallError, FileError
 
-__all__ = ["report"]
-
 
 def report(
     assessment: Path, *, output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,

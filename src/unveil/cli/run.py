@@ -24,8 +24,6 @@ from unveil.errors import CallError, UnveilError, UnveilWarning
 from unveil.files.path_checks import is_of_memory
 from unveil.printable import one_line
 
-__all__ = ["app", "run"]
-
 CANNOT_BE_MEASURED, WRONG_CALL, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
 
 app = App(

@@ -6,8 +6,6 @@ import sys
 
 from unveil.printable import one_line, printable
 
-__all__ = ["remark", "say"]
-
 
 def say(*parts: object, end: str = "\n") -> None:
     """Print a result on standard output."""

@@ -27,8 +27,6 @@ from unveil.cli.options import (
 from unveil.cli.screen import remark, say
 from unveil.errors import CallError
 
-__all__ = ["synthesize"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True)

@@ -31,8 +31,6 @@ from unveil.cli.screen import say
 from unveil.errors import CallError
 from unveil.stats import OVER
 
-__all__ = ["attribute", "identity", "keysets", "structure"]
-
 
 def identity(
     original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,

@@ -19,8 +19,6 @@ from unveil.cli.options import (
     progress_bar,
 )
 
-__all__ = ["Measuring", "utility"]
-
 
 @Parameter(name="*")
 @dataclass(frozen=True)

@@ -18,8 +18,6 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Kind
 from unveil.files.value_labels import Naming
 
-__all__ = ["MISSING", "CodedColumn", "is_amount", "numbers_of"]
-
 MISSING = "Missing"
 """How a gap is called where levels are listed."""
 _SECONDS_PER_DAY = 86_400.0

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
 
-__all__ = ["KeyCombinations", "fold", "fold_keys"]
-
 Codes = NDArray[np.int64]
 
 _DENSE = 4

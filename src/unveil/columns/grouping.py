@@ -15,8 +15,6 @@ from unveil.errors import CallError, DataError
 from unveil.files.arrays import buffer_view, text_array
 from unveil.limits import as_written
 
-__all__ = ["Grouping", "grouped", "regrouped"]
-
 _FEWEST_QUANTILE_GROUPS = 3
 _MOST_GROUPS = 1_000_000
 

@@ -27,8 +27,6 @@ from unveil.files.numbers import exact_number, plain_text
 from unveil.files.source import Kind, Source
 from unveil.notes import Note
 
-__all__ = ["as_kind", "harmonise", "own_levels"]
-
 _EXACT_IN_FLOAT = 2**53
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 

@@ -17,8 +17,6 @@ from unveil.columns.pair import Pair
 from unveil.errors import DataError
 from unveil.files.source import Source
 
-__all__ = ["WHY", "Holdout", "Overlap", "overlap"]
-
 WHY = (
     "records set aside afterwards, from data that the synthesizer was fitted to, are members like all the others: "
     "comparing members with members measures nothing, whatever the risk is"

@@ -22,8 +22,6 @@ from unveil.columns.column import CodedColumn
 from unveil.files.distinct import distinct_of
 from unveil.files.source import Source
 
-__all__ = ["Identifier", "identifier_in", "identifier_in_file", "identifier_of", "is_named_like_one"]
-
 FEWEST = 20
 """Records, or values, that it takes to tell an identifier by its values."""
 NEARLY_ALL = 0.95

@@ -20,8 +20,6 @@ from unveil.files.statistical import letter_of
 from unveil.files.value_labels import Code, LabelledValues, Labels, Naming
 from unveil.notes import Note
 
-__all__ = ["by_labels", "in_codes"]
-
 _WORDS = ("text", "number", "logical", "empty")
 
 

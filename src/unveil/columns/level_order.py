@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from unveil.columns.combinations import fold
 
-__all__ = ["canonical_orders"]
-
 Codes = NDArray[np.integer]
 Hashes = NDArray[np.uint64]
 _MOST_WORK = 20_000_000

@@ -31,8 +31,6 @@ from unveil.files.source import KINDS, Flavour, Kind, Scalar, Source, Variable
 from unveil.notes import Note
 from unveil.printable import commands_shown
 
-__all__ = ["Pair"]
-
 
 class Pair:
     """An original file and one or more releases made from it.

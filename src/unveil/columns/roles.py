@@ -15,8 +15,6 @@ from unveil.files.nearest import folded
 from unveil.files.source import Source
 from unveil.notes import Note
 
-__all__ = ["Roles"]
-
 
 @dataclass(eq=False)
 class Roles:

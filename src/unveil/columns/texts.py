@@ -30,8 +30,6 @@ from unveil.files.numbers import exact_number, plain_text
 from unveil.files.text_types import TRUTHS
 from unveil.notes import Note
 
-__all__ = ["as_days", "as_numbers", "as_truths", "compared_as_text", "in_one_notation", "months_unalike"]
-
 _SIGNED = "[0-9][-+.,/' eE\u00a0\u2009\u2019\u202f]|^[+]"
 _MOST_TRUTHS = 50
 """Two words in any letter case and with any blanks are hardly more levels than this."""

@@ -16,8 +16,6 @@ from numpy.typing import NDArray
 from unveil.columns.column import CodedColumn, is_amount
 from unveil.notes import Note
 
-__all__ = ["NOTED", "Share", "Unmatched", "apart_of", "expected_share", "notes_of", "shares_of", "stands_for_others"]
-
 Counts = NDArray[np.intp]
 
 NOTED = 0.05

@@ -20,24 +20,6 @@ from numpy.typing import NDArray
 
 from unveil.errors import DataError
 
-__all__ = [
-    "TEXT",
-    "buffer_view",
-    "check_names",
-    "declare_an_order",
-    "dictionary_levels",
-    "flags",
-    "from_numpy",
-    "is_broken",
-    "normalise",
-    "quoted_list",
-    "text_array",
-    "tidy_text",
-    "unified",
-    "whole_numbers",
-    "with_levels",
-]
-
 TEXT = pa.dictionary(pa.int32(), pa.string())
 _DIGITS_OF_A_DOUBLE = 15
 _BYTES_OF_A_UUID = 16

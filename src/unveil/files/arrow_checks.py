@@ -16,8 +16,6 @@ from unveil.errors import DataError, FileError, UnveilError
 from unveil.files.documents import Maybe, check_shape, parse_json
 from unveil.files.path_checks import installed_memory, is_of_memory, no_memory
 
-__all__ = ["check_records", "of_pandas", "own_entries", "refusing", "valid"]
-
 BYTES_PER_VALUE = 4
 """What a value takes at least: its code."""
 OWN_KEY = b"unveil"

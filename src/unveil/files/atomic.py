@@ -14,8 +14,6 @@ from pathlib import Path
 from unveil.errors import FileError
 from unveil.files.path_checks import check_replaceable
 
-__all__ = ["replacing", "tidy_when_ended"]
-
 OWNER_ONLY = 0o600
 
 

@@ -18,8 +18,6 @@ from unveil.files.arrow_checks import OWN_KEY, check_records, of_pandas, own_ent
 from unveil.files.form import ArrowForm
 from unveil.files.source import KINDS, Kind, Source, Variable
 
-__all__ = ["declared_by_arrow", "metadata_for", "open_arrow", "open_parquet", "own_declarations"]
-
 ARROW_FILE = b"ARROW1"
 START_OF_STREAM = 8
 END_OF_STREAM = b"\xff\xff\xff\xff" + bytes(4)

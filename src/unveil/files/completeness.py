@@ -7,8 +7,6 @@ from pathlib import Path
 
 from unveil.errors import FileError
 
-__all__ = ["check_whole"]
-
 LINE = 80
 """Bytes of a line of SAS's transport format; the last one is filled with blanks."""
 MEMBER, NAMES, RECORDS = (b"HEADER RECORD*******" + name for name in (b"MEMB", b"NAM", b"OBS"))

@@ -46,8 +46,6 @@ from unveil.files.text_types import (
 from unveil.files.value_labels import codes_of_labels
 from unveil.notes import Note
 
-__all__ = ["read_delimited"]
-
 BLOCK_BYTES = 4 << 20
 LARGEST_BLOCK = 1 << 30
 MANY_DISTINCT = 0.9

@@ -22,8 +22,6 @@ from unveil.files.arrays import check_names
 from unveil.files.path_checks import is_of_memory, no_memory
 from unveil.notes import Note
 
-__all__ = ["Dialect", "find_dialect", "has_mark", "open_bytes", "read_records", "undecodable_line", "unreadable"]
-
 SAMPLE_BYTES = 1 << 20
 UNREADABLE = (OSError, EOFError, zlib.error, MemoryError)
 """What the operating system and the decompressor raise."""

@@ -9,8 +9,6 @@ from pathlib import Path
 from unveil.errors import FileError
 from unveil.files.path_checks import check_readable
 
-__all__ = ["sha256"]
-
 
 def sha256(path: str | Path) -> str:
     """SHA-256 of a file's content, hexadecimal.

@@ -23,11 +23,6 @@ from unveil.files.form import TextForm
 from unveil.files.notation import AmountNotation, DayNotation
 from unveil.files.source import Kind, Source
 
-__all__ = [
-    "KIND_OF_FAMILY", "PER_SECOND", "Distinct", "Family", "classified", "distinct_values", "level_text", "level_texts",
-    "python_values",
-]  # fmt: skip
-
 Codes = NDArray[np.int32]
 Family = str
 """What the values are: "number", "logical", "text", "date", "datetime", or "empty" when all are gaps."""

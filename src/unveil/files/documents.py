@@ -19,8 +19,6 @@ from unveil.errors import DataError, FileError
 from unveil.files.arrays import is_broken
 from unveil.files.path_checks import check_readable
 
-__all__ = ["Maybe", "check_shape", "parse_json", "read_json", "read_toml"]
-
 LARGEST_TOML = 16 << 20
 LARGEST_JSON = 256 << 20
 DEEPEST = 60

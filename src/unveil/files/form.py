@@ -12,8 +12,6 @@ import pyarrow as pa
 
 from unveil.files.notation import AmountNotation, DayNotation
 
-__all__ = ["ArrowForm", "Form", "PackageColumn", "PackageForm", "Spelling", "TextForm", "carried"]
-
 _MARKS_OF_TYPES = (b"_PL_", b"ARROW:extension:")
 _KEPT_OF_PANDAS = ("index_columns", "column_indexes", "columns", "creator", "pandas_version")
 

@@ -19,8 +19,6 @@ from unveil.files.columnar import declared_by_arrow
 from unveil.files.source import Flavour, Kind, Source, Variable
 from unveil.notes import Note
 
-__all__ = ["is_frame", "open_frame", "open_pandas"]
-
 
 def is_frame(data: object) -> bool:
     """Whether the object is a table that can be read."""

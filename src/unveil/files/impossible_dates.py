@@ -10,8 +10,6 @@ from typing import Any
 from unveil.errors import UnveilWarning
 from unveil.notes import Note
 
-__all__ = ["read_around_impossible", "say_impossible"]
-
 _DATE_LIKE = re.compile(r"%-?[td]|date|time|day|yy|mm|qtr|wk|moyr|month|year|jul|hour|tod", re.IGNORECASE)
 _MOST_CELLS = 100
 

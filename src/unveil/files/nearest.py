@@ -7,8 +7,6 @@ import unicodedata
 from collections.abc import Iterable
 from itertools import islice
 
-__all__ = ["folded", "near_matches"]
-
 CUTOFF = 0.65
 MOST_COMPARED = 2000
 SHOWN = 3

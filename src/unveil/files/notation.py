@@ -13,11 +13,6 @@ from typing import Literal
 import pyarrow as pa
 import pyarrow.compute as pc
 
-__all__ = [
-    "AmountNotation", "DayNotation", "all_match", "amount_notation", "any_match", "day_notation", "iso_days",
-    "mostly_in_a_notation", "plain_amounts", "with_day_notation", "with_thousands",
-]  # fmt: skip
-
 HEAD = 64
 MOSTLY = 0.75
 FEW = 8

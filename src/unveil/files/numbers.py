@@ -6,8 +6,6 @@ import math
 import re
 import unicodedata
 
-__all__ = ["exact_number", "plain_text"]
-
 _DIGITS_OF_A_DOUBLE = 15
 _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][+-]?\d+)?", re.ASCII)
 

@@ -16,8 +16,6 @@ from unveil.files.schema import Schema, as_schema
 from unveil.files.source import Kind, Source
 from unveil.notes import overheard
 
-__all__ = ["ENDINGS", "is_delimited", "open_releases", "open_source"]
-
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
 ARROW = (".feather", ".arrow", ".ipc")
 R = (".rds", ".rda", ".rdata")

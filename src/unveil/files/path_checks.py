@@ -13,8 +13,6 @@ try:
 except ImportError:  # not on Windows
     resource = None  # type: ignore[assignment]
 
-__all__ = ["check_readable", "check_replaceable", "installed_memory", "is_of_memory", "no_memory"]
-
 STANDARD = {1: "standard output", 2: "standard error"}
 
 

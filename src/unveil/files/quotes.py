@@ -21,8 +21,6 @@ from numpy.typing import NDArray
 from unveil.errors import FileError
 from unveil.files.dialect import Dialect
 
-__all__ = ["CheckedText", "RecordsInside"]
-
 QUOTE, NEWLINE, RETURN = ord('"'), ord("\n"), ord("\r")
 GROWTH = 3
 """Most bytes in UTF-8 for one byte of another encoding."""

@@ -20,8 +20,6 @@ from unveil.files.impossible_dates import say_impossible
 from unveil.files.source import Variable
 from unveil.files.statistical import code_order, labelled_column, letter_code, letter_of, plain_code
 
-__all__ = ["RReading", "attributes_of", "classes_of", "column_of", "names_of", "plain_value", "texts_of"]
-
 Floats = NDArray[np.float64]
 
 _SECONDS = {"secs": 1.0, "mins": 60.0, "hours": 3600.0, "days": 86400.0, "weeks": 604800.0}

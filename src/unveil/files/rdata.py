@@ -26,8 +26,6 @@ from unveil.files.r_objects import (
 from unveil.files.source import Source, Variable
 from unveil.notes import Note
 
-__all__ = ["read_r"]
-
 _TOLD_BY_SYNTHPOP = ("method", "visit.sequence", "smoothing", "proper", "rules", "rvalues", "cont.na", "seed", "m", "k")
 
 

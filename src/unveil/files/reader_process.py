@@ -19,8 +19,6 @@ from typing import Any
 
 from unveil.files import reader_process_child as aside_child
 
-__all__ = ["BrokenReader", "read_aside"]
-
 CHILD = "import runpy, sys; sys.path[:] = {path!r}; runpy.run_path({file!r}, run_name='__main__')"
 LARGE = 32 << 20
 """Bytes of a file after which the process is ended, so that its memory is given back."""

@@ -11,8 +11,6 @@ import pickle
 import sys
 from typing import Any
 
-__all__ = ["KNOWN", "answer"]
-
 KNOWN = (OverflowError, ValueError, MemoryError)
 """Errors that come through as what they are."""
 COUNTED = ("read_sav", "read_dta", "read_sas7bdat")

@@ -40,8 +40,6 @@ from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.files.value_labels import code_of
 from unveil.printable import one_line, printable
 
-__all__ = ["Schema", "as_schema", "read_schema", "schema_text", "suspected_special_codes", "write_schema"]
-
 FEW_LEVELS = 50
 FIELDS = ("kind", "levels", "special_codes", "labels", "bounds", "bins", "gaps")
 CUSTOMARY_NEGATIVE = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999})

@@ -15,8 +15,6 @@ from unveil.files.form import Form
 from unveil.files.nearest import near_matches
 from unveil.notes import overheard
 
-__all__ = ["KINDS", "Flavour", "Kind", "Remark", "Source", "Variable"]
-
 Kind = Literal["numeric", "categorical", "ordered", "logical", "date", "datetime"]
 KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date", "datetime")
 Flavour = Literal["pandas", "polars", "arrow"]

@@ -35,18 +35,6 @@ from unveil.files.reader_process import read_aside
 from unveil.files.source import Kind, Source, Variable
 from unveil.notes import Note
 
-__all__ = [
-    "FORMATS",
-    "LETTER_BASE",
-    "code_order",
-    "labelled_column",
-    "letter_code",
-    "letter_of",
-    "load_pyreadstat",
-    "plain_code",
-    "read_statistical",
-]
-
 LETTER_BASE = -2_000_000_000
 STATA_RELEASES = {8: 113, 10: 114, 12: 115, 13: 117, 14: 118, 15: 119}
 """By version as pyreadstat counts it, number of the file format."""

@@ -23,10 +23,6 @@ from unveil.files.notation import (
 )
 from unveil.files.source import Kind
 
-__all__ = [
-    "TRUTHS", "USUAL_GAPS", "decimal_commas", "decimals_written", "force", "infer", "infer_notation", "is_usual_gap",
-]  # fmt: skip
-
 USUAL_GAPS = ("NA", "NaN", "nan", "N/A", "NULL", "null", ".", "None", "<NA>", "#N/A")
 """What programs write for a gap. They count only where the column's other values are not text."""
 

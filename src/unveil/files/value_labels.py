@@ -21,8 +21,6 @@ from unveil.files.numbers import exact_number, plain_text
 from unveil.files.source import Scalar
 from unveil.files.statistical import LETTERS, letter_code, letter_of
 
-__all__ = ["Code", "LabelledValues", "Labels", "Naming", "code_of", "codes_of_labels"]
-
 Code = Scalar
 Reading = Literal["codes", "labels", "both", "same", "neither"]
 """What a file's values are: "both" where some can only be codes and others only labels, "same" where each is both."""

@@ -22,8 +22,6 @@ from unveil.files.statistical import load_pyreadstat
 from unveil.files.write_delimited import write_delimited
 from unveil.files.write_statistical import PACKAGES, refuse_long_integers, write_statistical
 
-__all__ = ["check_ending", "check_writable", "write_table"]
-
 
 @dataclass(frozen=True)
 class _About:

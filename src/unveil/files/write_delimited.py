@@ -17,8 +17,6 @@ from unveil.files.distinct import PER_SECOND
 from unveil.files.form import Spelling, TextForm
 from unveil.files.notation import AmountNotation, with_day_notation, with_thousands
 
-__all__ = ["write_delimited"]
-
 BLOCK = 1 << 16
 ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 WIDTH_OF_DATE = len("2020-01-05")

@@ -22,8 +22,6 @@ from unveil.files.form import PackageColumn, PackageForm
 from unveil.files.source import Variable
 from unveil.files.statistical import letter_of, load_pyreadstat, plain_code
 
-__all__ = ["PACKAGES", "refuse_long_integers", "write_statistical"]
-
 PACKAGES = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".xpt": "SAS"}
 EXACT_DOUBLE = 2**53
 LONG = 2_147_483_620

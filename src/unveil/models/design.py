@@ -12,8 +12,6 @@ from scipy import sparse
 from unveil.models.scale import Scale, numbers
 from unveil.trees import Column
 
-__all__ = ["Design"]
-
 
 @dataclass(frozen=True, eq=False)
 class Design:

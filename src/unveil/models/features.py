@@ -20,8 +20,6 @@ from unveil.columns.combinations import fold
 from unveil.files.arrays import buffer_view
 from unveil.trees import Column
 
-__all__ = ["Design", "Key", "KeyTable", "amounts", "key_of", "stacked"]
-
 Floats = NDArray[np.float64]
 _SECONDS_PER_DAY = 86_400.0
 

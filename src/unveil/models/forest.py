@@ -16,8 +16,6 @@ from unveil.models.features import KeyTable
 from unveil.models.forest_grow import add_leaves, grow_tree
 from unveil.threads import in_threads
 
-__all__ = ["Forest", "ForestTree", "grow_forest"]
-
 Floats = NDArray[np.float64]
 _BLOCK = 8192
 _BYTES_PER_CELL = 9

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating, compiled
 
-__all__ = ["add_leaves", "grow_tree"]
-
 _INSERTION = 24
 """Most records that are sorted by insertion."""
 

@@ -26,8 +26,6 @@ from unveil.models.linear import NotConverged, binary_logistic, lasso_logistic, 
 from unveil.models.pruning import pruned
 from unveil.trees import Column, grow
 
-__all__ = ["ATTACKERS", "SUITE", "Attacker", "Predictor", "TrainingTarget", "fit_attacker", "fold_of", "resolve"]
-
 Floats = NDArray[np.float64]
 Predictor = Callable[[KeyTable], Floats]
 _FOLDS = 5

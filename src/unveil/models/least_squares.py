@@ -12,8 +12,6 @@ from scipy import sparse
 from unveil.models.design import Design
 from unveil.trees import Column
 
-__all__ = ["LeastSquares", "fit_least_squares"]
-
 _NEGLIGIBLE = 1e-11
 """Directions with a smaller share of the largest sum of squares count as collinear."""
 

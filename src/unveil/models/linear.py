@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from scipy.optimize import minimize
 from scipy.special import expit, softmax
 
-__all__ = ["NotConverged", "binary_logistic", "lasso_logistic", "least_squares", "multinomial_logistic"]
-
 Floats = NDArray[np.float64]
 _RIDGE = 1e-8
 _MOST = 500

@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 from scipy import sparse
 from scipy.special import expit
 
-__all__ = ["Logistic", "fit_logistic", "gram", "rank_and_gaps"]
-
 Floats = NDArray[np.float64]
 _NEGLIGIBLE = 1e-10
 """Directions with a smaller share of the largest sum of squares count as collinear."""

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from unveil.trees import Tree
 
-__all__ = ["pruned"]
-
 
 def pruned(tree: Tree, cp: float) -> Tree:
     """The same tree with fewer splits.

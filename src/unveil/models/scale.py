@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 from unveil.errors import DataError
 from unveil.trees import Column
 
-__all__ = ["Scale", "numbers"]
-
 _LARGE = 1e150
 """Squares of larger numbers may be out of range."""
 

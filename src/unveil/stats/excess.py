@@ -10,8 +10,6 @@ from numpy.typing import NDArray
 
 from unveil.limits import reaches
 
-__all__ = ["Excess", "excess", "excess_interval", "mid_quantile", "over_null"]
-
 Floats = NDArray[np.float64]
 NAN = math.nan
 _FULL = 1 - 1e-11

@@ -9,8 +9,6 @@ from typing import Any, Literal
 from unveil.errors import CallError
 from unveil.plain import Plain
 
-__all__ = ["NAMES", "ONE_RELEASE", "OVER", "Interval", "Kind", "called", "checked_kind", "kinds_in_words"]
-
 Kind = Literal["release", "process"]
 
 OVER: dict[Kind, str] = {

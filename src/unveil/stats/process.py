@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from unveil.stats.interval import Interval
 from unveil.stats.shares import clopper_pearson
 
-__all__ = ["from_halves", "from_releases", "from_resamples", "student_half"]
-
 Floats = NDArray[np.float64]
 _NORMAL = 1e9
 """Degrees of freedom of which Student's distribution is the normal one."""

@@ -14,8 +14,6 @@ from scipy.stats import rankdata
 
 from unveil.plain import Plain
 
-__all__ = ["FPRS", "RocFigures", "auc_interval", "delong", "figures_of", "hits_at", "roc"]
-
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
 

@@ -6,8 +6,6 @@ import math
 
 from unveil.errors import CallError
 
-__all__ = ["checked_level", "clopper_pearson", "score_interval", "wilson"]
-
 Ends = tuple[float, float]
 _ROUNDING = 1e-12
 

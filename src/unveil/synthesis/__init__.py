@@ -3,7 +3,9 @@
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
 from unveil.synthesis.methods import METHODS
-from unveil.synthesis.methods.whole_file import WHOLE_FILE, BayesNetworkSynthesizer, CatallSynthesizer
+from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
+from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.protocol import FittedVariable, Synthesizer, VariableMethod
 from unveil.synthesis.release import synthesize
 from unveil.synthesis.repetitions import halves, resamples

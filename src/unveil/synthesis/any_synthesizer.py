@@ -26,8 +26,6 @@ from unveil.files.opening import open_source
 from unveil.files.source import Source
 from unveil.synthesis.foreign_frames import as_frame
 
-__all__ = ["Foreign", "as_synthesizer", "fitted_anew", "is_synthesizer", "rows_of", "value_order"]
-
 SIZES = ("n", "num_rows", "n_rows", "nrows", "n_samples", "num_samples", "n_records", "size", "count", "k", "rows")
 """What the number of records is called by those who ask for it; else it is the first argument."""
 SEEDS = ("seed", "random_state", "random_seed")

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from unveil.files.arrays import from_numpy
 from unveil.files.source import Variable
 
-__all__ = ["declared", "of_kind", "one_each", "only_drawn", "plain", "taken"]
-
 
 def taken(column: pa.Array | pa.ChunkedArray, rows: NDArray[np.integer[Any]]) -> pa.Array:
     """Some records of a column in one chunk; of types that Arrow takes none of, by way of one that it does."""

@@ -9,8 +9,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
 
-__all__ = ["SPIKE", "Noise", "rule_of_thumb", "sheather_jones"]
-
 Floats = NDArray[np.float64]
 Rule = Literal["sheather-jones", "silverman"]
 

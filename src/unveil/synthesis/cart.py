@@ -17,8 +17,6 @@ from unveil.trees import Column, Tree, grow
 from unveil.trees._compiled import compiled
 from unveil.trees.tree import Settings
 
-__all__ = ["CartMethod", "FittedCart"]
-
 BLOCK = 1 << 16
 """Records that are drawn together: few enough to take little memory."""
 

@@ -9,8 +9,6 @@ import pyarrow as pa
 
 from unveil.synthesis.arrow_values import only_drawn, taken
 
-__all__ = ["own_pandas", "own_polars"]
-
 
 def own_polars(values: Any) -> Any:
     """A polars column without the text that its records were picked from: views and categories keep all of it."""

@@ -13,13 +13,11 @@ from unveil.errors import UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.limits import exceeds
 from unveil.synthesis.cart import FittedCart
-from unveil.synthesis.encoding import EncodedVariable, Levels
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.rules import rows_under_rules
+from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Tree
 from unveil.trees._compiled import compiled
-
-__all__ = ["lost_bits", "warn_about_columns", "warn_about_rules", "warn_of_lost_dependence"]
 
 FEW_RECORDS = 20
 """In files of this size or smaller a column with a different value in every record means little."""

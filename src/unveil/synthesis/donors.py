@@ -11,8 +11,6 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, DataError
 from unveil.trees import Column
 
-__all__ = ["Donors", "known_codes", "require_records"]
-
 
 @dataclass(frozen=True, eq=False)
 class Donors:

@@ -23,11 +23,9 @@ from unveil.files.arrays import buffer_view, from_numpy
 from unveil.files.distinct import KIND_OF_FAMILY, Distinct, level_text, python_values
 from unveil.files.nearest import near_matches
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
-from unveil.synthesis.variable import EncodedVariable, Levels, ModelledPart
+from unveil.synthesis.variable import EncodedVariable, ModelledPart
 from unveil.trees import Column
 from unveil.trees.column import Kind as ColumnKind
-
-__all__ = ["EncodedVariable", "Levels", "ModelledPart", "encode", "encoded", "in_model_order"]
 
 FILLER = 0.0
 """What the numeric part reads where no number was observed; the tree tells such records apart by the other part."""

@@ -32,8 +32,6 @@ from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, wr
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
-__all__ = ["SyntheticFiles", "synthesize_files"]
-
 RUNNING = ("n_jobs", "progress")
 """Parameters that do not change the result."""
 _LOST = paragraph(

@@ -12,8 +12,6 @@ from unveil.synthesis.plan import Plan, PlanStep, restricted
 from unveil.synthesis.protocol import FittedVariable
 from unveil.threads import in_threads
 
-__all__ = ["Progress", "fit_plans", "generator"]
-
 Progress = Callable[[int, int, str], None]
 """Called with the number of tasks done, their total, and the name of the one just done."""
 

@@ -10,8 +10,6 @@ import pyarrow as pa
 
 from unveil.files.source import Flavour, Source
 
-__all__ = ["as_frame", "flavour_for_others"]
-
 
 def flavour_for_others(source: Source) -> Flavour:
     """The kind of frame that the records are handed out in: the user's own, and of a file what is installed."""

@@ -14,12 +14,10 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Source
 from unveil.printable import commands_shown
 from unveil.result import number, paragraph, text_table
-from unveil.synthesis.encoding import Levels
 from unveil.synthesis.plan import Plan, restricted
 from unveil.synthesis.rules import rows_under_rules
+from unveil.synthesis.variable import Levels
 from unveil.trees import Column
-
-__all__ = ["ImpossibleCell", "LogProbability", "log_probability"]
 
 
 @dataclass(frozen=True)

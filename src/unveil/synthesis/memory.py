@@ -11,8 +11,6 @@ import pyarrow as pa
 from unveil.errors import CallError
 from unveil.files.path_checks import installed_memory
 
-__all__ = ["enough_memory", "give_back"]
-
 BYTES_PER_VALUE = 4
 """What a value takes at least: its code."""
 MANY_RECORDS = 200_000

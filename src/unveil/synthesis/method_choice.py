@@ -11,12 +11,10 @@ import numpy as np
 from unveil.errors import CallError
 from unveil.files.source import Scalar
 from unveil.synthesis.cart import CartMethod
-from unveil.synthesis.encoding import EncodedVariable
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.plan import unknown
 from unveil.synthesis.protocol import VariableMethod
-
-__all__ = ["Method", "Smoothing", "carries_recodings", "check_special_codes", "choose_methods"]
+from unveil.synthesis.variable import EncodedVariable
 
 Method = str | VariableMethod
 Smoothing = Literal["density"]

@@ -15,8 +15,6 @@ from unveil.errors import DataError
 from unveil.files.distinct import PER_SECOND, level_text
 from unveil.synthesis.arrow_values import of_kind, plain
 
-__all__ = ["arrow_with", "pandas_with", "polars_with"]
-
 Floats = NDArray[np.float64]
 
 

@@ -19,11 +19,9 @@ from unveil.files.form import ArrowForm, carried
 from unveil.files.source import Flavour, Source
 from unveil.synthesis.arrow_values import declared, of_kind, one_each, only_drawn, plain, taken
 from unveil.synthesis.compact_columns import own_pandas, own_polars
-from unveil.synthesis.encoding import EncodedVariable, Levels
 from unveil.synthesis.memory import give_back
 from unveil.synthesis.new_numbers import arrow_with, pandas_with, polars_with
-
-__all__ = ["Palette", "make_palette"]
+from unveil.synthesis.variable import EncodedVariable, Levels
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,8 +21,6 @@ from unveil.files.atomic import tidy_when_ended
 from unveil.files.path_checks import check_replaceable
 from unveil.files.statistical import FORMATS, load_pyreadstat
 
-__all__ = ["Targets", "check_free", "choose_targets", "leftovers", "write_all"]
-
 T = TypeVar("T")
 
 UNWRITABLE = (".xlsx", ".xls", ".ods", ".rds", ".rda", ".rdata", ".sas7bdat", ".por", ".json", ".zip", ".tar.gz")

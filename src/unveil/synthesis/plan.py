@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, UnveilWarning
 from unveil.files.nearest import near_matches
 from unveil.synthesis.cart import CartMethod
-from unveil.synthesis.encoding import EncodedVariable, Levels
 from unveil.synthesis.protocol import FittedVariable, VariableMethod
 from unveil.synthesis.rules import Rule, rows_under_rules
+from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Column
-
-__all__ = ["Lookup", "Plan", "PlanStep", "draw_plan", "few_enough", "restricted"]
 
 MOST_CELLS = 2_000_000
 """Levels of a categorical predictor times classes, up to which a tree is grown in seconds."""

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from unveil.trees import Column
 
-__all__ = ["FittedVariable", "Synthesizer", "VariableMethod"]
-
 
 @runtime_checkable
 class VariableMethod(Protocol):

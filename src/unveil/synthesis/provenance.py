@@ -52,8 +52,6 @@ from unveil.files.atomic import replacing
 from unveil.files.digest import sha256
 from unveil.files.documents import Maybe, check_shape, read_json
 
-__all__ = ["FileFacts", "Provenance", "VariableFacts", "read_provenance", "versions", "write_provenance"]
-
 FORMAT = 1
 CONFIDENTIAL = (
     "Keep this file in the building. Whoever has its seed, or the SHA-256 of the original, and all records of the "

@@ -16,8 +16,6 @@ from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.provenance import Provenance, read_provenance
 from unveil.synthesis.sequence import CartSynthesizer
 
-__all__ = ["reading_of", "rebuilt", "synthesizer_of"]
-
 READING = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
 """What belongs to reading a file; special codes and kinds may stand among the synthesizer's settings."""
 

@@ -11,8 +11,6 @@ from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
-__all__ = ["synthesize"]
-
 S = TypeVar("S")
 
 

@@ -18,8 +18,6 @@ from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
 
-__all__ = ["halves", "resamples"]
-
 REPEATS = 20
 _LABEL = "a release of a part of the original"
 

@@ -21,9 +21,7 @@ from unveil.errors import CallError
 from unveil.files.distinct import level_text
 from unveil.files.nearest import near_matches
 from unveil.limits import as_written
-from unveil.synthesis.encoding import EncodedVariable, Levels
-
-__all__ = ["Condition", "Rule", "parse_rules", "rows_under_rules", "rule_from_text"]
+from unveil.synthesis.variable import EncodedVariable, Levels
 
 SHOWN = 100
 """Longest part of a condition that a message repeats."""

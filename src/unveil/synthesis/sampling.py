@@ -7,15 +7,13 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.synthesis.encoding import Levels
 from unveil.synthesis.fitting import generator
 from unveil.synthesis.likelihood import looked_up
 from unveil.synthesis.memory import give_back
 from unveil.synthesis.plan import Plan, PlanStep, restricted
 from unveil.synthesis.rules import rows_under_rules
+from unveil.synthesis.variable import Levels
 from unveil.trees import Column
-
-__all__ = ["draw_copy"]
 
 
 def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> dict[str, Levels]:

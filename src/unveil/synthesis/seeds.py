@@ -12,8 +12,6 @@ import secrets
 
 from unveil.errors import CallError
 
-__all__ = ["CONFIDENTIAL", "seed_or_secret"]
-
 BITS = 128
 CONFIDENTIAL = (
     "the seed is confidential: whoever has it and all records but one repeats the synthesis and reads the last record "

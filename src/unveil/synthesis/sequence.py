@@ -13,7 +13,7 @@ from unveil.printable import commands_shown
 from unveil.synthesis.bandwidth import Rule as BandwidthRule
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
-from unveil.synthesis.encoding import EncodedVariable, encode
+from unveil.synthesis.encoding import encode
 from unveil.synthesis.fitting import Progress, fit_plans, generator
 from unveil.synthesis.likelihood import LogProbability, log_probability
 from unveil.synthesis.memory import enough_memory, give_back
@@ -24,11 +24,9 @@ from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
 from unveil.synthesis.sampling import draw_copy
 from unveil.synthesis.seeds import seed_or_secret
-from unveil.synthesis.variable import open_release
+from unveil.synthesis.variable import EncodedVariable, open_release
 from unveil.threads import in_threads, n_threads
 from unveil.trees import Dependence
-
-__all__ = ["CartSynthesizer"]
 
 
 class CartSynthesizer:

@@ -13,8 +13,6 @@ import numpy as np
 
 from unveil.synthesis.any_synthesizer import Foreign
 
-__all__ = ["identity_of", "in_plain_words", "settings_of"]
-
 _NO_SETTING = ("self", "progress", "n_jobs", "noise_seed")
 """What does not change the result, and a seed, which is confidential: reports hold the settings."""
 _MISSING = object()

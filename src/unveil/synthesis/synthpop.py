@@ -8,8 +8,6 @@ from typing import Any
 from unveil.files.source import Source
 from unveil.notes import Note
 
-__all__ = ["made_otherwise"]
-
 _SETTINGS = {"cart.minbucket": "minbucket", "cart.cp": "cp"}
 
 

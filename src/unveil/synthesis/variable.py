@@ -26,8 +26,6 @@ from unveil.files.value_labels import Naming
 from unveil.trees import Column
 from unveil.trees._compiled import allocating
 
-__all__ = ["EncodedVariable", "Levels", "ModelledPart", "open_release"]
-
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 

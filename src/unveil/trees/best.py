@@ -24,8 +24,6 @@ from numpy.typing import NDArray
 from unveil.trees._compiled import allocating, compiled
 from unveil.trees.ratio import add_wide, exceeds, multiply_wide
 
-__all__ = ["NEAR", "Best", "new_best", "offer_counts", "offer_sums", "reset", "score_counts", "score_sums"]
-
 NEAR = 1e-12
 
 

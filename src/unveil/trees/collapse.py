@@ -18,8 +18,6 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating
 
-__all__ = ["Settled", "collapse_nodes", "complexities", "settle"]
-
 
 class Settled(NamedTuple):
     """Where records stop; see :class:`unveil.trees.Tree`. ``end`` is that of every record, -1: not fitted."""

@@ -12,8 +12,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError, DataError
 
-__all__ = ["Column", "Kind", "shared_block"]
-
 Kind = Literal["numeric", "ordered", "categorical"]
 
 

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-__all__ = ["Dependence", "mutual_information"]
-
 
 @dataclass(frozen=True)
 class Dependence:

@@ -26,8 +26,6 @@ from unveil.trees._compiled import compiled
 from unveil.trees.best import NEAR, Best, offer_counts
 from unveil.trees.scratch import BLOCK_BITS, MOST_LEVELS, Node, Search
 
-__all__ = ["FEW", "most_possible", "search_all", "search_few"]
-
 FEW = 5
 """Up to this many levels, all their subsets are scored one after the other."""
 

@@ -18,8 +18,6 @@ from unveil.trees.route import fill_cuts
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
 from unveil.trees.tree import Settings, Tree
 
-__all__ = ["WIDE", "grow"]
-
 WIDE = 256
 """Numeric and ordered predictors with more levels are read in sorted order, others are counted by level."""
 

@@ -14,8 +14,6 @@ from numpy.typing import NDArray
 from unveil.trees._compiled import allocating, compiled
 from unveil.trees.records import Data
 
-__all__ = ["Histograms", "count_node", "count_predictor", "give_back", "new_histograms", "pass_on", "take"]
-
 _SMALLEST = 128
 _CELLS_PER_RECORD = 8
 

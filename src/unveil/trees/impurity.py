@@ -9,8 +9,6 @@ from unveil.trees._compiled import compiled
 from unveil.trees.ratio import add_wide, multiply_wide, subtract_wide, times_wide
 from unveil.trees.records import Data
 
-__all__ = ["GINI", "MISCLASSIFIED", "SQUARES", "add_up", "judge", "summarise"]
-
 SQUARES, MISCLASSIFIED, GINI = 0, 1, 2
 """Within sum of squares, records outside the majority class, or n times the Gini index."""
 

@@ -29,8 +29,6 @@ from unveil.trees.records import SHRUNK, Data, divide, gather, room_for_copies
 from unveil.trees.scratch import SUMS, Node, Scratch, Search, new_scratch, new_search
 from unveil.trees.subsets import split_levels
 
-__all__ = ["Grown", "Limits", "grow_nodes"]
-
 _LARGEST_EXACT = 2.0**62
 _SPARSE = 4
 """Classes are sorted by level, not counted, when there are more than this many cells per record."""

@@ -13,13 +13,6 @@ from unveil.trees._compiled import compiled
 from unveil.trees.best import NEAR, Best, offer_counts, offer_sums, score_counts, score_sums
 from unveil.trees.scratch import Node
 
-__all__ = [
-    "sort_by_level",
-    "thresholds_of_levels",
-    "thresholds_of_sorted_classes",
-    "thresholds_of_sorted_sums",
-]
-
 
 @compiled
 def thresholds_of_levels(

@@ -10,8 +10,6 @@ import numpy as np
 
 from unveil.trees._compiled import compiled
 
-__all__ = ["add_wide", "exceeds", "multiply_wide", "subtract_wide", "times_wide"]
-
 _HALF = np.uint64(32)
 _MASK = np.uint64(0xFFFFFFFF)
 

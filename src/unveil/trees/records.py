@@ -9,8 +9,6 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating, compiled
 
-__all__ = ["SHRUNK", "Data", "arranged", "divide", "gather", "room_for_copies", "sort_by_code"]
-
 
 class Data(NamedTuple):
     """What is fitted: ``m`` records in ``c`` columns, ``p`` predictors.

@@ -20,8 +20,6 @@ from unveil.errors import DataError
 from unveil.trees._compiled import allocating
 from unveil.trees.column import Column
 
-__all__ = ["Response", "grid_is_kept", "integer_target"]
-
 _LARGEST_STEPS = 2**42
 _LARGEST_SUM = 2**62
 _DECIMALS = 6

@@ -7,8 +7,6 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating, compiled
 
-__all__ = ["fill_cuts", "route"]
-
 
 @allocating
 def route(

@@ -9,18 +9,6 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating
 
-__all__ = [
-    "BLOCK_BITS",
-    "MOST_LEVELS",
-    "OUTSIDE_BITS",
-    "SUMS",
-    "Node",
-    "Scratch",
-    "Search",
-    "new_scratch",
-    "new_search",
-]
-
 BLOCK_BITS = 8
 OUTSIDE_BITS = 10
 SUMS = 4

@@ -25,8 +25,6 @@ from unveil.trees.best import NEAR, Best, offer_counts, offer_sums, score_counts
 from unveil.trees.exhaustive import FEW, most_possible, search_all, search_few
 from unveil.trees.scratch import MOST_LEVELS, Node, Scratch, Search
 
-__all__ = ["LARGEST_SEARCH", "split_levels"]
-
 LARGEST_SEARCH = 1_000_000
 _ITERATIONS = 50
 _STEADY = 1e-10

@@ -15,8 +15,6 @@ from numpy.typing import NDArray
 
 from unveil.trees._compiled import allocating
 
-__all__ = ["Surrogates", "find_surrogates", "no_surrogates"]
-
 
 class Surrogates(NamedTuple):
     """Surrogate splits by node.

@@ -20,8 +20,6 @@ from unveil.trees.records import arranged
 from unveil.trees.route import route
 from unveil.trees.surrogates import Surrogates
 
-__all__ = ["Settings", "Tree"]
-
 BLOCK = 1 << 16
 """Records that go down the tree together: few enough to stay near the processor."""
 _MOST_LABELS = 8

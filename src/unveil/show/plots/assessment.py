@@ -12,8 +12,6 @@ from unveil.errors import CallError
 from unveil.show.plots.axes import as_written, axes_for, without_frame
 from unveil.stats import NAMES
 
-__all__ = ["plot_figures", "plot_map"]
-
 _EDGE = 0.75
 """Share of the axis from which on a label stands on the left of its point."""
 _MARKS = (("null_mean", "null", "x"), ("margin", "margin", "|"), ("ceiling", "ceiling", "D"))

@@ -8,8 +8,6 @@ from typing import Any
 from unveil.errors import MissingPackageError
 from unveil.printable import one_line
 
-__all__ = ["as_written", "axes_for", "pyplot", "without_frame"]
-
 
 def axes_for(ax: Any, height: float = 4.0) -> Any:
     """The given matplotlib axes, or new ones of the usual width.

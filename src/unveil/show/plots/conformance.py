@@ -10,8 +10,6 @@ import numpy as np
 from unveil._conformance.result import Conformance
 from unveil.errors import CallError, MissingPackageError
 
-__all__ = ["plot_trials"]
-
 # Okabe & Ito 2008: told apart by readers with any colour vision.
 _COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442")
 _MARKERS = "osD^vP*"

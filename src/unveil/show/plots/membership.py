@@ -13,8 +13,6 @@ from unveil._membership.result import Membership
 from unveil.show.plots.axes import axes_for, without_frame
 from unveil.stats.roc import FPRS, roc
 
-__all__ = ["plot_roc", "plot_runs"]
-
 # Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
 _COLOURS = {"dcr": "#0072B2", "density": "#D55E00", "classifier": "#009E73"}
 _LOT = "#999999"

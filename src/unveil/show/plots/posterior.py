@@ -12,8 +12,6 @@ from unveil._posterior.summary import gain_edges
 from unveil.errors import CallError
 from unveil.show.plots.axes import axes_for, without_frame
 
-__all__ = ["plot", "plot_advice"]
-
 # Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
 _COLOURS = {"fixed": "#0072B2", "exact": "#D55E00", "simulated": "#009E73"}
 _GREY = "#999999"

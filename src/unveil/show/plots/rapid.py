@@ -15,8 +15,6 @@ from unveil._rapid.result import Rapid
 from unveil.show.plots.axes import as_written, axes_for, without_frame
 from unveil.stats import called
 
-__all__ = ["plot_attribution", "plot_cross_validation", "plot_curve", "plot_predictions", "plot_targets"]
-
 # Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
 _COLOURS = ("#D55E00", "#0072B2", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _NULL, _CEILING = "#999999", "#000000"

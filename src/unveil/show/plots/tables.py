@@ -15,8 +15,6 @@ from unveil.errors import CallError
 from unveil.show.plots.axes import as_written, axes_for, without_frame
 from unveil.stats import called
 
-__all__ = ["plot_cap_curve", "plot_identity", "plot_key_sets", "plot_ladder", "plot_structure", "plot_targets"]
-
 # Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
 _ORIGINAL, _RELEASE, _OTHER = "#0072B2", "#D55E00", "#999999"
 _SIZES = ("#56B4E9", "#0072B2", "#009E73", "#D55E00", "#CC79A7", "#E69F00", "#000000")

@@ -14,8 +14,6 @@ from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.show.plots.axes import as_written, axes_for, without_frame
 
-__all__ = ["plot"]
-
 # Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
 _ORIGINAL, _RELEASE, _OTHER = "#0072B2", "#D55E00", "#999999"
 _WRITTEN = 14

@@ -13,8 +13,6 @@ from unveil.errors import DataError
 from unveil.show.report import figures as numbers
 from unveil.show.report.figures import count
 
-__all__ = ["Page", "arrange", "first_columns", "policy_rows"]
-
 MEMBERSHIP_WITH = "release and synthesizer"
 """The intruder who asks whose records were used."""
 MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300}

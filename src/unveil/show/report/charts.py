@@ -12,8 +12,6 @@ from unveil.errors import DataError
 from unveil.show.report.figures import quantity, shown
 from unveil.show.report.svg import Frame, area, line, mark, percent, tag, ticks
 
-__all__ = ["SYMBOLS", "across", "gain_histogram", "risk_utility_map", "threshold_curve"]
-
 SYMBOLS = {"tau": "τ", "epsilon": "ε"}
 _PERCENT_TICKS = [(v / 100, f"{v} %") for v in range(0, 101, 20)]
 

@@ -8,21 +8,6 @@ from contextvars import ContextVar
 from datetime import datetime
 from typing import Any
 
-__all__ = [
-    "DASH",
-    "column",
-    "count",
-    "in_percent",
-    "interval",
-    "moment",
-    "percentage",
-    "quantity",
-    "rounded_before",
-    "seconds",
-    "shown",
-    "value_text",
-]
-
 DASH = "–"
 _SPACE = "\u00a0"
 

@@ -16,8 +16,6 @@ from unveil.show.report.page import html
 from unveil.show.report.public_summary import public_summary
 from unveil.show.report.schema import checked
 
-__all__ = ["form_of", "read_assessment", "write_html", "write_markdown", "write_public_summary"]
-
 ENDINGS = {".html": "html", ".htm": "html", ".md": "markdown", ".markdown": "markdown"}
 
 

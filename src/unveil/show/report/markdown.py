@@ -11,8 +11,6 @@ from unveil.show.report import figures as numbers
 from unveil.show.report import sources as measures
 from unveil.show.report.schema import checked, drawing
 
-__all__ = ["markdown"]
-
 
 def markdown(assessment: Mapping[str, Any]) -> str:
     """The report of an assessment as Markdown (CommonMark with tables).

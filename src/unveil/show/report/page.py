@@ -19,8 +19,6 @@ from unveil.show.report import row_plots as strips
 from unveil.show.report import sources as measures
 from unveil.show.report.schema import checked, drawing
 
-__all__ = ["environment", "html", "template_text"]
-
 
 def html(assessment: Mapping[str, Any]) -> str:
     """The report of an assessment as an HTML page that needs nothing else.

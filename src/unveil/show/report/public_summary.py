@@ -13,8 +13,6 @@ from unveil.show.report.markdown import table, text
 from unveil.show.report.page import environment, template_text
 from unveil.show.report.schema import checked, drawing
 
-__all__ = ["public_summary"]
-
 
 def public_summary(assessment: Mapping[str, Any], form: str = "html") -> str:
     """The summary of an assessment that may be published.

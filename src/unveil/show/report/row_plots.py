@@ -10,8 +10,6 @@ from markupsafe import Markup
 from unveil.show.report.figures import in_percent
 from unveil.show.report.svg import line, mark, percent, tag
 
-__all__ = ["bar", "forest", "ladder", "ladder_top", "round_top", "rung"]
-
 # The rungs of a figure's ladder and the field each is drawn from; the figure itself last, so that it lies on top.
 RUNGS = {"null": "null_mean", "margin": "margin", "ceiling": "ceiling", "held": "held_out", "value": "value"}
 _ENDS = {"value": ("low", "high"), "null": ("null_mean", "null_95")}

@@ -13,8 +13,6 @@ from unveil.errors import DataError, UnveilError
 from unveil.files.documents import Maybe, check_shape
 from unveil.printable import printable
 
-__all__ = ["MAJOR", "SCHEMA", "checked", "drawing"]
-
 SCHEMA, MAJOR = "unveil.assessment", 2
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-__all__ = ["METHODS", "NOTATION", "REFERENCES", "Method", "Reference", "method_of"]
-
 
 @dataclass(frozen=True)
 class Reference:

@@ -7,8 +7,6 @@ from dataclasses import dataclass
 
 from markupsafe import Markup, escape
 
-__all__ = ["Frame", "area", "line", "mark", "tag", "ticks"]
-
 
 def tag(name: str, *content: str | Markup, **attributes: object) -> Markup:
     """An element; `class_` and `stroke_width` lose or change their underscores, None is left out.

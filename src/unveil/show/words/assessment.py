@@ -12,8 +12,6 @@ from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.stats import NAMES, called
 
-__all__ = ["assessment", "risk_utility_map"]
-
 _SHOWN = ("margin", "null_mean", "ceiling")
 _STAYS = (
     "These figures are as they are and stay in the building. In documents they are rounded, and names and counts of "

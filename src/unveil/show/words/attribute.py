@@ -10,8 +10,6 @@ from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words
 from unveil.stats import called, kinds_in_words
 
-__all__ = ["one_target", "several_targets"]
-
 _PRINTED = ("iS", "DiS", "DiSCO", "DiSDiO", "DCAPd", "TCAP")
 
 

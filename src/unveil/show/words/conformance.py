@@ -6,8 +6,6 @@ from unveil._conformance.desiderata import DESIDERATA
 from unveil._conformance.result import Conformance
 from unveil.result import paragraph, text_table
 
-__all__ = ["conformance"]
-
 
 def conformance(found: Conformance) -> str:
     """A row per measure, a column per desideratum, and what broke them."""

@@ -13,8 +13,6 @@ from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.stats import called
 from unveil.stats.roc import FPRS, RocFigures
 
-__all__ = ["attacks", "of_synthesizer"]
-
 
 def attacks(found: Membership) -> str:
     """A row per release and attack, and what the figures mean."""

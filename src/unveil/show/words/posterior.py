@@ -9,8 +9,6 @@ from unveil._posterior.cross_table import CrossTable
 from unveil._posterior.result import PosteriorRisk
 from unveil.result import paragraph, text_table, warnings_in_words
 
-__all__ = ["advice", "cross_table", "in_words"]
-
 _PRINTED = ("mean_prior", "mean_posterior", "share_above_half", "share_certain", "expected_gain_bits")
 _MEANING: Mapping[str, str] = {
     "fixed": "donor counts alone, the trees held as they are",

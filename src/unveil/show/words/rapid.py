@@ -14,8 +14,6 @@ from unveil._rapid.result import Rapid
 from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.stats import called, kinds_in_words
 
-__all__ = ["attribution", "cross_validation", "curve", "one_target", "several_targets"]
-
 Rows = list[list[float | str | None]]
 
 

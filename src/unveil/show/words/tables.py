@@ -14,10 +14,6 @@ from unveil._tables.structure import Structure
 from unveil.result import number, paragraph, text_table, warnings_in_words
 from unveil.stats import NAMES, called, kinds_in_words
 
-__all__ = [
-    "cap_curve", "grouping_in_words", "heading", "identity", "key_sets", "ladder", "left_out_in_words", "structure",
-]  # fmt: skip
-
 _LEVELS_SHOWN = 6
 
 

@@ -9,8 +9,6 @@ from unveil._utility.measures import Figures, UtilityMeasures
 from unveil._utility.result import Utility
 from unveil.result import number, paragraph, text_table, warnings_in_words
 
-__all__ = ["utility_text"]
-
 Row = list[float | str | None]
 _SHOWN = 5
 _HEADLINES = {

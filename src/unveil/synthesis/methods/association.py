@@ -24,8 +24,6 @@ from unveil.errors import CallError
 from unveil.models.scale import Scale, numbers
 from unveil.trees import Column
 
-__all__ = ["Association", "Coding", "associate", "association", "coding"]
-
 _SMALLEST = 1e-290
 
 

@@ -20,8 +20,6 @@ from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthes
 from unveil.synthesis.methods.laplace import Bits, check_epsilon, exponential_choice, noisy_counts
 from unveil.synthesis.methods.public import PublicFile
 
-__all__ = ["BayesNetworkSynthesizer", "NetworkNode"]
-
 MAX_CELLS = 1 << 20
 """Largest table of a variable and its parents."""
 MAX_CANDIDATES = 1_000_000

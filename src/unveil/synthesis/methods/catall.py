@@ -17,8 +17,6 @@ from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthes
 from unveil.synthesis.methods.laplace import Bits, check_epsilon, noisy_counts
 from unveil.synthesis.methods.public import PublicColumn, PublicFile, public_columns
 
-__all__ = ["CatallSynthesizer"]
-
 MAX_CELLS = 1 << 26
 """Largest table that noise is added to (half a gigabyte)."""
 ALL = "all variables"

@@ -14,11 +14,9 @@ from unveil.errors import DataError
 from unveil.files import read
 from unveil.files.nearest import near_matches
 from unveil.files.source import Kind, Source
-from unveil.synthesis.encoding import EncodedVariable, Levels, encode
+from unveil.synthesis.encoding import encode
 from unveil.synthesis.output_frame import Palette, make_palette
-from unveil.synthesis.variable import open_release
-
-__all__ = ["CodedFile", "Codes", "cells_of", "open_original"]
+from unveil.synthesis.variable import EncodedVariable, Levels, open_release
 
 Codes = NDArray[np.int32]
 

@@ -21,9 +21,6 @@ from unveil.synthesis.methods.laplace import check_epsilon
 from unveil.synthesis.methods.public import PublicFile
 from unveil.synthesis.seeds import seed_or_secret
 
-__all__ = ["SENSITIVITY", "CodedSynthesizer", "Neighbours", "summed"]
-
-
 Neighbours = Literal["replace", "add_remove"]
 MEANING: Mapping[str, str] = MappingProxyType(
     {

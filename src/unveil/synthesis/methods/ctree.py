@@ -16,8 +16,6 @@ from unveil.synthesis.methods.association import Coding, associate, coding
 from unveil.synthesis.methods.two_sample import Division, divide
 from unveil.trees import Column
 
-__all__ = ["Ctree", "FittedCtree"]
-
 
 @dataclass(frozen=True)
 class Ctree:

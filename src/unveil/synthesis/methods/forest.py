@@ -13,8 +13,6 @@ from unveil.errors import CallError
 from unveil.synthesis.donors import Donors, require_records
 from unveil.trees import Column, Tree, grow
 
-__all__ = ["FittedForest", "RandomForest"]
-
 
 @dataclass(frozen=True)
 class RandomForest:

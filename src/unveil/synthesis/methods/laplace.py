@@ -26,8 +26,6 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 
-__all__ = ["Bits", "check_epsilon", "exponential_choice", "noisy_counts"]
-
 FINEST = 30
 """Noise is a multiple of ``2^-FINEST``, or of a larger power of two where its scale is large."""
 LARGEST = 40

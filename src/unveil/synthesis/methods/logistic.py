@@ -16,8 +16,6 @@ from unveil.models.design import Design
 from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
-__all__ = ["FittedLogistic", "Logreg", "Polyreg"]
-
 _BLOCK = 1 << 22
 
 

@@ -17,8 +17,6 @@ from unveil.models.scale import Scale, numbers
 from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
-__all__ = ["FittedNorm", "FittedNormrank", "Norm", "Normrank"]
-
 _MOST_DECIMALS = 12
 
 

@@ -14,8 +14,6 @@ from unveil.models.scale import Scale, numbers
 from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
-__all__ = ["FittedPmm", "Pmm"]
-
 
 @dataclass(frozen=True)
 class Pmm:

@@ -31,8 +31,6 @@ from unveil.files.schema import Schema
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.synthesis.methods.coded_file import Codes
 
-__all__ = ["Parts", "PublicColumn", "PublicFile", "public_columns"]
-
 Floats = NDArray[np.float64]
 
 N_PARTS = 10

@@ -12,8 +12,6 @@ from numpy.typing import NDArray
 from unveil.synthesis.donors import Donors, require_records
 from unveil.trees import Column
 
-__all__ = ["FittedSample", "Sample"]
-
 
 @dataclass(frozen=True)
 class Sample:

@@ -17,8 +17,6 @@ from numpy.typing import NDArray
 
 from unveil.synthesis.methods.association import Coding
 
-__all__ = ["EXHAUSTIVE", "Division", "divide"]
-
 EXHAUSTIVE = 1_000_000
 """All sets of levels are tried while ``2^(levels - 1) * classes`` is at most this."""
 

@@ -9,8 +9,6 @@ from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 
-__all__ = ["WHOLE_FILE", "BayesNetworkSynthesizer", "CatallSynthesizer"]
-
 WHOLE_FILE: MappingProxyType[str, Callable[..., CodedSynthesizer]] = MappingProxyType(
     {"catall": CatallSynthesizer, "dp_bayesnet": BayesNetworkSynthesizer}
 )

@@ -18,8 +18,6 @@ from unveil.files.schema import suspected_special_codes
 from unveil.files.source import Scalar
 from unveil.synthesis.sdc.records import GivenFile
 
-__all__ = ["Amounts", "SpecialCodes", "amounts_of", "codes_of"]
-
 SpecialCodes = Mapping[str, Iterable[Scalar] | Scalar] | None
 Numbers = NDArray[np.int64] | NDArray[np.float64]
 

@@ -16,8 +16,6 @@ from unveil.synthesis.sdc.amounts import Amounts, SpecialCodes, amounts_of
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
-__all__ = ["bottom_code", "top_code"]
-
 MOST = sys.float_info.max
 
 

@@ -8,8 +8,6 @@ from unveil.errors import CallError
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
-__all__ = ["label"]
-
 
 def label(data: Any, text: str, *, column: str = "synthetic_label") -> tuple[Any, SdcReport]:
     """Add a column that says in every record what the file is.

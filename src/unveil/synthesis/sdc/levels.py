@@ -19,8 +19,6 @@ from unveil.synthesis.sdc.amounts import SpecialCodes, codes_of
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
-__all__ = ["merge_rare_levels"]
-
 
 def merge_rare_levels(
     data: Any, column: str, minimum: int, into: Scalar = "other", *, special_codes: SpecialCodes = None

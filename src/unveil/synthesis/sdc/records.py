@@ -25,8 +25,6 @@ from unveil.files.source import Scalar, Source
 from unveil.synthesis.arrow_values import only_drawn, taken
 from unveil.synthesis.compact_columns import own_pandas, own_polars
 
-__all__ = ["GivenFile", "table_of"]
-
 REASON = 100
 """Longest text of another package's error that is passed on: some list all values."""
 

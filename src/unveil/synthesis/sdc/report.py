@@ -9,8 +9,6 @@ from typing import Any
 from unveil.printable import commands_shown
 from unveil.result import paragraph
 
-__all__ = ["SdcReport"]
-
 
 @dataclass(frozen=True)
 class SdcReport:

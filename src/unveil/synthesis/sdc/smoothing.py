@@ -14,8 +14,6 @@ from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 from unveil.synthesis.seeds import seed_or_secret
 
-__all__ = ["decimals_of", "smooth"]
-
 MOST_DECIMALS = 15
 EXACT_DOUBLE = 2**53
 

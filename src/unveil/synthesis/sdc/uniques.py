@@ -14,8 +14,6 @@ from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
-__all__ = ["drop_replicated_uniques"]
-
 
 def drop_replicated_uniques(
     pair: Pair,
