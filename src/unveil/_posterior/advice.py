@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._posterior.priors import PriorChoice, in_order
+from unveil._posterior.checked_options import Prior, PriorChoice
 from unveil._posterior.protections import Protection, merged, noised, posterior_of_truth, top_coded
 from unveil._posterior.refit import quietly
 from unveil._posterior.result import PosteriorRisk
@@ -222,7 +222,17 @@ def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tup
     place[order] = np.arange(order.size)
     original = rows_of(pair.original, order, pair.original.label)
     options: dict[str, Any] = {"special_codes": pair.special_codes or None, "kinds": pair.kinds or None}
-    return Pair(original, list(pair.releases), **options), np.sort(place[members]), in_order(prior, order)
+    return Pair(original, list(pair.releases), **options), np.sort(place[members]), _reordered(prior, order)
+
+
+def _reordered(choice: PriorChoice, order: NDArray[np.int64]) -> PriorChoice:
+    """The same prior for the original's records in another order."""
+    if isinstance(choice, str):
+        return choice
+    if isinstance(choice, Prior):
+        return replace(choice, probabilities=_reordered(choice.probabilities, order))  # type: ignore[arg-type]
+    rows = np.asarray(choice, dtype=np.float64)
+    return rows[order] if rows.ndim == 2 and rows.shape[0] == order.size else rows
 
 
 def _protections(

@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil._posterior.advice import advise
-from unveil._posterior.checked_options import CheckedOptions, make_setting
+from unveil._posterior.checked_options import CheckedOptions, PriorChoice, make_setting
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.fingerprint import fingerprint
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
-from unveil._posterior.priors import PriorChoice
 from unveil._posterior.problem import make_study
 from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.run import Progress, work_out

@@ -9,11 +9,10 @@ from typing import Any, Literal
 
 import numpy as np
 import pyarrow as pa
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from unveil._posterior.candidates import candidates_by_name
 from unveil._posterior.cross_table import flags_of
-from unveil._posterior.priors import PriorChoice
 from unveil._posterior.refit import quietly
 from unveil._posterior.tree_sequence import joint_column, of_original
 from unveil.columns import Pair
@@ -26,6 +25,25 @@ from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.variable import EncodedVariable
 
 Ints = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Prior:
+    """Probabilities of the user's own, and what they are conditioned on.
+
+    Parameters
+    ----------
+    probabilities : (v,) or (n, v) array_like
+        By value of the target, in the order of ``PosteriorRisk.values``; one row for all or one per original record.
+    given : sequence of str, optional
+        The variables that they are conditioned on; None: on nothing but the target's frequency.
+    """
+
+    probabilities: ArrayLike
+    given: Sequence[str] | None = None
+
+
+PriorChoice = Literal["uniform", "marginal", "conditional"] | Prior | ArrayLike
 
 
 @dataclass(frozen=True, eq=False)

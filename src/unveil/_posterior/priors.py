@@ -4,18 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unveil._posterior.checked_options import CheckedOptions, Prior
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
 from unveil.trees import Column, grow
-
-if TYPE_CHECKING:
-    from unveil._posterior.checked_options import CheckedOptions
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -27,35 +23,6 @@ MOST_CLASSES = 50
 PRIOR_BUCKET = 20
 LARGEST = 100_000_000
 """Most shares by leaf and value that are held."""
-
-
-@dataclass(frozen=True, eq=False)
-class Prior:
-    """Probabilities of the user's own, and what they are conditioned on.
-
-    Parameters
-    ----------
-    probabilities : (v,) or (n, v) array_like
-        By value of the target, in the order of ``PosteriorRisk.values``; one row for all or one per original record.
-    given : sequence of str, optional
-        The variables that they are conditioned on; None: on nothing but the target's frequency.
-    """
-
-    probabilities: ArrayLike
-    given: Sequence[str] | None = None
-
-
-PriorChoice = Literal["uniform", "marginal", "conditional"] | Prior | ArrayLike
-
-
-def in_order(choice: PriorChoice, order: Ints) -> PriorChoice:
-    """The same prior for the original's records in another order."""
-    if isinstance(choice, str):
-        return choice
-    if isinstance(choice, Prior):
-        return replace(choice, probabilities=in_order(choice.probabilities, order))  # type: ignore[arg-type]
-    rows = np.asarray(choice, dtype=np.float64)
-    return rows[order] if rows.ndim == 2 and rows.shape[0] == order.size else rows
 
 
 def prior_table(
