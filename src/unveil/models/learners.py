@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from scipy.optimize import nnls
 from scipy.special import expit, softmax
 
-from unveil.errors import CallError, MissingPackageError
+from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.models.features import Design, KeyTable
 from unveil.models.forest import grow_forest
@@ -115,10 +115,8 @@ class _Estimator:
 def _fresh(estimator: Any) -> Any:
     """An untrained copy."""
     if hasattr(estimator, "get_params"):
-        try:
-            from sklearn.base import clone
-        except ImportError:
-            return copy.deepcopy(estimator)
+        from sklearn.base import clone
+
         return clone(estimator)
     return copy.deepcopy(estimator)
 
@@ -205,13 +203,11 @@ def _cart(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence,
 
 def _boosted(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
     """Histogram gradient boosting with trees of depth 3; numeric gaps as they are."""
-    try:
-        from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-    except ImportError:
-        raise MissingPackageError("the attacker gbm needs scikit-learn: pip install scikit-learn") from None
+    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
+
     maker = HistGradientBoostingRegressor if target.n_classes is None else HistGradientBoostingClassifier
-    model = maker(max_depth=3, max_iter=100, learning_rate=0.1, early_stopping=False,
-                  random_state=int(seed.generate_state(1)[0]) % 2**31)  # fmt: skip
+    random_state = int(seed.generate_state(1)[0]) % 2**31
+    model = maker(max_depth=3, max_iter=100, learning_rate=0.1, early_stopping=False, random_state=random_state)
 
     def matrix(other: KeyTable) -> Floats:
         values = other.values().T
