@@ -439,7 +439,7 @@ def test_rf_pools_the_donors_of_all_trees() -> None:
     fitted = RandomForest(n_trees=4).fit(CLASS, X, rng())
     here = [repeated(x, 40_000) for x in X]
     counts = np.zeros(CLASS.n_levels)
-    for part in fitted.trees:
+    for part, _ in fitted.trees:
         leaf = part.tree.apply([x.codes for x in here])[0]
         donors = part.tree.donors[part.tree.leaf_start[leaf] : part.tree.leaf_start[leaf + 1]]
         counts += np.bincount(CLASS.codes[donors], minlength=CLASS.n_levels)
@@ -450,8 +450,8 @@ def test_rf_pools_the_donors_of_all_trees() -> None:
 
 def test_rf_uses_some_predictors_per_tree() -> None:
     fitted = RandomForest(n_trees=20, n_predictors=1).fit(NUMBER, X, rng())
-    assert {part.used.size for part in fitted.trees} == {1}
-    assert {int(part.used[0]) for part in fitted.trees} == {0, 1, 2}
+    assert {len(used) for _, used in fitted.trees} == {1}
+    assert {used[0] for _, used in fitted.trees} == {0, 1, 2}
 
 
 # all

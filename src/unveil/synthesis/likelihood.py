@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -137,18 +137,27 @@ def log_probability(plans: Sequence[Plan], source: Source, only: Collection[str]
             log = _of_variable(plan, levels, columns, n)
             log[impossible] = -np.inf
             by_variable[name] = log
-    return _summed(by_variable, source, n)
+    return summed(by_variable, n, lambda name, record: source.column(name)[record].as_py())
+
+
+def require_variable(source: Source, name: str) -> None:
+    """Raise an error if a release lacks a variable.
+
+    Raises
+    ------
+    DataError
+        If it does; similar names are listed.
+    """
+    if name not in source:
+        hint = near_matches(name, source.names)
+        raise DataError(f"{source.label} has no column {name!r}{hint}; a release needs every variable")
 
 
 def _check(plans: Sequence[Plan], source: Source, wanted: set[str]) -> None:
     for plan in plans:
         if plan.variable.name not in wanted:
             continue
-        if plan.variable.name not in source:
-            hint = near_matches(plan.variable.name, source.names)
-            raise DataError(
-                f"{source.label} has no column {plan.variable.name!r}{hint}; a release needs every variable"
-            )
+        require_variable(source, plan.variable.name)
         for step in plan.steps:
             if step.fitted is not None and not step.fitted.has_likelihood:
                 raise CallError(
@@ -198,14 +207,32 @@ def looked_up(plan: Plan, levels: Mapping[str, Levels], n: int) -> Levels:
     return Levels(lookup.table[source.codes], source.new if lookup.same else None)
 
 
-def _summed(by_variable: Mapping[str, NDArray[np.float64]], source: Source, n: int) -> LogProbability:
+def summed(
+    by_variable: Mapping[str, NDArray[np.float64]], n: int, value: Callable[[str, int], object]
+) -> LogProbability:
+    """Sum up logarithms of probabilities.
+
+    Parameters
+    ----------
+    by_variable : mapping of str to (n,) float64
+        Logarithms by variable.
+    n : int
+        Number of records.
+    value : callable
+        Function from a variable's name and a record's number to the value; it names the first impossible value.
+
+    Returns
+    -------
+    LogProbability
+        Sums over all values, by variable and by record.
+    """
     impossible = {name: np.flatnonzero(np.isneginf(log)) for name, log in by_variable.items()}
     finite = sum(float(log[~np.isneginf(log)].sum()) for log in by_variable.values())
     first = next((name for name, rows in impossible.items() if rows.size), None)
     cell = None
     if first is not None:
         record = int(impossible[first][0])
-        cell = ImpossibleCell(first, record, source.column(first)[record].as_py())
+        cell = ImpossibleCell(first, record, value(first, record))
     return LogProbability(
         total=finite if cell is None else -np.inf,
         variables={name: float(log.sum()) for name, log in by_variable.items()},

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import combinations
 from typing import Any
@@ -14,9 +14,9 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.files.source import Kind
-from unveil.synthesis.likelihood import LogProbability
+from unveil.synthesis.likelihood import LogProbability, summed
 from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of
-from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours, summed
+from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours
 from unveil.synthesis.methods.laplace import Bits, check_epsilon, exponential_choice, noisy_counts
 from unveil.synthesis.methods.public import PublicFile
 
@@ -46,6 +46,7 @@ class NetworkNode:
     parents: tuple[str, ...]
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class BayesNetworkSynthesizer(CodedSynthesizer):
     """Draw records from a Bayesian network that was found greedily (PrivBayes).
 
@@ -119,25 +120,16 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
     draws_in_fit = True
     """The network and its noise are drawn: :meth:`log_prob` holds for what was drawn only."""
 
-    def __init__(
-        self,
-        *,
-        epsilon: float | None = 1.0,
-        neighbours: Neighbours = "replace",
-        degree: int = 2,
-        structure_share: float = 0.3,
-        kinds: Mapping[str, Kind] | None = None,
-        schema: Any = None,
-        noise_seed: int | None = None,
-    ):
-        self.epsilon = epsilon
-        self.neighbours = neighbours
-        self.degree = degree
-        self.structure_share = structure_share
-        self.kinds = kinds
-        self.schema = schema
-        self.noise_seed = noise_seed
-        self._network: _Network | None = None
+    epsilon: float | None = 1.0
+    neighbours: Neighbours = "replace"
+    degree: int = 2
+    structure_share: float = 0.3
+    kinds: Mapping[str, Kind] | None = None
+    schema: Any = None
+    noise_seed: int | None = None
+    _file: CodedFile | PublicFile | None = field(default=None, init=False)
+    _parents: Mapping[int, tuple[int, ...]] = field(default_factory=dict, init=False)
+    _tables: Mapping[int, NDArray[np.float64]] = field(default_factory=dict, init=False)
 
     def fit(self, original: Any, *, seed: int | None = None) -> BayesNetworkSynthesizer:
         """Find the network and its tables.
@@ -172,9 +164,10 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         _check_size(file, degree)
         structure = epsilon * self.structure_share if degree and epsilon < math.inf else 0.0
         bits = Bits(seed if self.noise_seed is None and not self.is_private else self.noise_seed)
-        order, parents = _structure(file, degree, structure, self.neighbours, bits)
+        self._parents = _structure(file, degree, structure, self.neighbours, bits)
         rest = (epsilon - structure) / SENSITIVITY[self.neighbours]
-        self._network = _Network(file, order, parents, _tables(file, order, parents, degree, rest, bits))
+        self._tables = _tables(file, self._parents, degree, rest, bits)
+        self._file = file
         return self
 
     def log_prob(self, release: Any) -> LogProbability:
@@ -197,40 +190,30 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         DataError
             If the release lacks a column or its values cannot be compared.
         """
-        fitted = self._fitted()
-        source = fitted.file.open(release)
-        codes, unknown = fitted.file.read(source)
+        file = self._coded_file()
+        source = file.open(release)
+        codes, unknown = file.read(source)
         logs = {}
-        for x in fitted.order:
-            row = cells_of(codes, fitted.file.n_levels, fitted.parents[x])
+        for x, parents in self._parents.items():
+            row = cells_of(codes, file.n_levels, parents)
             with np.errstate(divide="ignore"):
-                log = np.log(fitted.tables[x][row, codes[x]]) + fitted.file.within(x)[codes[x]]
+                log = np.log(self._tables[x][row, codes[x]]) + file.within(x)[codes[x]]
             log[unknown[x]] = -math.inf
-            logs[fitted.file.variables[x].name] = log
-        return summed(logs, lambda name, record: source.column(name)[record].as_py())
+            logs[file.variables[x].name] = log
+        return summed(logs, source.num_rows, lambda name, record: source.column(name)[record].as_py())
 
     @property
     def network(self) -> tuple[NetworkNode, ...]:
         """The variables in the order of the network, with their parents."""
-        fitted = self._fitted()
-        names = [variable.name for variable in fitted.file.variables]
-        return tuple(NetworkNode(names[x], tuple(names[j] for j in fitted.parents[x])) for x in fitted.order)
-
-    def _fitted(self) -> _Network:
-        if self._network is None:
-            raise CallError("nothing is fitted yet; call fit(original) first")
-        return self._network
-
-    def _coded_file(self) -> CodedFile | PublicFile:
-        return self._fitted().file
+        names = [variable.name for variable in self._coded_file().variables]
+        return tuple(NetworkNode(names[x], tuple(names[j] for j in others)) for x, others in self._parents.items())
 
     def _draw(self, n: int, rng: np.random.Generator) -> list[Codes]:
-        fitted = self._fitted()
-        n_levels = fitted.file.n_levels
+        n_levels = self._coded_file().n_levels
         drawn = [np.zeros(n, dtype=np.int32) for _ in n_levels]
-        for x in fitted.order:
-            row = cells_of(drawn, n_levels, fitted.parents[x])
-            reached = np.cumsum(fitted.tables[x], axis=1)
+        for x, parents in self._parents.items():
+            row = cells_of(drawn, n_levels, parents)
+            reached = np.cumsum(self._tables[x], axis=1)
             reached /= reached[:, -1:]
             reached += np.arange(reached.shape[0])[:, np.newaxis]
             # below the next row's first number, whatever the rounding of the sum
@@ -238,28 +221,6 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
             place = np.searchsorted(reached.ravel(), wanted, side="right")
             drawn[x] = (place - row * n_levels[x]).astype(np.int32)
         return drawn
-
-
-@dataclass(frozen=True, eq=False)
-class _Network:
-    """A fitted network.
-
-    Parameters
-    ----------
-    file : CodedFile or PublicFile
-        The original.
-    order : list of int
-        Variables in their order.
-    parents : mapping of int to tuple of int
-        Parents by variable.
-    tables : mapping of int to (cells of the parents, levels) float64
-        Shares of the levels given the parents, by variable.
-    """
-
-    file: CodedFile | PublicFile
-    order: list[int]
-    parents: Mapping[int, tuple[int, ...]]
-    tables: Mapping[int, NDArray[np.float64]]
 
 
 def _check_size(file: CodedFile | PublicFile, degree: int) -> None:
@@ -280,14 +241,13 @@ def _check_size(file: CodedFile | PublicFile, degree: int) -> None:
 
 def _structure(
     file: CodedFile | PublicFile, degree: int, epsilon: float, neighbours: str, bits: Bits
-) -> tuple[list[int], dict[int, tuple[int, ...]]]:
-    """Order of the variables, and the parents of each; without epsilon the best ones."""
+) -> dict[int, tuple[int, ...]]:
+    """Parents of each variable, in the order of the network; without epsilon the best ones."""
     d = len(file.variables)
-    order = [bits.whole_below(d)]
-    parents: dict[int, tuple[int, ...]] = {order[0]: ()}
+    parents: dict[int, tuple[int, ...]] = {bits.whole_below(d): ()}
     known: dict[tuple[int, tuple[int, ...]], float] = {}
-    while len(order) < d:
-        candidates = _candidates(order, degree, file.n_levels)
+    while len(parents) < d:
+        candidates = _candidates(parents, degree, file.n_levels)
         for x, others in candidates:
             if (x, others) not in known:
                 known[x, others] = _information(file, x, others)
@@ -298,15 +258,16 @@ def _structure(
         else:
             place = int(np.argmax(found))
         x, chosen = candidates[place]
-        order.append(x)
         parents[x] = chosen
-    return order, parents
+    return parents
 
 
 def _score(
-    file: CodedFile | PublicFile, candidates: Sequence[tuple[int, tuple[int, ...]]], found: Sequence[float],
+    file: CodedFile | PublicFile,
+    candidates: Sequence[tuple[int, tuple[int, ...]]],
+    found: Sequence[float],
     neighbours: str,
-) -> tuple[list[int], int]:  # fmt: skip
+) -> tuple[list[int], int]:
     """Scores of candidates in whole numbers, and most that one changes between neighbouring files.
 
     If a record is added to ``n``, ``T = n I`` changes by ``h(a) - h(b) - h(c) + h(n)``, where ``a <= b, c <= n`` are
@@ -323,15 +284,11 @@ def _score(
 
 
 def _tables(
-    file: CodedFile | PublicFile,
-    order: Sequence[int],
-    parents: Mapping[int, tuple[int, ...]],
-    degree: int,
-    epsilon: float,
-    bits: Bits,
+    file: CodedFile | PublicFile, parents: Mapping[int, tuple[int, ...]], degree: int, epsilon: float, bits: Bits
 ) -> dict[int, NDArray[np.float64]]:
     """Per variable the shares of its levels (columns) given its parents (rows)."""
     # the first variables are read off the next one's table if that holds all of them
+    order = list(parents)
     holder = order[degree]
     free = degree if len(parents[holder]) == degree else 0
     scale = (len(order) - free) / epsilon
@@ -347,7 +304,7 @@ def _tables(
     return tables
 
 
-def _candidates(order: Sequence[int], degree: int, n_levels: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
+def _candidates(order: Collection[int], degree: int, n_levels: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
     """Variables that may come next, each with as many parents as the tables allow."""
     remaining = [x for x in range(len(n_levels)) if x not in order]
     for size in range(min(degree, len(order)), -1, -1):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,9 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.files.source import Kind
-from unveil.synthesis.likelihood import LogProbability
+from unveil.synthesis.likelihood import LogProbability, summed
 from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_original
-from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours, summed
+from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours
 from unveil.synthesis.methods.laplace import Bits, check_epsilon, noisy_counts
 from unveil.synthesis.methods.public import PublicColumn, PublicFile, public_columns
 
@@ -23,6 +24,7 @@ ALL = "all variables"
 """What messages and tables call the cells."""
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class CatallSynthesizer(CodedSynthesizer):
     """Draw whole records from the cells of the cross table of all variables.
 
@@ -88,24 +90,14 @@ class CatallSynthesizer(CodedSynthesizer):
 
     mechanism = "discrete Laplace noise on the counts of all cells"
 
-    def __init__(
-        self,
-        *,
-        prior: float = 1.0,
-        epsilon: float | None = None,
-        neighbours: Neighbours = "replace",
-        kinds: Mapping[str, Kind] | None = None,
-        schema: Any = None,
-        noise_seed: int | None = None,
-    ):
-        self.prior = prior
-        self.epsilon = epsilon
-        self.neighbours = neighbours
-        self.kinds = kinds
-        self.schema = schema
-        self.noise_seed = noise_seed
-        self._file: CodedFile | PublicFile | None = None
-        self._shares: NDArray[np.float64] | None = None
+    prior: float = 1.0
+    epsilon: float | None = None
+    neighbours: Neighbours = "replace"
+    kinds: Mapping[str, Kind] | None = None
+    schema: Any = None
+    noise_seed: int | None = None
+    _file: CodedFile | PublicFile | None = field(default=None, init=False)
+    _shares: NDArray[np.float64] | None = field(default=None, init=False)
 
     def fit(self, original: Any, *, seed: int | None = None) -> CatallSynthesizer:
         """Count the cells.
@@ -174,7 +166,7 @@ class CatallSynthesizer(CodedSynthesizer):
         def values(_: str, record: int) -> tuple[object, ...]:
             return tuple(source.column(variable.name)[record].as_py() for variable in file.variables)
 
-        return summed({ALL: log}, values)
+        return summed({ALL: log}, log.size, values)
 
     def public_columns(self, original: Any) -> tuple[PublicColumn, ...]:
         """What is declared of the columns, fitted or not.
@@ -192,11 +184,6 @@ class CatallSynthesizer(CodedSynthesizer):
     def n_cells(self) -> int:
         """Number of cells of the cross table."""
         return math.prod(self._coded_file().n_levels)
-
-    def _coded_file(self) -> CodedFile | PublicFile:
-        if self._file is None:
-            raise CallError("nothing is fitted yet; call fit(original) first")
-        return self._file
 
     def _noisy_shares(self, file: PublicFile) -> NDArray[np.float64]:
         """Shares of all cells from noisy counts; the same for all where no count is left."""

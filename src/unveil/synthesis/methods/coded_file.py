@@ -12,9 +12,9 @@ from numpy.typing import NDArray
 
 from unveil.errors import DataError
 from unveil.files import read
-from unveil.files.nearest import near_matches
 from unveil.files.source import Kind, Source
 from unveil.synthesis.encoding import encode
+from unveil.synthesis.likelihood import require_variable
 from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.variable import EncodedVariable, Levels, open_release
 
@@ -75,9 +75,6 @@ class CodedFile:
             If the file cannot be read, or has no records or no columns.
         """
         source = open_original(original, schema)
-        if source.num_rows == 0 or not source.names:
-            what = "records" if source.names else "columns"
-            raise DataError(f"{source.label} has no {what}; there is nothing to synthesise")
         variables = encode(source, kinds=kinds)
         return cls(variables, make_palette(original, source, variables), source.num_rows)
 
@@ -113,9 +110,7 @@ class CodedFile:
         """
         codes, unknown = [], []
         for variable in self.variables:
-            if variable.name not in source:
-                hint = near_matches(variable.name, source.names)
-                raise DataError(f"{source.label} has no column {variable.name!r}{hint}; a release needs every variable")
+            require_variable(source, variable.name)
             levels, impossible = variable.read(source)
             codes.append(levels.codes)
             unknown.append(impossible if levels.new is None else impossible | ~np.isnan(levels.new))
@@ -148,9 +143,19 @@ class CodedFile:
 
 
 def open_original(original: Any, schema: Any = None) -> Source:
-    """The file of real records as a source."""
+    """Return the file of real records as a source.
+
+    Raises
+    ------
+    DataError
+        If it has no records or no columns.
+    """
     named = isinstance(original, str | os.PathLike | Source)
-    return read(original, label=None if named else "the original", schema=schema)
+    source = read(original, label=None if named else "the original", schema=schema)
+    if source.num_rows == 0 or not source.names:
+        what = "records" if source.names else "columns"
+        raise DataError(f"{source.label} has no {what}; there is nothing to synthesise")
+    return source
 
 
 def cells_of(

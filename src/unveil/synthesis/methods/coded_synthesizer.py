@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, ClassVar, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.files.source import Kind
 from unveil.synthesis.fitting import generator
-from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
 from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods.coded_file import CodedFile, Codes, open_original
 from unveil.synthesis.methods.laplace import check_epsilon
@@ -42,6 +40,7 @@ class CodedSynthesizer(ABC):
     kinds: Mapping[str, Kind] | None
     schema: Any
     noise_seed: int | None
+    _file: CodedFile | PublicFile | None
 
     @abstractmethod
     def fit(self, original: Any, *, seed: int | None = None) -> CodedSynthesizer:
@@ -83,7 +82,8 @@ class CodedSynthesizer(ABC):
         secret = seed_or_secret(seed)
         with enough_memory(n, m, len(file.variables)):
             # every copy has a source of randomness of its own
-            frames = [self._frame(file, n, generator(secret, copy)) for copy in range(m)]
+            sources = [generator(secret, copy) for copy in range(m)]
+            frames = [file.frame(self._draw(n, rng), rng) for rng in sources]
         return frames if m > 1 else frames[0]
 
     @property
@@ -121,45 +121,12 @@ class CodedSynthesizer(ABC):
             return PublicFile.of(open_original(original, self.schema), self.kinds)
         return CodedFile.of(original, self.kinds, self.schema)
 
-    def _frame(self, file: CodedFile | PublicFile, n: int, rng: np.random.Generator) -> Any:
-        return file.frame(self._draw(n, rng), rng)
-
-    @abstractmethod
     def _coded_file(self) -> CodedFile | PublicFile:
         """The original that was fitted; an error where nothing is."""
+        if self._file is None:
+            raise CallError("nothing is fitted yet; call fit(original) first")
+        return self._file
 
     @abstractmethod
     def _draw(self, n: int, rng: np.random.Generator) -> list[Codes]:
         """Codes of n records, per column."""
-
-
-def summed(logs: Mapping[str, NDArray[np.float64]], value: Callable[[str, int], object]) -> LogProbability:
-    """Sum up logarithms of probabilities.
-
-    Parameters
-    ----------
-    logs : mapping of str to (n,) float64
-        By variable, at least one.
-    value : callable
-        The value of a variable in a record, to name what is impossible.
-
-    Returns
-    -------
-    LogProbability
-        In all, by variable and by record.
-    """
-    impossible = {name: np.flatnonzero(np.isneginf(log)) for name, log in logs.items()}
-    finite = float(sum(log[~np.isneginf(log)].sum() for log in logs.values()))
-    first = next((name for name, rows in impossible.items() if rows.size), None)
-    cell = None
-    if first is not None:
-        record = int(impossible[first][0])
-        cell = ImpossibleCell(first, record, value(first, record))
-    return LogProbability(
-        total=finite if cell is None else -math.inf,
-        variables={name: float(log.sum()) for name, log in logs.items()},
-        records=np.sum(list(logs.values()), axis=0),
-        finite=finite,
-        n_impossible=sum(rows.size for rows in impossible.values()),
-        first_impossible=cell,
-    )

@@ -10,8 +10,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.synthesis.donors import Donors, require_records
-from unveil.trees import Column, Tree, grow
+from unveil.synthesis.cart import FittedCart
+from unveil.synthesis.donors import require_records
+from unveil.trees import Column, grow
 
 
 @dataclass(frozen=True)
@@ -81,62 +82,42 @@ class RandomForest:
         require_records(response, (response.kind,), "rf", "")
         n, p = response.codes.size, len(predictors)
         trees = []
+        used: Sequence[int] = range(p)
         for _ in range(self.n_trees):
             rows = rng.integers(n, size=n).astype(np.int32)
-            used = np.arange(p)
             if self.n_predictors is not None and self.n_predictors < p:
-                used = np.sort(rng.choice(p, size=self.n_predictors, replace=False))
-            trees.append(_tree(response, predictors, used, rows, self.minbucket))
+                used = sorted(rng.choice(p, size=self.n_predictors, replace=False).tolist())
+            own = [predictors[j] for j in used]
+            tree = grow(response, own, rows=rows, minbucket=self.minbucket, collapse=False)
+            trees.append((FittedCart(tree), tuple(used)))
         return FittedForest(response.without_records(), tuple(trees))
 
 
 @dataclass(frozen=True, eq=False)
-class _BootstrapTree:
-    """A tree, the predictors it uses and its donors by leaf."""
-
-    tree: Tree
-    used: NDArray[np.intp]
-    donors: Donors
-
-    def leaf(self, predictors: Sequence[Column], n: int) -> NDArray[np.int32]:
-        """Leaf of every record."""
-        if self.used.size == 0:
-            return np.zeros(n, dtype=np.int32)
-        inputs = []
-        for j, fitted in zip(self.used, self.tree.predictors, strict=True):
-            column = predictors[j]
-            own = column.values is None or column.values is fitted.values
-            inputs.append(column.codes if own else column.values[column.codes])
-        return self.tree.apply(inputs)
-
-
-def _tree(
-    response: Column, predictors: Sequence[Column], used: NDArray[np.intp], rows: NDArray[np.int32], minbucket: int
-) -> _BootstrapTree:
-    """Fit one tree."""
-    tree = grow(response, [predictors[j] for j in used], rows=rows, minbucket=minbucket, collapse=False)
-    pool = np.repeat(np.arange(tree.n_leaves), np.diff(tree.leaf_start))
-    like = tree.response
-    return _BootstrapTree(tree, used, Donors.gather(like.with_codes(tree.by_leaf(like.codes)), pool, tree.n_leaves))
-
-
-@dataclass(frozen=True, eq=False)
 class FittedForest:
-    """Bootstrap trees; they have no likelihood, as they depend on the bootstrap, which nobody knows."""
+    """Bootstrap trees and the predictors of each; they depend on the bootstrap, so there is no likelihood.
+
+    Parameters
+    ----------
+    response : Column
+        The variable, without its records.
+    trees : tuple of (FittedCart, tuple of int)
+        Each tree with the positions of the predictors that it uses.
+    """
 
     response: Column
-    trees: tuple[_BootstrapTree, ...]
+    trees: tuple[tuple[FittedCart, tuple[int, ...]], ...]
     has_likelihood: bool = False
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
         """Values of donors; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         n = predictors[0].codes.size
-        leaves = np.stack([tree.leaf(predictors, n) for tree in self.trees])
-        size = np.stack([tree.donors.size[leaf] for tree, leaf in zip(self.trees, leaves, strict=True)])
+        leaves = np.stack([tree.leaf([predictors[j] for j in used] or predictors) for tree, used in self.trees])
+        size = np.stack([tree.donors.size[leaf] for (tree, _), leaf in zip(self.trees, leaves, strict=True)])
         # a uniform draw from the pool is a tree by its number of donors, then one of its donors
         chosen = (np.cumsum(size, axis=0) <= rng.integers(size.sum(axis=0))).sum(axis=0)
         codes = np.empty(n, dtype=np.int32)
-        for t, tree in enumerate(self.trees):
+        for t, (tree, _) in enumerate(self.trees):
             rows = np.flatnonzero(chosen == t)
             codes[rows] = tree.donors.draw_codes(leaves[t, rows], rng)
         return self.response.with_codes(codes)

@@ -29,6 +29,7 @@ from unveil.files.form import TextForm
 from unveil.files.nearest import near_matches
 from unveil.files.schema import Schema
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
+from unveil.synthesis.likelihood import require_variable
 from unveil.synthesis.methods.coded_file import Codes
 
 Floats = NDArray[np.float64]
@@ -273,9 +274,6 @@ class PublicFile:
         DataError
             If a record has a value that is not declared.
         """
-        if source.num_rows == 0 or not source.names:
-            what = "records" if source.names else "columns"
-            raise DataError(f"{source.label} has no {what}; there is nothing to synthesise")
         variables = public_columns(source, kinds)
         return cls(variables, source, [_coded(variable, source) for variable in variables])
 
@@ -305,8 +303,7 @@ class PublicFile:
         """Codes of the records of a release, and whether it holds what cannot have been drawn."""
         codes, unknown = [], []
         for variable in self.variables:
-            if variable.name not in source:
-                raise DataError(f"{source.label} has no column {variable.name!r}; a release needs every variable")
+            require_variable(source, variable.name)
             found = _found(variable, source)
             own = variable.table(found.values, released=True)[found.codes]
             unknown.append(own < 0)
