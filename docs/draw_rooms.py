@@ -13,7 +13,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "unveil"
 # Files of a few lines that every room may import, and that import no room.
-GROUND = ("errors", "limits", "notes", "plain", "printable", "threads", "version")
+GROUND = ("checks", "errors", "limits", "notes", "plain", "printable", "threads", "version")
 # The face of the package hands names on and belongs to no layer.
 FACE = ("__init__",)
 BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"

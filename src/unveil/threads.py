@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from typing import TypeVar
 
-from unveil.errors import CallError
+from unveil.checks import check_whole_numbers
 
 T = TypeVar("T")
 R = TypeVar("R")
@@ -30,8 +30,7 @@ def n_threads(n_jobs: int | None) -> int:
     """
     if n_jobs is None or n_jobs == -1:
         return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    if isinstance(n_jobs, bool) or not hasattr(n_jobs, "__index__") or n_jobs < 1:
-        raise CallError(f"n_jobs must be a whole number of threads from 1, or None for all, not {n_jobs!r}")
+    check_whole_numbers(1, n_jobs=n_jobs)
     return int(n_jobs)
 
 

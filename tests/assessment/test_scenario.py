@@ -34,7 +34,7 @@ def test_targets_are_the_other_columns_and_amounts_are_grouped(pair):
         ({"targets": "sex"}, "'sex' is a key and cannot be a target too"),
         ({"intruders": "neighbour"}, "there is no 'neighbour'; choose from release"),
         ({"measures": ["identity", "dcr"]}, "there is no 'dcr'"),
-        ({"level": 1.0}, "level must be a number above 0 and below 1, not 1.0"),
+        ({"level": 1.0}, "level must lie between 0 and 1, not 1.0"),
         ({"budget": 0}, "budget must be a number above 0"),
         ({"permutations": -1}, "permutations must be a whole number from 0, not -1"),
         ({"minimum_count": 0}, "minimum_count must be a whole number from 1"),

@@ -233,7 +233,7 @@ def test_one_release_has_no_process_interval_and_says_why() -> None:
     assert curve.to_dict()["kind"] == "process"
     assert "one release" in curve.to_dict()["undefined"]
     assert np.isnan(curve.lines[0].low).all()
-    with pytest.raises(unveil.CallError, match="a kind of interval"):
+    with pytest.raises(unveil.CallError, match="kind must be 'release' or 'process'"):
         result.interval("both")  # type: ignore[arg-type]
 
 

@@ -36,7 +36,7 @@ def test_small_tables_have_the_asked_number_of_records(population, n):
 
 @pytest.mark.parametrize("n", [0, -5, 10.0, "10", True, None])
 def test_a_number_of_records_that_makes_no_table_is_refused(population, n):
-    with pytest.raises(CallError, match=r"n must be a whole number of at least [12], not"):
+    with pytest.raises(CallError, match=r"n must be a whole number from [12], not"):
         population(n)
 
 
@@ -57,7 +57,7 @@ def test_text_columns_are_dictionaries(population):
 
 
 def test_an_unknown_flavour_is_refused(population):
-    with pytest.raises(CallError, match="flavour must be one of arrow, pandas, polars, not 'R'"):
+    with pytest.raises(CallError, match="flavour must be 'arrow', 'pandas' or 'polars', not 'R'"):
         population(10, flavour="R")
 
 

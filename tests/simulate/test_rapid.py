@@ -187,5 +187,5 @@ def test_a_kappa_out_of_range_is_refused(kappa):
 
 
 def test_fewer_than_two_persons_cannot_be_standardised():
-    with pytest.raises(CallError, match="n must be a whole number of at least 2, not 1"):
+    with pytest.raises(CallError, match="n must be a whole number from 2, not 1"):
         rapid_population(1)

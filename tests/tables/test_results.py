@@ -524,7 +524,7 @@ def test_one_key_has_nothing_to_leave_out(alone: unveil.Pair):
 
 @pytest.mark.parametrize("size", [0, -1, True, 1.5, "2"], ids=repr)
 def test_bad_sizes_of_key_sets(alone: unveil.Pair, size: Any):
-    with pytest.raises(CallError, match="max_size must be a whole number of at least 1"):
+    with pytest.raises(CallError, match="max_size must be a whole number from 1"):
         unveil.key_sets(alone, KEYS, max_size=size)
 
 

@@ -22,15 +22,15 @@ def pair() -> unveil.Pair:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"use_target_na": "no"}, "use_target_na takes True or False, not 'no'"),
-        ({"use_target_na": 0}, "use_target_na takes True or False, not 0"),
-        ({"use_keys_na": "no"}, "use_keys_na takes True or False, not 'no'"),
-        ({"use_keys_na": {"sex": None}}, "use_keys_na takes True or False, not None"),
-        ({"exclude_over_denom_limit": 1, "denom_limit": 3}, "exclude_over_denom_limit takes True or False, not 1"),
+        ({"use_target_na": "no"}, "use_target_na must be True or False, not 'no'"),
+        ({"use_target_na": 0}, "use_target_na must be True or False, not 0"),
+        ({"use_keys_na": "no"}, "use_keys_na must be True or False, not 'no'"),
+        ({"use_keys_na": {"sex": None}}, "use_keys_na must be True or False, not None"),
+        ({"exclude_over_denom_limit": 1, "denom_limit": 3}, "exclude_over_denom_limit must be True or False, not 1"),
         ({"exclude_over_denom_limit": True}, "exclude_over_denom_limit needs a denom_limit"),
-        ({"denom_limit": 0}, "denom_limit must be a whole number of at least 1, not 0"),
-        ({"denom_limit": True}, "denom_limit must be a whole number of at least 1, not True"),
-        ({"denom_limit": 1.5}, "denom_limit must be a whole number of at least 1, not 1.5"),
+        ({"denom_limit": 0}, "denom_limit must be a whole number from 1, not 0"),
+        ({"denom_limit": True}, "denom_limit must be a whole number from 1, not True"),
+        ({"denom_limit": 1.5}, "denom_limit must be a whole number from 1, not 1.5"),
         ({"check_1way": 5}, "check_1way takes two numbers"),
         ({"check_1way": (1, 2, 3)}, "check_1way takes two numbers"),
         ({"check_2way": (True, 80)}, "check_2way takes two numbers"),
@@ -116,7 +116,7 @@ def test_a_frame_is_no_pair() -> None:
 
 @pytest.mark.parametrize("value", [True, "1", 2.5, [0]], ids=repr)
 def test_a_release_is_named_by_its_number(value: Any, pair: unveil.Pair) -> None:
-    with pytest.raises(CallError, match="releases are numbered from 0 to 0; there is no"):
+    with pytest.raises(CallError, match="release must be a whole number from 0 to 0"):
         unveil.identity(pair, KEYS).records(value)
 
 
@@ -128,14 +128,14 @@ def test_subgroups_are_of_one_column(pair: unveil.Pair) -> None:
 @pytest.mark.parametrize(
     ("option", "said"),
     [
-        ({"n": 1}, "at least 2 replicates, not 1"),
-        ({"n": True}, "at least 2 replicates, not True"),
-        ({"n": 2.0}, "at least 2 replicates, not 2.0"),
-        ({"seed": -1}, "a seed is a whole number of at least 0, not -1"),
-        ({"seed": True}, "a seed is a whole number of at least 0, not True"),
-        ({"seed": 1.0}, "a seed is a whole number of at least 0, not 1.0"),
-        ({"level": 0}, "lies between 0 and 1"),
-        ({"level": 1}, "lies between 0 and 1"),
+        ({"n": 1}, "n must be a whole number from 2, not 1"),
+        ({"n": True}, "n must be a whole number from 2, not True"),
+        ({"n": 2.0}, "n must be a whole number from 2, not 2.0"),
+        ({"seed": -1}, "seed must be a whole number from 0, not -1"),
+        ({"seed": True}, "seed must be a whole number from 0, not True"),
+        ({"seed": 1.0}, "seed must be a whole number from 0, not 1.0"),
+        ({"level": 0}, "level must lie between 0 and 1"),
+        ({"level": 1}, "level must lie between 0 and 1"),
     ],
     ids=str,
 )

@@ -325,10 +325,10 @@ def test_five_hundred_levels_on_both_sides():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"minbucket": 0}, "minbucket must be a whole number from 1 and below 2\\^31, not 0"),
+        ({"minbucket": 0}, "minbucket must be a whole number from 1 to 2147483647, not 0"),
         ({"minsplit": 0}, "minsplit must be a whole number from 1"),
         ({"max_depth": -1}, "max_depth must be a whole number from 0"),
-        ({"max_depth": 2**31}, "below 2\\^31, not 2147483648"),
+        ({"max_depth": 2**31}, "to 2147483647, not 2147483648"),
         ({"cp": -0.1}, "cp must be a number from 0"),
         ({"cp": np.nan}, "cp must be a number from 0"),
         ({"surrogates": -1}, "surrogates must be a whole number from 0"),

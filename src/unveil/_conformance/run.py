@@ -15,6 +15,7 @@ from unveil._conformance.measures import BUILT_IN, Measure
 from unveil._conformance.result import Conformance, Reading
 from unveil._conformance.trials import TRIALS
 from unveil._conformance.world import REQUIREMENTS, Trial, World
+from unveil.checks import check_numbers, check_whole_numbers
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 
@@ -85,9 +86,8 @@ def conformance(
     """
     measures = _measures(measure, maximum)
     chosen = _trials(trials)
-    for option, value, least in (("replicates", replicates, 3), ("seed", seed, 0)):
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{option} must be a whole number from {least}, not {value!r}")
+    check_whole_numbers(3, replicates=replicates)
+    check_whole_numbers(0, seed=seed)
     evidence: list[Reading] = []
     done, total = 0, len(chosen) * replicates
     for trial in chosen:
@@ -153,8 +153,7 @@ def _checked_labels(trial: Trial, worlds: Sequence[World], before: tuple[str, ..
 
 
 def _measures(given: Any, maximum: float) -> list[Measure]:
-    if isinstance(maximum, bool) or not np.isfinite(maximum):
-        raise CallError(f"maximum must be a number, not {maximum!r}")
+    check_numbers(maximum=maximum)
     if given is None:
         return list(BUILT_IN.values())
     if isinstance(given, Mapping):

@@ -15,6 +15,7 @@ from unveil._membership.records import AttackedRecords, collect
 from unveil._membership.refusal import check_provenance, require_statement
 from unveil._membership.result import Copies, Membership
 from unveil._tables.keyed_pair import as_names
+from unveil.checks import check_choice, check_shares, check_whole_numbers
 from unveil.columns.holdout import Holdout
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
@@ -146,14 +147,10 @@ def membership(
 def _checked(
     attacks: str | Sequence[str], scale: str, neighbours: int, max_records: int, level: float, seed: int
 ) -> tuple[str, ...]:
-    for name, value, least in (("neighbours", neighbours, 1), ("max_records", max_records, 1),
-                               ("seed", seed, 0)):  # fmt: skip
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
-    if not 0 < level < 1:
-        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
-    if scale not in ("range", "iqr"):
-        raise CallError(f"scale must be 'range' or 'iqr', not {scale!r}")
+    check_whole_numbers(1, neighbours=neighbours, max_records=max_records)
+    check_whole_numbers(0, seed=seed)
+    check_shares(level=level)
+    check_choice("scale", scale, ("range", "iqr"))
     chosen = as_names(attacks, "attack")
     for name in chosen:
         if name not in ATTACKS:

@@ -19,6 +19,7 @@ from scipy.special import ndtri
 from unveil._membership.infer import membership
 from unveil._membership.largest import Largest, contributions, largest_of
 from unveil._membership.result import BASELINE, Membership
+from unveil.checks import check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError
 from unveil.files.opening import open_source
@@ -142,9 +143,8 @@ def membership_synthesizer(
     >>> len(found.runs), found.auc["dcr"] > 0.9
     (2, True)
     """
-    for name, value, least in (("repeats", repeats, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    check_whole_numbers(1, repeats=repeats)
+    check_whole_numbers(0, seed=seed)
     for name in ("holdout", "holdout_unseen"):
         if name in options:
             raise CallError(f"{name}: the records held out are cut from the original, before the synthesizer is fitted")

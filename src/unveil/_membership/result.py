@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unveil._membership.largest import Largest
 from unveil._membership.records import AttackedRecords
-from unveil.errors import CallError
+from unveil.checks import check_whole_numbers
 from unveil.files.source import Flavour
 from unveil.plain import Plain
 from unveil.result import Result, drawer, frame
@@ -161,8 +161,7 @@ class Membership(Result):
     def _position(self, release: int | None) -> int:
         if release is None:
             return len(self._scores) - 1
-        if isinstance(release, bool) or not isinstance(release, int) or not 0 <= release < len(self.labels):
-            raise CallError(f"releases are numbered from 0 to {len(self.labels) - 1}; there is no {release!r}")
+        check_whole_numbers(0, len(self.labels) - 1, release=release)
         return release
 
     def plot(self, ax: Any = None, *, release: int | None = None) -> Any:

@@ -15,6 +15,7 @@ from unveil._posterior.candidates import candidates_by_name
 from unveil._posterior.cross_table import flags_of
 from unveil._posterior.refit import quietly
 from unveil._posterior.tree_sequence import joint_column, of_original
+from unveil.checks import check_choice, check_whole_numbers
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError
 from unveil.files.nearest import near_matches
@@ -133,15 +134,11 @@ def make_setting(
     names = pair.original.names
     targets = _targets(pair, target)
     knows = _known(pair, known, targets)
-    for option, value, choices in (
-        ("structure", structure, ("fixed", "exact", "both")), ("releases", releases, ("pooled", "each", "both")),
-    ):  # fmt: skip
-        if value not in choices:
-            raise CallError(f"{option} must be {', '.join(map(repr, choices[:-1]))} or {choices[-1]!r}, not {value!r}")
-    numbers = [("intruder_errors", intruder_errors, 0), ("seed", seed, 0), ("replicates", replicates, 2)]
-    for option, number, least in [*numbers, *(() if sample is None else (("sample", sample, 1),))]:
-        if isinstance(number, bool) or not hasattr(number, "__index__") or number < least:
-            raise CallError(f"{option} must be a whole number from {least}, not {number!r}")
+    check_choice("structure", structure, ("fixed", "exact", "both"))
+    check_choice("releases", releases, ("pooled", "each", "both"))
+    check_whole_numbers(0, intruder_errors=intruder_errors, seed=seed)
+    check_whole_numbers(1, sample=1 if sample is None else sample)
+    check_whole_numbers(2, replicates=replicates)
     if intruder_errors >= pair.n_original:
         raise CallError(f"intruder_errors: the intruder knows only {pair.n_original - 1} other records")
     if time_limit is not None and not (isinstance(time_limit, int | float) and time_limit > 0):

@@ -11,7 +11,7 @@ from scipy.special import expit, ndtri
 
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.problem import AttackRecords, infer
-from unveil.errors import CallError
+from unveil.checks import check_shares, check_whole_numbers
 from unveil.files.source import Flavour
 from unveil.models.features import Design, Key, KeyTable
 from unveil.result import Result, drawer, frame
@@ -180,10 +180,8 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     CallError
         If the number of repeats or the level is out of range.
     """
-    if isinstance(repeats, bool) or repeats < 1:
-        raise CallError(f"repeats must be a whole number from 1, not {repeats!r}")
-    if not 0 < level < 1:
-        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
+    check_whole_numbers(1, repeats=repeats)
+    check_shares(level=level)
     problem = runner.problem
     table = problem.original.table
     design = Design.of(table, reference="largest")

@@ -17,6 +17,7 @@ from scipy.special import ndtri
 
 from unveil._rapid.problem import TargetKind
 from unveil._rapid.rapid import rapid
+from unveil.checks import check_whole_numbers
 from unveil.columns.harmonise import own_levels
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
@@ -142,9 +143,9 @@ def rapid_synthesizer_cv(
     >>> len(cv.held_out), cv.inclusion > -0.2
     (2, True)
     """
-    for name, value, least in (("folds", folds, 2), ("repeats", repeats, 1), ("seed", seed, 0)):
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    check_whole_numbers(2, folds=folds)
+    check_whole_numbers(1, repeats=repeats)
+    check_whole_numbers(0, seed=seed)
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < folds:
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")

@@ -8,9 +8,9 @@ from numpy.typing import NDArray
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.resampling import Resampled
 from unveil._rapid.threshold import Distribution
+from unveil.checks import check_shares
 from unveil.stats import (
     Excess,
-    checked_level,
     clopper_pearson,
     excess,
     excess_interval,
@@ -162,7 +162,7 @@ def rate_interval(rate: float, replicates: Floats, n: int, level: float) -> dict
     Efron & Tibshirani (1993), An introduction to the bootstrap, chapter 13. Korn & Graubard (1998), Survey Methodology
     24, 193-201.
     """
-    checked_level(level)
+    check_shares(level=level)
     defined = replicates[~np.isnan(replicates)]
     low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]) if len(defined) else (rate, rate)
     if 0 < rate < 1:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._tables.keyed_pair import as_names
+from unveil.checks import check_choice, check_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.level_order import canonical_orders
 from unveil.columns.pair import Pair
@@ -171,10 +172,8 @@ def pose(
     names = as_names(keys, "key")
     if target in names:
         raise CallError(f"{target!r} is a key and the target; what is known need not be inferred")
-    if kind not in (None, "categorical", "continuous"):
-        raise CallError(f"kind is 'categorical' or 'continuous', not {kind!r}")
-    if not np.isfinite(side_weight) or side_weight < 0:
-        raise CallError(f"side_weight must be a number from 0, not {side_weight!r}")
+    check_choice("kind", kind, (None, "categorical", "continuous"))
+    check_numbers(0, side_weight=side_weight)
     pair.require([*names, target])
     files = pair if side_information is None else pair.with_file(side_information, "the side information")
     columns = [files.column(name, by_amount=True) for name in names]

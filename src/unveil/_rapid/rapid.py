@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-import numpy as np
-
 from unveil._rapid.attack import Runner
 from unveil._rapid.problem import Problem, TargetKind, pose
 from unveil._rapid.rapids import Rapids
@@ -15,6 +13,7 @@ from unveil._rapid.result import Rapid
 from unveil._rapid.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS, rounding_error
 from unveil._rapid.threshold import RiskThreshold
 from unveil._tables.keyed_pair import as_names
+from unveil.checks import check_numbers, check_positive, check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.models.learners import resolve
@@ -122,9 +121,8 @@ def rapid(
     >>> risk.rate > 0.7, risk.attacks[0]["null_mean"] < 0.5
     (True, True)
     """
-    for name, value, least in (("permutations", permutations, 0), ("folds", folds, 2), ("seed", seed, 0)):
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    check_whole_numbers(0, permutations=permutations, seed=seed)
+    check_whole_numbers(2, folds=folds)
     names = as_names(keys, "key")
     if target is not None and targets is not None:
         raise CallError("name one target with target=, or several with targets=, not both")
@@ -189,18 +187,15 @@ def _rule(
         raise CallError(f"unknown scoring {scoring!r}; choose from {', '.join(SCORINGS)}")
     if metric not in METRICS:
         raise CallError(f"unknown metric {metric!r}; choose from {', '.join(METRICS)}")
-    if not delta > 0:
-        raise CallError(f"delta must be above 0, not {delta!r}: it keeps relative errors defined at 0")
+    check_positive(delta=delta)
     if problem.classes is not None:
         threshold = DEFAULT_TAU[scoring] if tau is None else float(tau)
-        if not np.isfinite(threshold):
-            raise CallError(f"tau must be a number, not {tau!r}")
+        check_numbers(tau=threshold)
         return RiskThreshold(scoring, threshold, above=True)
     if epsilon is None and metric not in DEFAULT_EPSILON:
         raise CallError(
             f"metric {metric!r} is in units of {problem.target!r}: say from where on it is a risk with epsilon="
         )
     threshold = DEFAULT_EPSILON[metric] if epsilon is None else float(epsilon)
-    if not np.isfinite(threshold) or threshold <= 0:
-        raise CallError(f"epsilon must be a number above 0, not {epsilon!r}")
+    check_positive(epsilon=threshold)
     return RiskThreshold(metric, threshold, above=False, slack=rounding_error(problem.truth, metric))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.scores import categorical_score, prediction_error
-from unveil.errors import CallError
+from unveil.checks import check_whole_numbers
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -261,8 +261,7 @@ class Resampled:
 
 def _multinomial(counts: Ints, n: int, seed: int) -> Iterator[Ints]:
     """Draw n times as many persons as there are, some times at a time; how many at a time changes no draw."""
-    if isinstance(n, bool) or n < 2:
-        raise CallError(f"a bootstrap needs at least 2 replicates, not {n!r}")
+    check_whole_numbers(2, n=n)
     rng, total = np.random.default_rng(seed), int(counts.sum())
     block = max(_NUMBERS // len(counts), 1)
     for start in range(0, n, block):

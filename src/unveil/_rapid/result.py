@@ -19,13 +19,14 @@ from unveil._rapid.figures import attack_figures, attack_intervals, over_margin,
 from unveil._rapid.groups import group_rates, person_columns, worst_groups
 from unveil._rapid.process import process_intervals
 from unveil._rapid.resampling import Resampled
+from unveil.checks import check_shares
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
 from unveil.plain import plain
 from unveil.result import Result, drawer, frame, without_nan
-from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, checked_level, over_null
+from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, over_null
 
 Floats = NDArray[np.float64]
 Intervals = dict[str, tuple[float, float]]
@@ -370,7 +371,7 @@ class Rapid(Result):
         CallError
             If the kind is unknown, or the level is out of its range.
         """
-        checked_level(level)
+        check_shares(level=level)
         if checked_kind(kind) == "process":
             again = self._repeated(resamples)
             return process_intervals(self.runs, self.runner, [self.threshold], again, n=n, seed=seed, level=level)[0]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unveil.checks import check_positive
 from unveil.errors import CallError, DataError
 
 Floats = NDArray[np.float64]
@@ -176,8 +177,7 @@ def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative
     [0.06, 0.114, 0.125]
     """
     truth, guess = np.asarray(y, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
-    if not delta > 0:
-        raise CallError(f"delta must be above 0, not {delta!r}: it keeps relative errors defined at 0")
+    check_positive(delta=delta)
     error: Floats = np.abs(truth - guess)
     if metric == "relative":
         return error / (np.abs(truth) + delta)

@@ -12,9 +12,10 @@ from numpy.typing import NDArray
 from unveil._tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil._tables.checks import one_way, two_way
 from unveil._tables.exclusion_rules import rules_of
-from unveil._tables.keyed_pair import Groups, KeyedPair, as_flag, as_names, coded, only_known, ungrouped
+from unveil._tables.keyed_pair import Groups, KeyedPair, as_names, coded, only_known, ungrouped
 from unveil._tables.sums import MEASURES, identity_measures, mean_over, measures
 from unveil._tables.target_cells import TargetCells
+from unveil.checks import check_flags, check_whole_numbers, is_number
 from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
@@ -109,14 +110,15 @@ def attribute(
     names, said = _targets(pair, study.keys, target, targets)
     if isinstance(ngroups_target, Mapping):
         only_known(ngroups_target, names, "ngroups_target", "target")
+    check_flags(use_target_na=use_target_na, exclude_over_denom_limit=exclude_over_denom_limit)
     _check_limit(denom_limit, exclude_over_denom_limit)
     levels = _levels_by_target(names, not_target_levels)
     shared = {
-        "use_target_na": as_flag(use_target_na, "use_target_na"),
+        "use_target_na": bool(use_target_na),
         "use_keys_na": dict(study.use_keys_na),
         "exclude_pairs": [list(triple) for triple in exclude_pairs],
         "denom_limit": denom_limit,
-        "exclude_over_denom_limit": as_flag(exclude_over_denom_limit, "exclude_over_denom_limit"),
+        "exclude_over_denom_limit": bool(exclude_over_denom_limit),
         "check_1way": list(_thresholds(check_1way, "check_1way")),
         "check_2way": list(_thresholds(check_2way, "check_2way")),
     }
@@ -194,8 +196,8 @@ def _check_limit(denom_limit: int | None, exclude: bool) -> None:
     if denom_limit is None:
         if exclude:
             raise CallError("exclude_over_denom_limit needs a denom_limit")
-    elif isinstance(denom_limit, bool) or not isinstance(denom_limit, int | np.integer) or denom_limit < 1:
-        raise CallError(f"denom_limit must be a whole number of at least 1, not {denom_limit!r}")
+    else:
+        check_whole_numbers(1, denom_limit=denom_limit)
 
 
 def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
@@ -203,7 +205,7 @@ def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
         n, pct = pair
     except (TypeError, ValueError):
         raise CallError(f"{what} takes two numbers (records, percent), not {pair!r}") from None
-    if any(isinstance(one, bool) or not isinstance(one, int | float | np.number) for one in (n, pct)):
+    if not (is_number(n) and is_number(pct)):
         raise CallError(f"{what} takes two numbers (records, percent), not {pair!r}")
     if not 0 <= n < math.inf or not 0 <= pct <= 100:
         raise CallError(f"{what}: records must be at least 0 and percent between 0 and 100, not {pair!r}")

@@ -16,10 +16,11 @@ from unveil._tables.ladder import Ladder, ladder
 from unveil._tables.subgroups import by_level
 from unveil._tables.sums import MEASURES
 from unveil._tables.target_cells import TargetCells
+from unveil.checks import check_shares
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
 from unveil.result import Result, drawer, frame
-from unveil.stats import Interval, Kind, checked_kind, checked_level
+from unveil.stats import Interval, Kind, checked_kind
 
 RISE = (
     "DiSCO would be higher if the release carried only its most frequent value, which tells less: a low DiSCO is no "
@@ -223,7 +224,7 @@ class AttributeRisk(Result):
         >>> found.low, found.undefined[:11]
         (nan, 'one release')
         """
-        checked_level(level)
+        check_shares(level=level)
         if checked_kind(kind) == "process":
             return attribute_process(self._source, self.options, halves, level)
         ends = attribute_release(self._source, range(len(self.releases)), n=n, seed=seed, level=level)

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError
+from unveil.checks import check_whole_numbers
 from unveil.stats import score_interval
 
 Floats = NDArray[np.float64]
@@ -48,10 +48,8 @@ def resample(
     dict
         Per measure the replicates (n,), in percent.
     """
-    if isinstance(n, bool) or not isinstance(n, int) or n < 2:
-        raise CallError(f"a bootstrap takes a whole number of at least 2 replicates, not {n!r}")
-    if isinstance(seed, bool) or not isinstance(seed, int) or seed < 0:
-        raise CallError(f"a seed is a whole number of at least 0, not {seed!r}")
+    check_whole_numbers(2, n=n)
+    check_whole_numbers(0, seed=seed)
     patterns, position = np.unique(np.column_stack(list(contributions.values())), axis=0, return_inverse=True)
     counts = np.bincount(position.ravel(), weights=weights, minlength=len(patterns))
     n_records = int(counts.sum())

@@ -13,10 +13,11 @@ from unveil._tables.intervals import Halves, identity_process, identity_release
 from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil._tables.subgroups import by_level
 from unveil._tables.sums import mean_over, percent
+from unveil.checks import check_shares
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
-from unveil.stats import Interval, Kind, checked_kind, checked_level
+from unveil.stats import Interval, Kind, checked_kind
 
 IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
 
@@ -153,7 +154,7 @@ class IdentityRisk(Result):
         CallError
             If the kind is unknown, or the level is out of its range.
         """
-        checked_level(level)
+        check_shares(level=level)
         if checked_kind(kind) == "process":
             return identity_process(self._study, self._cuts, halves, level)
         ends = identity_release(self._study, range(len(self.releases)), n=n, seed=seed, level=level)["repU"]

@@ -15,6 +15,7 @@ from unveil._tables.cells import Cells, join_cells, merge_cells
 from unveil._tables.exclusions import CellRules, tabulate
 from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known
 from unveil._tables.sums import identity_measures, mean_over, measures, sum_cells
+from unveil.checks import check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
 from unveil.columns.pair import Pair
@@ -201,8 +202,7 @@ def key_sets(
     [(('sex',), 33.3), (('age',), 100.0), (('sex', 'age'), 100.0)]
     """
     study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys)
-    if isinstance(max_size, bool) or not isinstance(max_size, int) or max_size < 1:
-        raise CallError(f"max_size must be a whole number of at least 1, not {max_size!r}")
+    check_whole_numbers(1, max_size=max_size)
     if target is not None and target in study.keys:
         raise CallError(f"{target!r} is a key and cannot be the target too")
     if isinstance(ngroups_target, Mapping):

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._tables.cells import Cells, count_cells
+from unveil.checks import check_flags, check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations, fold_keys
 from unveil.columns.grouping import Grouping, regrouped
@@ -68,9 +69,11 @@ class KeyedPair:
             only_known(ngroups_keys, names, "ngroups_keys", "key")
         if isinstance(use_keys_na, Mapping):
             only_known(use_keys_na, names, "use_keys_na", "key")
-            flags = {name: as_flag(use_keys_na.get(name, True), "use_keys_na") for name in names}
-        else:
-            flags = dict.fromkeys(names, as_flag(use_keys_na, "use_keys_na"))
+        flags = {}
+        for name in names:
+            flag = use_keys_na.get(name, True) if isinstance(use_keys_na, Mapping) else use_keys_na
+            check_flags(use_keys_na=flag)
+            flags[name] = bool(flag)
         columns = tuple(coded(pair, name, ngroups_keys) for name in names)
         return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
 
@@ -129,9 +132,7 @@ class KeyedPair:
         CallError
             If there is no such release.
         """
-        n = self.pair.n_releases
-        if isinstance(position, bool) or not isinstance(position, int) or not 0 <= position < n:
-            raise CallError(f"releases are numbered from 0 to {n - 1}; there is no {position!r}")
+        check_whole_numbers(0, self.pair.n_releases - 1, release=position)
         return position
 
     def left_out(self) -> list[dict[str, int]]:
@@ -179,19 +180,6 @@ def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
         if listed.count(name) > 1:
             raise CallError(f"{role} {name!r} is given more than once")
     return listed
-
-
-def as_flag(value: object, option: str) -> bool:
-    """A truth value, and nothing that merely counts as one.
-
-    Raises
-    ------
-    CallError
-        If it is anything else.
-    """
-    if not isinstance(value, bool | np.bool_):
-        raise CallError(f"{option} takes True or False, not {value!r}")
-    return bool(value)
 
 
 def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:

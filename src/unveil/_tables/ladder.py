@@ -29,9 +29,9 @@ from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.shuffled import shuffled_measures
 from unveil._tables.sums import percent
 from unveil._tables.target_cells import TargetCells
+from unveil.checks import check_shares, check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.holdout import Holdout
-from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 from unveil.stats import Interval
@@ -115,11 +115,8 @@ def ladder(
     permutations, holdout, halves, level, seed
         See :meth:`unveil.tables.AttributeRisk.ladder`.
     """
-    for name, value in (("permutations", permutations), ("seed", seed)):
-        if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < 0:
-            raise CallError(f"{name} must be a whole number from 0, not {value!r}")
-    if not 0 < level < 1:
-        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
+    check_whole_numbers(0, permutations=permutations, seed=seed)
+    check_shares(level=level)
     keys, target = source.study.keys, source.target.name
     pair = source.study.pair
     unseen = None if holdout is None else Holdout.of(pair, holdout)

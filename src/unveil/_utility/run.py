@@ -16,6 +16,7 @@ from unveil._utility.prediction import compare_prediction, learner_for
 from unveil._utility.propensity import MODELS, Null, compare_propensity
 from unveil._utility.regression import compare_models
 from unveil._utility.result import Utility
+from unveil.checks import check_shares, check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
@@ -105,10 +106,11 @@ def utility(
     """
     chosen = _choice("measures", measures, MEASURES)
     fitted = _choice("propensity", propensity, tuple(MODELS))
-    _check_numbers(permutations=(permutations, 2), minbucket=(minbucket, 1), ngroups=(ngroups, 2), folds=(folds, 2),
-                   seed=(seed, 0), n_jobs=(1 if n_jobs in (None, -1) else n_jobs, 1))  # fmt: skip
-    if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
-        raise CallError(f"level must lie between 0 and 1, not {level!r}")
+    check_whole_numbers(0, seed=seed)
+    check_whole_numbers(1, minbucket=minbucket)
+    check_whole_numbers(2, permutations=permutations, ngroups=ngroups, folds=folds)
+    check_shares(level=level)
+    threads = n_threads(n_jobs)
     if null not in (None, "permutation", "pairs"):
         raise CallError(f"unknown null {null!r}; choose from permutation, pairs")
     if null == "pairs" and sum(n > 0 for n in pair.n_synthetic) < 2:
@@ -121,7 +123,6 @@ def utility(
     predicted = _targets(targets, names)
     if "prediction" in chosen and predicted:
         learner_for(learner, isinstance(learner, str) and learner == "lm")
-    threads = n_threads(n_jobs)
     variables = compared(pair, names, ngroups)
     parts: dict[str, Callable[[], tuple[UtilityMeasures, ...]]] = {
         "propensity": lambda: compare_propensity(
@@ -168,12 +169,6 @@ def _choice(option: str, given: Sequence[str] | str, known: tuple[str, ...]) -> 
     if not names:
         raise CallError(f"{option}: name at least one of {', '.join(known)}")
     return tuple(name for name in known if name in names)
-
-
-def _check_numbers(**options: tuple[Any, int]) -> None:
-    for name, (value, least) in options.items():
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
 
 
 def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:

@@ -16,6 +16,7 @@ from unveil.assessment.pareto import pareto
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 from unveil.assessment.run import assess
+from unveil.checks import check_whole_numbers
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
@@ -106,8 +107,7 @@ def compare(
     needed = NEEDS.get(risk, "attribute")
     if needed not in ((measures,) if isinstance(measures, str) else measures):
         raise CallError(f"risk: {risk} is not measured; add {needed!r} to measures")
-    if isinstance(m, bool) or not isinstance(m, int) or m < 1:
-        raise CallError(f"m must be a whole number from 1, not {m!r}")
+    check_whole_numbers(1, m=m)
     source = read(original)
     secret = _seed(seed)
     with overheard() as heard:

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.assessment.figure import PERCENT, RISKS, UTILITIES
+from unveil.checks import check_numbers
 from unveil.errors import CallError, FileError
 from unveil.files.documents import read_toml
 from unveil.files.nearest import near_matches
@@ -78,10 +79,7 @@ class Threshold:
 
     def _check_limit(self) -> None:
         limit, what = self.limit, self.measure
-        if isinstance(limit, bool) or not isinstance(limit, int | float) or not math.isfinite(limit):
-            raise CallError(f"limit is a number, not {limit!r}")
-        if limit < 0:
-            raise CallError(f"limit is a number from 0, not {limit!r}")
+        check_numbers(0, limit=limit)
         if self.statistic not in _PLAIN:
             what = f"the {self.statistic} of {self.measure}"
         elif self.measure in PERCENT:

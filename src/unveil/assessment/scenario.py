@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -10,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil._tables.keyed_pair import as_names, only_known, ungrouped
+from unveil.checks import check_numbers, check_positive, check_shares, check_whole_numbers, is_whole_number
 from unveil.columns import Pair
 from unveil.errors import CallError, FileError, UnveilWarning
 from unveil.files.documents import read_toml
@@ -146,25 +146,18 @@ def _texts(given: Any, what: str) -> tuple[str, ...]:
 
 
 def _check_numbers(given: Mapping[str, Any]) -> None:
-    for name, least in (("permutations", 0), ("minimum_count", 1), ("seed", 0)):
-        value = given.get(name, least)
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
-    for name, low, high in (("level", 0.0, 1.0), ("budget", 0.0, float("inf"))):
-        value = given.get(name, 0.5)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not low < value < high:
-            raise CallError(f"{name} must be a number above {low:g} and below {high:g}, not {value!r}")
-    for name in ("tau", "epsilon"):
-        value = given.get(name, 0.5)
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
-            raise CallError(f"{name} must be a number, not {value!r}")
+    check_whole_numbers(0, permutations=given.get("permutations", 0), seed=given.get("seed", 0))
+    check_whole_numbers(1, minimum_count=given.get("minimum_count", 1))
+    check_shares(level=given.get("level", 0.5))
+    check_positive(budget=given.get("budget", 1))
+    check_numbers(tau=given.get("tau", 0), epsilon=given.get("epsilon", 0))
 
 
 def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, role: str) -> None:
     """Refuse at the door what the parts would each fail at."""
     asked = given if isinstance(given, Mapping) else {} if given is None else {option: given}
     for name, n in asked.items():
-        if isinstance(n, bool) or not isinstance(n, int) or (n < 2 and n != 0):
+        if not is_whole_number(n) or (n < 2 and n != 0):
             where = f"{option}: {name!r}" if isinstance(given, Mapping) else option
             raise CallError(f"{where} takes a whole number of at least 2 groups, or 0 for none, not {n!r}")
     if isinstance(given, Mapping):

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil.checks import is_whole_number
 from unveil.columns.column import CodedColumn
 from unveil.errors import CallError, DataError
 from unveil.files.arrays import buffer_view, text_array
@@ -67,7 +68,7 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
     DataError
         If the column holds infinities, which no break can be computed from.
     """
-    if isinstance(n_groups, bool) or not isinstance(n_groups, int | np.integer) or n_groups < 2:
+    if not is_whole_number(n_groups) or n_groups < 2:
         raise CallError(
             f"column {column.name!r}: the number of groups must be a whole number of at least 2 (or 0 for none), not "
             f"{n_groups!r}"

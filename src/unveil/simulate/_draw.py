@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 from collections.abc import Sequence
-from numbers import Integral, Real
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from unveil.checks import check_choice, check_whole_numbers, is_number
 from unveil.errors import CallError, MissingPackageError
 
 Flavour = Literal["arrow", "pandas", "polars"]
@@ -21,22 +21,20 @@ Codes = npt.NDArray[np.int32]
 
 def checked_count(n: int, least: int) -> int:
     """The number of records as an int, if it is one and is large enough."""
-    if isinstance(n, bool) or not isinstance(n, Integral) or n < least:
-        raise CallError(f"n must be a whole number of at least {least}, not {n!r}")
+    check_whole_numbers(least, n=n)
     return int(n)
 
 
 def checked_number(name: str, value: float, low: float, high: float) -> float:
     """The number as a float, if it lies in [low, high]."""
-    if isinstance(value, bool) or not isinstance(value, Real) or not low <= value <= high:
+    if not is_number(value) or not low <= value <= high:
         raise CallError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
     return float(value)
 
 
 def checked_flavour(flavour: Flavour) -> Flavour:
     """The kind of frame, if it is one that can be given back."""
-    if flavour not in get_args(Flavour):
-        raise CallError(f"flavour must be one of {', '.join(get_args(Flavour))}, not {flavour!r}")
+    check_choice("flavour", flavour, get_args(Flavour))
     return flavour
 
 
@@ -44,8 +42,7 @@ def generator(seed: Seed) -> np.random.Generator:
     """A generator: the one that was given, or a new one from a whole number."""
     if isinstance(seed, np.random.Generator):
         return seed
-    if isinstance(seed, bool) or not isinstance(seed, Integral) or seed < 0:
-        raise CallError(f"seed must be a whole number of at least 0 or a numpy Generator, not {seed!r}")
+    check_whole_numbers(0, seed=seed)
     return np.random.default_rng(int(seed))
 
 

@@ -3,7 +3,7 @@
 from unveil.stats.excess import Excess, excess, excess_interval, over_null
 from unveil.stats.interval import NAMES, ONE_RELEASE, OVER, Interval, Kind, called, checked_kind, kinds_in_words
 from unveil.stats.process import from_halves, from_releases, from_resamples, student_half
-from unveil.stats.shares import checked_level, clopper_pearson, score_interval, wilson
+from unveil.stats.shares import clopper_pearson, score_interval, wilson
 
 __all__ = [
     "NAMES",
@@ -14,7 +14,6 @@ __all__ = [
     "Kind",
     "called",
     "checked_kind",
-    "checked_level",
     "clopper_pearson",
     "excess",
     "excess_interval",

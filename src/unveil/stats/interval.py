@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from unveil.errors import CallError
+from unveil.checks import check_choice
 from unveil.plain import Plain
 
 Kind = Literal["release", "process"]
@@ -35,8 +35,7 @@ NAMES: dict[Kind, str] = {"release": "this release", "process": "the process"}
 
 def checked_kind(kind: str) -> str:
     """Refuse a kind of interval that does not exist."""
-    if kind not in OVER:
-        raise CallError(f"a kind of interval is {' or '.join(map(repr, OVER))}, not {kind!r}")
+    check_choice("kind", kind, tuple(OVER))
     return kind
 
 

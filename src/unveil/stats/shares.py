@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import math
 
+from unveil.checks import check_shares
 from unveil.errors import CallError
 
 Ends = tuple[float, float]
 _ROUNDING = 1e-12
 
 
-def checked_level(level: float) -> None:
-    """Refuse a coverage that is none."""
-    if not 0 < level < 1:
-        raise CallError(f"the level of an interval lies between 0 and 1, not at {level!r}")
-
-
 def _checked(k: float, n: float, level: float) -> None:
-    checked_level(level)
+    check_shares(level=level)
     if not 0 <= k <= n or n < 1:
         raise CallError(f"{k!r} of {n!r} is no share of records")
 
@@ -124,7 +119,7 @@ def score_interval(share: float, variance: float, n: int, level: float = 0.95) -
     >>> round(score_interval(0.0, 0.0, 10)[1], 9) == round(clopper_pearson(0, 10)[1], 9)
     True
     """
-    checked_level(level)
+    check_shares(level=level)
     if math.isnan(share) or n < 1:
         return math.nan, math.nan
     plain = share * (1 - share)

@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unveil.errors import CallError
+from unveil.checks import check_choice
 from unveil.synthesis.bandwidth import Noise, Rule
 from unveil.synthesis.donors import Donors
 from unveil.trees import Column, Tree, grow
@@ -60,10 +60,8 @@ class CartMethod:
     bandwidth: Rule = "sheather-jones"
 
     def __post_init__(self) -> None:
-        if self.smoothing not in (None, "density"):
-            raise CallError(f"smoothing must be None or 'density', not {self.smoothing!r}")
-        if self.bandwidth not in ("sheather-jones", "silverman"):
-            raise CallError(f"bandwidth must be 'sheather-jones' or 'silverman', not {self.bandwidth!r}")
+        check_choice("smoothing", self.smoothing, (None, "density"))
+        check_choice("bandwidth", self.bandwidth, ("sheather-jones", "silverman"))
         # Here and not by the first tree, because not every file needs one.
         Settings.of(self.minbucket, self.minsplit, self.max_depth, self.cp, self.collapse, self.surrogates)
 

@@ -13,6 +13,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from unveil.checks import check_whole_numbers
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
 from unveil.files.form import TextForm
@@ -161,9 +162,7 @@ def synthesize_files(
         If the format needs an optional package.
     """
     started = time.perf_counter()
-    for name, value, least in (("m", m, 1), ("k", k, 1)):
-        if value is not None and value < least:
-            raise CallError(f"{name} must be at least {least}, not {value}")
+    check_whole_numbers(1, m=1 if m is None else m, k=1 if k is None else k)
     seed = seed_or_secret(seed)
     reading = {name: value for name, value in (reading or {}).items() if value is not None}
     with _collected() as caught:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
@@ -102,9 +103,8 @@ def resamples(
 
 
 def _checked(pair: Pair, repeats: int, seed: int) -> None:
-    for name, value, least in (("repeats", repeats, 2), ("seed", seed, 0)):
-        if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-            raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+    check_whole_numbers(2, repeats=repeats)
+    check_whole_numbers(0, seed=seed)
     if pair.n_original < 2:
         raise CallError(f"{pair.original.label} has one record; a synthesizer cannot be fitted to parts of it")
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import secrets
 
-from unveil.errors import CallError
+from unveil.checks import check_whole_numbers
 
 BITS = 128
 CONFIDENTIAL = (
@@ -36,6 +36,5 @@ def seed_or_secret(seed: int | None) -> int:
     """
     if seed is None:
         return secrets.randbits(BITS)
-    if isinstance(seed, bool) or not hasattr(seed, "__index__") or seed < 0:
-        raise CallError(f"seed must be a whole number from 0, not {seed!r}")
+    check_whole_numbers(0, seed=seed)
     return int(seed)

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from unveil.checks import check_flags, check_whole_numbers
 from unveil.errors import CallError, DataError
 from unveil.files import read
 from unveil.files.source import Kind, Scalar, Source
@@ -172,8 +173,7 @@ class CartSynthesizer:
             If the file has no records or no columns, or a column cannot be read as its kind.
         """
         seed = seed_or_secret(seed)
-        if not isinstance(self.proper, bool):
-            raise CallError(f"proper must be True or False, not {self.proper!r}")
+        check_flags(proper=self.proper)
         if self.progress is not None and not callable(self.progress):
             raise CallError(f"progress must be a function of done, total and name, not {self.progress!r}")
         for name, option in (
@@ -238,9 +238,8 @@ class CartSynthesizer:
         """
         palette = self._fitted()
         n = self._variables[0].codes.size if n is None else n
-        for name, value, least in (("n", n, 0), ("m", m, 1)):
-            if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-                raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+        check_whole_numbers(0, n=n)
+        check_whole_numbers(1, m=m)
         secret = seed_or_secret(seed)
 
         def draw(copy: int, plans: Sequence[Plan] = self._plans) -> Any:

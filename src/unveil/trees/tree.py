@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unveil.checks import check_flags, check_numbers, check_whole_numbers
 from unveil.errors import CallError
 from unveil.printable import commands_shown
 from unveil.trees.collapse import complexities
@@ -22,6 +22,8 @@ from unveil.trees.surrogates import Surrogates
 
 BLOCK = 1 << 16
 """Records that go down the tree together: few enough to stay near the processor."""
+_LARGEST = 2**31 - 1
+"""Largest whole number that the compiled code holds."""
 _MOST_LABELS = 8
 
 
@@ -47,21 +49,14 @@ class Settings:
         cls, minbucket: int, minsplit: int | None, max_depth: int, cp: float, collapse: bool, surrogates: int
     ) -> Settings:
         """The settings, with the usual ``minsplit`` where none is given."""
-        _check_whole("minbucket", minbucket, 1)
+        check_whole_numbers(1, _LARGEST, minbucket=minbucket)
         return cls(minbucket, 3 * minbucket if minsplit is None else minsplit, max_depth, cp, collapse, surrogates)
 
     def __post_init__(self) -> None:
         for name, least in (("minbucket", 1), ("minsplit", 1), ("max_depth", 0), ("surrogates", 0)):
-            _check_whole(name, getattr(self, name), least)
-        if isinstance(self.cp, bool) or not isinstance(self.cp, Real) or not 0 <= self.cp < np.inf:
-            raise CallError(f"cp must be a number from 0, not {self.cp!r}")
-        if not isinstance(self.collapse, bool | np.bool_):
-            raise CallError(f"collapse must be True or False, not {self.collapse!r}")
-
-
-def _check_whole(name: str, value: object, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not least <= value < 2**31:
-        raise CallError(f"{name} must be a whole number from {least} and below 2^31, not {value!r}")
+            check_whole_numbers(least, _LARGEST, **{name: getattr(self, name)})
+        check_numbers(0, cp=self.cp)
+        check_flags(collapse=self.collapse)
 
 
 class _Splits(NamedTuple):

@@ -9,6 +9,7 @@ import numpy as np
 from unveil._posterior.advice import Advice
 from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.summary import gain_edges
+from unveil.checks import check_choice
 from unveil.errors import CallError
 from unveil.show.plots.axes import axes_for, without_frame
 
@@ -20,8 +21,7 @@ MOST_DOTS = 20_000
 
 def plot(risk: PosteriorRisk, kind: str, *, ax: Any = None) -> Any:
     """Posterior against prior per record, or a histogram of the gain."""
-    if kind not in _VIEWS:
-        raise CallError(f"kind must be 'records' or 'gain', not {kind!r}")
+    check_choice("kind", kind, tuple(_VIEWS))
     return _VIEWS[kind](risk, axes_for(ax))
 
 

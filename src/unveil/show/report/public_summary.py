@@ -7,7 +7,8 @@ from typing import Any
 
 from markupsafe import Markup
 
-from unveil.errors import CallError, DataError
+from unveil.checks import check_choice
+from unveil.errors import DataError
 from unveil.show.report import figures as numbers
 from unveil.show.report.markdown import table, text
 from unveil.show.report.page import environment, template_text
@@ -33,8 +34,7 @@ def public_summary(assessment: Mapping[str, Any], form: str = "html") -> str:
     DataError
         As :func:`unveil.report.html`; and if the assessment has no summary.
     """
-    if form not in ("html", "markdown"):
-        raise CallError(f"form is 'html' or 'markdown', not {form!r}")
+    check_choice("form", form, ("html", "markdown"))
     a = checked(assessment)
     if a["public_summary"] is None:
         raise DataError("the assessment has no public summary; unveil assess makes one")

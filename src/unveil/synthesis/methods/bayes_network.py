@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import check_shares, check_whole_numbers
 from unveil.errors import CallError
 from unveil.files.source import Kind
 from unveil.synthesis.likelihood import LogProbability, summed
@@ -154,10 +155,8 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         DataError
             If the file cannot be read or has no records, or one of them has what is not declared.
         """
-        if self.degree < 0:
-            raise CallError(f"degree must be at least 0, got {self.degree}")
-        if not 0 < self.structure_share < 1:
-            raise CallError(f"structure_share must lie between 0 and 1, got {self.structure_share}")
+        check_whole_numbers(0, degree=self.degree)
+        check_shares(structure_share=self.structure_share)
         epsilon = check_epsilon(self.epsilon)
         file = self._open(original)
         degree = min(self.degree, len(file.variables) - 1)

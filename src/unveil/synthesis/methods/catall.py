@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import check_numbers
 from unveil.errors import CallError
 from unveil.files.source import Kind
 from unveil.synthesis.likelihood import LogProbability, summed
@@ -122,8 +123,7 @@ class CatallSynthesizer(CodedSynthesizer):
         DataError
             If the file cannot be read or has no records, or one of them has what is not declared.
         """
-        if not 0 <= self.prior < math.inf:
-            raise CallError(f"prior must be a number from 0, got {self.prior}")
+        check_numbers(0, prior=self.prior)
         file = self._open(original)
         self._shares = self._noisy_shares(file) if isinstance(file, PublicFile) else None
         self._file = file

@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from unveil.checks import check_choice, check_whole_numbers
 from unveil.errors import CallError
 from unveil.files.source import Kind
 from unveil.synthesis.fitting import generator
@@ -76,9 +77,8 @@ class CodedSynthesizer(ABC):
                 "(neighbours='add_remove'); say how many are wanted: n=, k= or -k"
             )
         n = file.n if n is None else n
-        for name, value, least in (("n", n, 0), ("m", m, 1)):
-            if isinstance(value, bool) or not hasattr(value, "__index__") or value < least:
-                raise CallError(f"{name} must be a whole number from {least}, not {value!r}")
+        check_whole_numbers(0, n=n)
+        check_whole_numbers(1, m=m)
         secret = seed_or_secret(seed)
         with enough_memory(n, m, len(file.variables)):
             # every copy has a source of randomness of its own
@@ -115,8 +115,7 @@ class CodedSynthesizer(ABC):
 
     def _open(self, original: Any) -> CodedFile | PublicFile:
         """The original in codes: of its own levels, or with noise of those that are declared."""
-        if self.neighbours not in MEANING:
-            raise CallError(f"neighbours must be 'add_remove' or 'replace', got {self.neighbours!r}")
+        check_choice("neighbours", self.neighbours, tuple(MEANING))
         if self.is_private:
             return PublicFile.of(open_original(original, self.schema), self.kinds)
         return CodedFile.of(original, self.kinds, self.schema)

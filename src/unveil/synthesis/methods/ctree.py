@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import check_whole_numbers
 from unveil.errors import CallError
 from unveil.limits import falls_below
 from unveil.synthesis.donors import Donors, require_records
@@ -67,10 +68,8 @@ class Ctree:
 
     def __post_init__(self) -> None:
         if not 0 <= self.mincriterion <= 1:
-            raise CallError(f"mincriterion must lie between 0 and 1, got {self.mincriterion}")
-        for name in ("minbucket", "minsplit"):
-            if getattr(self, name) < 1:
-                raise CallError(f"{name} must be at least 1, got {getattr(self, name)}")
+            raise CallError(f"mincriterion must lie between 0 and 1, not {self.mincriterion}")
+        check_whole_numbers(1, minbucket=self.minbucket, minsplit=self.minsplit)
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedCtree:
         """Grow the tree; see :class:`unveil.synthesis.protocol.VariableMethod`.

@@ -9,6 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import check_whole_numbers
 from unveil.errors import CallError
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.donors import require_records
@@ -66,10 +67,8 @@ class RandomForest:
     n_predictors: int | None = None
 
     def __post_init__(self) -> None:
-        for name in ("n_trees", "minbucket", "n_predictors"):
-            value = getattr(self, name)
-            if value is not None and value < 1:
-                raise CallError(f"{name} must be at least 1, got {value}")
+        check_whole_numbers(1, n_trees=self.n_trees, minbucket=self.minbucket)
+        check_whole_numbers(1, n_predictors=1 if self.n_predictors is None else self.n_predictors)
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedForest:
         """Grow the trees; see :class:`unveil.synthesis.protocol.VariableMethod`.

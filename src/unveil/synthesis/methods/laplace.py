@@ -24,6 +24,7 @@ from fractions import Fraction
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import is_number
 from unveil.errors import CallError
 
 FINEST = 30
@@ -50,7 +51,7 @@ def check_epsilon(epsilon: float | None) -> float:
     """
     if epsilon is None:
         return math.inf
-    if isinstance(epsilon, bool | str) or not isinstance(epsilon, int | float | np.number) or not epsilon > 0:
+    if not is_number(epsilon) or not epsilon > 0:
         raise CallError(f"epsilon must be a number above 0, got {epsilon!r}; None adds no noise")
     if epsilon < SMALLEST_EPSILON:
         raise CallError(f"epsilon must be at least {SMALLEST_EPSILON:g}, got {epsilon}; less leaves nothing but noise")

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, sparse, special
 
+from unveil.checks import check_whole_numbers
 from unveil.errors import CallError, UnveilWarning
 from unveil.models.design import Design
 from unveil.synthesis.donors import known_codes, require_records
@@ -31,8 +32,7 @@ class _Penalised:
     def __post_init__(self) -> None:
         if not self.prior_scale > 0:
             raise CallError(f"prior_scale must be above 0, got {self.prior_scale}")
-        if self.max_iter < 1:
-            raise CallError(f"max_iter must be at least 1, got {self.max_iter}")
+        check_whole_numbers(1, max_iter=self.max_iter)
 
 
 @dataclass(frozen=True)

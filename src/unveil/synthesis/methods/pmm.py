@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import check_whole_numbers
 from unveil.errors import CallError
 from unveil.models.least_squares import LeastSquares, fit_least_squares
 from unveil.models.scale import Scale, numbers
@@ -59,8 +60,7 @@ class Pmm:
     proper: bool = False
 
     def __post_init__(self) -> None:
-        if self.n_donors < 1:
-            raise CallError(f"n_donors must be at least 1, got {self.n_donors}")
+        check_whole_numbers(1, n_donors=self.n_donors)
 
     @property
     def draws_in_fit(self) -> bool:

@@ -20,6 +20,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil.checks import is_whole_number
 from unveil.columns.harmonise import as_kind
 from unveil.errors import CallError, DataError
 from unveil.files import read
@@ -422,7 +423,7 @@ def _public_column(said: Variable, labels: Mapping[Scalar, str]) -> PublicColumn
 def _count(bins: object) -> int | None:
     if bins is None:
         return None
-    if not isinstance(bins, int) or isinstance(bins, bool) or not 1 <= bins <= MOST_PARTS:
+    if not is_whole_number(bins) or not 1 <= bins <= MOST_PARTS:
         raise CallError(f"bins must be a whole number from 1 to {MOST_PARTS}, or the ends of all parts, not {bins!r}")
     return bins
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import sys
 from textwrap import shorten
-from typing import Any, Literal, TypeGuard
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.checks import check_shares, is_number
 from unveil.errors import CallError, DataError
 from unveil.limits import as_typed, is_written_as
 from unveil.synthesis.sdc.amounts import Amounts, SpecialCodes, amounts_of
@@ -141,10 +142,6 @@ def _coded(
     return records.with_values(column, change, threshold), report
 
 
-def _is_number(value: object) -> TypeGuard[float]:
-    return isinstance(value, int | float | np.number) and not isinstance(value, bool)
-
-
 def _quantile(values: NDArray[Any], share: float) -> float:
     """The smallest value that so large a share of the values does not exceed, counted in whole numbers."""
     exact = as_typed(share) * len(values)
@@ -156,15 +153,14 @@ def _threshold(amounts: Amounts, at: float | None, quantile: float | None, where
     if (at is None) == (quantile is None):
         raise CallError(f"{where}: {action} takes a threshold, at=..., or a quantile=..., one of the two")
     if quantile is not None:
-        if not _is_number(quantile) or not 0 < quantile < 1:
-            raise CallError(f"{where}: quantile must lie between 0 and 1, not {quantile!r}")
+        check_shares(**{f"{where}: quantile": quantile})
         if not amounts.present.any():
             raise DataError(f"{where} has no amounts to take a quantile of; give the threshold with at=")
         found: float = _quantile(amounts.values[amounts.present], quantile)
         if math.isinf(found):
             raise DataError(f"{where}: the quantile is infinite; give a threshold with at=")
         return found
-    if not _is_number(at) or not -MOST <= at <= MOST:
+    if not is_number(at) or not -MOST <= at <= MOST:
         raise CallError(f"{where}: at must be a number that is finite, not {shorten(repr(at), 40)}")
     if not amounts.is_whole:
         return float(at)

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil.checks import check_whole_numbers
 from unveil.columns.harmonise import levels_of
 from unveil.errors import CallError, UnveilWarning
 from unveil.files.arrays import quoted_list
@@ -69,8 +70,7 @@ def merge_rare_levels(
     >>> report.figures["merged"]
     2
     """
-    if isinstance(minimum, bool) or not isinstance(minimum, int) or minimum < 1:
-        raise CallError(f"column {column!r}: minimum must be a positive whole number, not {minimum!r}")
+    check_whole_numbers(1, **{f"column {column!r}: minimum": minimum})
     records = GivenFile.of(data)
     records.require(column)
     found = _levels(records, column)

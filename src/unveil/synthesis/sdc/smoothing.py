@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, DataError
+from unveil.checks import check_positive, check_whole_numbers
+from unveil.errors import DataError
 from unveil.synthesis.bandwidth import SPIKE, rule_of_thumb
 from unveil.synthesis.sdc.amounts import SpecialCodes, amounts_of
 from unveil.synthesis.sdc.records import GivenFile
@@ -77,10 +78,8 @@ def smooth(
     """
     records = GivenFile.of(data)
     where = f"{records.source.label}: column {column!r}"
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, int | np.integer) or seed < 0):
-        raise CallError(f"{where}: seed must be a whole number that is not negative, not {seed!r}")
-    if bandwidth is not None and not 0 < bandwidth < np.inf:
-        raise CallError(f"{where}: bandwidth must be a positive number, not {bandwidth!r}")
+    check_whole_numbers(0, **{f"{where}: seed": 0 if seed is None else seed})
+    check_positive(**{f"{where}: bandwidth": 1 if bandwidth is None else bandwidth})
     amounts = amounts_of(records, column, special_codes, "smooth")
     old = amounts.values[amounts.present].astype(np.float64)
     if np.isinf(old).any():

@@ -10,7 +10,7 @@ import numpy as np
 
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.pair import Pair
-from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.errors import DataError, UnveilWarning
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
@@ -72,12 +72,8 @@ def drop_replicated_uniques(
     >>> kept.to_pylist(), report.n_changed
     ([{'sex': 'f', 'age': 30}], 1)
     """
-    if not isinstance(pair, Pair):
-        raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
-    if isinstance(release, bool) or not isinstance(release, int) or not 0 <= release < pair.n_releases:
-        raise CallError(f"there is no release {release!r}; they are numbered from 0 to {pair.n_releases - 1}")
     study = KeyedPair.of(pair, keys, use_keys_na=use_keys_na)
-    source = pair.releases[release]
+    source = pair.releases[study.release(release)]
     records = GivenFile.of(source if data is None else data)
     if records.source.num_rows != source.num_rows or records.source.names != source.names:
         raise DataError(f"data is not {source.label}: it has other columns or another number of records")
