@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -312,6 +313,15 @@ def test_special_codes_and_gaps_stay_apart_and_out_of_the_breaks():
 def test_special_codes_inside_the_range_are_kept_apart_too():
     _, (original, _) = groups_of(column_of([0, 1, 2, 3, 4], [2], special=[2]), 4)
     assert original.count("2") == 1
+
+
+def test_amounts_are_neither_gaps_nor_special_codes_nor_infinite():
+    column = column_of([2.0, -8.0, None, INF], [5.0, 2.0], special=[-8])
+    assert column.levels.to_pylist() == [-8, 2, 5, INF]
+    assert column.is_amount.tolist() == [False, True, True, False, False]
+    assert column.amounts[column.is_amount].tolist() == [2, 5]
+    assert (column.infinite, column.has_amounts) == ((3,), True)
+    assert not replace(column, kind="categorical").has_amounts
 
 
 def test_nothing_but_special_codes_leaves_them():

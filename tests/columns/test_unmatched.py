@@ -325,6 +325,15 @@ def test_amounts_of_which_models_are_made_need_not_be_equal():
     assert found.unmatched["income"]["releases"] == [1.0]
 
 
+def test_whole_numbers_declared_categorical_have_to_be_equal():
+    files = [pa.table({"region": list(range(start, start + 50)) * 4, "t": ["a", "b"] * 100}) for start in (0, 50)]
+    options = {"target": "t", "attacker": "cart", "permutations": 1, "ceiling": False}
+    categorical = unveil.Pair(*files, kinds={"region": "categorical"})
+    told = [text for text in unveil.rapid(categorical, "region", **options).warnings if "nothing can match" in text]
+    assert len(told) == 1
+    assert "unit" not in told[0]
+
+
 # ------------------------------------------------------------------------------------------------------ false alarms
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["sd2011.csv", "adult.csv.gz"])

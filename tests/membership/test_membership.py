@@ -84,6 +84,13 @@ def test_gaps_and_special_codes_are_levels() -> None:
     )
 
 
+def test_days_declared_categorical_are_equal_or_different() -> None:
+    days = pa.table({"when": pa.array([0, 10, 40], pa.date32())})
+    assert GowerAxes.of([unveil.Pair(days, days).column("when")], "range").numeric == (0,)
+    categorical = unveil.Pair(days, days, kinds={"when": "categorical"}).column("when")
+    assert GowerAxes.of([categorical], "range").numeric == ()
+
+
 @st.composite
 def files(draw: Callable[..., Any]) -> tuple[pa.Table, pa.Table, pa.Table]:
     """Original, release and held-out records of a few columns, with gaps and levels of their own."""

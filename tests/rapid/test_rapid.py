@@ -374,6 +374,8 @@ def test_clear_errors() -> None:
     infinite = pa.table({"k": ["a", "b", "a"], "t": [1.0, 2.0, math.inf]})
     with pytest.raises(unveil.DataError, match="'t' is inf in row 3"):
         rapid(unveil.Pair(infinite, infinite), "k", target="t", **PLAIN)
+    declared = unveil.Pair(infinite, infinite, special_codes={"t": [math.inf]})
+    assert any("1 record(s)" in note for note in rapid(declared, "k", target="t", kind="continuous", **PLAIN).notes)
     with pytest.raises(unveil.DataError, match="nothing to train on"):
         rapid(unveil.Pair(table, table.slice(0, 0)), "age", target="disease_status", **PLAIN)
 

@@ -14,13 +14,10 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.types as pt
 from numpy.typing import NDArray
 
-from unveil.columns.column import CodedColumn, is_amount
+from unveil.columns.column import CodedColumn
 from unveil.errors import CallError
-from unveil.files.arrays import buffer_view
 from unveil.threads import n_threads
 from unveil.trees._compiled import allocating
 
@@ -89,41 +86,23 @@ class GowerAxes:
         return amounts, np.ascontiguousarray(codes[:, list(self.categorical)])
 
 
-def _amounts(column: CodedColumn) -> NDArray[np.float64] | None:
-    """The levels as numbers, or None where they are none."""
-    levels = column.levels
-    if column.kind == "numeric" and is_amount(levels):
-        return buffer_view(levels.cast(pa.float64(), safe=False), np.float64)
-    if pt.is_date32(levels.type):
-        levels = levels.cast(pa.int32())
-    elif pt.is_timestamp(levels.type):
-        levels = levels.cast(pa.int64())
-    else:
-        return None
-    return buffer_view(levels.cast(pa.float64(), safe=False), np.float64)
-
-
 def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
     """Place of each code, or None where equal and different is all there is."""
-    values = _amounts(column)
-    if values is None:
-        return None
-    apart = ~np.isfinite(values)
-    apart[list(column.special)] = True
-    counts = np.bincount(column.original, minlength=column.n_levels)[: len(values)] * ~apart
+    amount = column.is_amount
+    values, counts = column.amounts[amount], column.counts[0][: column.n_levels][amount]
     span = _span(values, counts, scale)
     if not span > 0:
         return None
-    if int(apart.sum()) > _MOST_CODES:
+    n_apart = column.n_levels - len(values)
+    if n_apart - column.has_gap > _MOST_CODES:
         raise CallError(
             f"column {column.name!r} has more than {_MOST_CODES} special codes; state its kind as categorical"
         )
-    axis = np.empty(len(values) + 1, dtype=np.int32)
-    with np.errstate(invalid="ignore", over="ignore"):
-        steps = np.clip((values - values[counts > 0].min()) / span * UNIT, -_FARTHEST, _FARTHEST)
-    axis[:-1][~apart] = np.rint(steps[~apart])
-    axis[:-1][apart] = _FIRST_CODE + UNIT * np.arange(1, apart.sum() + 1)
-    axis[-1] = _FIRST_CODE
+    axis = np.empty(column.n_levels, dtype=np.int32)
+    with np.errstate(over="ignore"):
+        steps = (values - values[counts > 0].min()) / span * UNIT
+    axis[amount] = np.rint(np.clip(steps, -_FARTHEST, _FARTHEST))
+    axis[~amount] = _FIRST_CODE + UNIT * np.arange(n_apart)
     return axis
 
 

@@ -229,9 +229,9 @@ def _importance(run: Attack, runner: Runner, repeats: int) -> list[dict[str, Any
 def _grid(key: Key, codes: NDArray[np.int32]) -> list[int]:
     """Codes at which the dependence is shown: all levels that occur, or of a number some from low to high."""
     occurs = np.unique(codes)
-    if key.values is None or len(occurs) <= _POINTS:
+    if key.kind != "numeric" or len(occurs) <= _POINTS:
         return key.listed(occurs)
-    amount = codes[key.has_amounts[codes]]
+    amount = codes[key.is_amount[codes]]
     ordered = np.sort(amount)
     points = ordered[np.linspace(0, len(ordered) - 1, _POINTS).astype(np.intp)]
     return [int(c) for c in dict.fromkeys(points.tolist())]
@@ -250,7 +250,7 @@ def _dependence(run: Attack, runner: Runner) -> list[dict[str, Any]]:
     means = run.predict(KeyTable(table.keys, codes)).reshape(len(points), len(table), -1).mean(axis=1)
     found: list[dict[str, Any]] = []
     for (_, key, code), mean in zip(points, means, strict=True):
-        value = None if key.values is None or np.isnan(key.values[code]) else float(key.values[code])
+        value = float(key.amounts[code]) if key.is_amount[code] else None
         place = {"key": key.name, "level": key.labels[code], "value": value}
         if problem.classes is None:
             found.append(place | {"class": None, "mean": float(mean[0])})

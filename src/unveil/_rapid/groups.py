@@ -134,9 +134,9 @@ def _ends(hits: int, n: int, drawn_hits: Floats, drawn: Floats) -> tuple[float, 
 
 def _parts(key: Key, codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], list[str]]:
     """Levels of a key, numeric ones cut into quarters, as codes and labels."""
-    if key.values is None:
+    if key.kind != "numeric":
         return codes.astype(np.int64), list(key.labels)
-    values = key.values[codes]
+    values = key.amounts[codes]
     present = ~np.isnan(values)
     quarters = np.arange(1, _QUARTERS) / _QUARTERS
     cuts = np.unique(np.quantile(values[present], quarters)) if present.any() else np.array([])

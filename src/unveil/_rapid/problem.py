@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
 
@@ -11,11 +11,11 @@ from numpy.typing import NDArray
 
 from unveil._tables.keyed_pair import as_names
 from unveil.checks import check_choice, check_numbers
-from unveil.columns.column import CodedColumn
+from unveil.columns.column import CodedColumn, numbers_of
 from unveil.columns.level_order import canonical_orders
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError
-from unveil.models.features import Key, KeyTable, amounts, key_of
+from unveil.models.features import Key, KeyTable, key_of
 from unveil.models.learners import Predictor, TrainingTarget
 from unveil.notes import Note
 
@@ -231,7 +231,7 @@ def _recoded(
     files = [np.stack([(c.original, *c.releases)[i] for c in columns]) for i in range(1 + len(target.releases))]
     found = [key_of(column) for column in keys]
     nominal = [
-        key.values is None and column.kind != "ordered" and mere
+        key.kind != "numeric" and column.kind != "ordered" and mere
         for key, column, mere in zip(found, keys, mere_names, strict=True)
     ]
     number = np.repeat(np.arange(len(files), dtype=np.int32), [f.shape[1] for f in files])
@@ -255,7 +255,7 @@ def _recoded(
 
 def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) -> bool:
     measured = column.kind in ("numeric", "date", "datetime")
-    if kind == "continuous" and amounts(column.levels) is None:
+    if kind == "continuous" and numbers_of(column.levels) is None:
         raise CallError(f"column {column.name!r} is {column.kind}; its values are no numbers to be inferred as such")
     if kind is not None:
         return kind == "continuous"
@@ -268,10 +268,7 @@ def _continuous(column: CodedColumn, kind: TargetKind | None, notes: list[str]) 
 
 
 def _amounts(files: Pair, column: CodedColumn) -> Floats:
-    values = amounts(column.levels)
-    assert values is not None
-    if np.isinf(values).any():
-        code = int(np.flatnonzero(np.isinf(values))[0])
+    for code in column.infinite:
         for source, codes in zip((files.original, *files.releases), (column.original, *column.releases), strict=True):
             rows = np.flatnonzero(codes == code)
             if len(rows):
@@ -279,9 +276,8 @@ def _amounts(files: Pair, column: CodedColumn) -> Floats:
                     f"{source.label}: column {column.name!r} is {column.label(code)} in row {rows[0] + 1}; an infinite "
                     "target cannot be inferred as a number: recode it, or use kind='categorical'"
                 )
-    values = np.append(values, [np.nan] * column.has_gap)
-    values[list(column.special)] = np.nan
-    return values
+    # who says that the target is continuous says that its numbers are amounts
+    return replace(column, kind="numeric").amounts
 
 
 def _numbers(values: Floats, target_na: Literal["exclude", "median"] | float) -> tuple[Floats, NDArray[np.intp]]:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-
-import numpy as np
-import pyarrow as pa
-from numpy.typing import NDArray
+from functools import cached_property
 
 from unveil.columns.column import CodedColumn
 from unveil.columns.grouping import grouped
 from unveil.columns.pair import Pair
-from unveil.models.features import Key, amounts, key_of
+from unveil.models.features import Key, key_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +22,10 @@ class Compared:
         The variable with all its levels.
     cells
         The same cut into groups, where it has amounts and more of them than groups.
-    key
-        Its levels as models see them: amounts, or NaN where a level is a gap, a special code or infinite.
     """
 
     column: CodedColumn
     cells: CodedColumn
-    key: Key
 
     @property
     def name(self) -> str:
@@ -41,13 +35,12 @@ class Compared:
     @property
     def is_amount(self) -> bool:
         """Whether the variable has amounts, of which means and distances are taken."""
-        return self.key.values is not None
+        return self.column.has_amounts
 
-    def amounts_of(self, codes: NDArray[np.int32]) -> NDArray[np.float64]:
-        """The amount of each record, NaN where it has none."""
-        if self.key.values is None:
-            return np.full(len(codes), np.nan)
-        return self.key.values[codes]
+    @cached_property
+    def key(self) -> Key:
+        """The variable as learners see it."""
+        return key_of(self.column)
 
 
 def compared(pair: Pair, names: Sequence[str], n_groups: int) -> tuple[Compared, ...]:
@@ -67,10 +60,7 @@ def compared(pair: Pair, names: Sequence[str], n_groups: int) -> tuple[Compared,
 
 
 def _one(column: CodedColumn, n_groups: int) -> Compared:
-    key = key_of(column)
-    if key.values is None or int(key.has_amounts.sum()) <= n_groups:
-        return Compared(column, column, key)
-    numbers = amounts(column.levels)
-    apart = tuple(int(code) for code in np.flatnonzero(~key.has_amounts[: len(column.levels)]))
-    numeric = replace(column, kind="numeric", levels=pa.array(numbers), special=apart)
-    return Compared(column, grouped(numeric, n_groups)[0], key)
+    if int(column.is_amount.sum()) <= n_groups:
+        return Compared(column, column)
+    apart = sorted((*column.special, *column.infinite))
+    return Compared(column, grouped(replace(column, kind="numeric", special=tuple(apart)), n_groups)[0])

@@ -38,10 +38,9 @@ def _one(variable: Compared) -> UtilityMeasures:
     for cut, codes in zip(cells.releases, column.releases, strict=True):
         figures = cell_figures(d, np.bincount(cut, minlength=cells.n_levels))
         all_s = np.bincount(codes, minlength=column.n_levels)
-        amount = variable.key.has_amounts
         if variable.is_amount:
-            assert variable.key.values is not None
-            figures |= amount_figures(variable.key.values[amount], all_d[amount], all_s[amount])
+            amount = column.is_amount
+            figures |= amount_figures(column.amounts[amount], all_d[amount], all_s[amount])
             for name, counts in (("no_amount_original", all_d), ("no_amount_release", all_s)):
                 figures[name] = float(counts[~amount].sum() / counts.sum()) if counts.sum() else math.nan
         releases.append(figures)

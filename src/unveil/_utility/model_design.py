@@ -147,9 +147,8 @@ def _standardised(table: Floats, codes: NDArray[np.int32]) -> tuple[Floats, floa
 def _no_gaps(variable: Compared) -> NDArray[np.bool_]:
     column = variable.column
     if variable.is_amount:
-        return variable.key.has_amounts.copy()
-    good = np.ones(column.n_levels, dtype=bool)
-    good[list(column.special)] = False
+        return column.is_amount.copy()
+    good = ~column.is_special
     if column.gap is not None:
         good[column.gap] = False
     return good
@@ -164,7 +163,7 @@ def _outcome(
     if kind == "linear":
         if not variable.is_amount:
             raise CallError(f"model {model}: {model.outcome!r} has no amounts; a linear model needs them")
-        return kind, variable.amounts_of(np.arange(variable.column.n_levels, dtype=np.int32)), None
+        return kind, variable.column.amounts, None
     if len(two) != 2:
         labels = ", ".join(variable.column.label(int(code)) for code in two[:5])
         more = ", ..." if len(two) > 5 else ""
@@ -181,8 +180,8 @@ def _outcome(
 
 
 def _columns(variable: Compared, usable: NDArray[np.bool_]) -> tuple[Floats, list[str]]:
-    if variable.key.values is not None:
-        return np.where(usable, variable.key.values, 0.0)[:, None], [variable.name]
+    if variable.is_amount:
+        return np.where(usable, variable.column.amounts, 0.0)[:, None], [variable.name]
     levels = np.flatnonzero(usable)[1:]
     table = np.zeros((variable.column.n_levels, len(levels)))
     table[levels, np.arange(len(levels))] = 1.0

@@ -66,7 +66,7 @@ def _one(first: Compared, second: Compared, corrected: bool) -> UtilityMeasures:
 def _correlations(
     first: Compared, second: Compared, codes_a: NDArray[np.int32], codes_b: NDArray[np.int32]
 ) -> dict[str, float]:
-    x, y = first.amounts_of(codes_a), second.amounts_of(codes_b)
+    x, y = first.column.amounts[codes_a], second.column.amounts[codes_b]
     present = ~(np.isnan(x) | np.isnan(y))
     x, y = x[present], y[present]
     return {"pearson": correlation(x, y), "spearman": correlation(rankdata(x), rankdata(y))}

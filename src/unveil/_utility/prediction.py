@@ -83,7 +83,7 @@ def learner_for(learner: Any, continuous: bool) -> Attacker:
 def _one(
     target: Compared, others: Sequence[Compared], learner: Any, folds: int, seed: np.random.SeedSequence, threads: int
 ) -> list[UtilityMeasures]:
-    continuous = target.is_amount and int(target.key.has_amounts.sum()) > 2
+    continuous = int(target.column.is_amount.sum()) > 2
     kind = "continuous" if continuous else "categorical"
     attacker = learner_for(learner, continuous)
     stream = iter(seed.spawn(folds + len(target.column.releases) + 1))
@@ -125,12 +125,10 @@ def _training(
     table = stacked([v.key for v in others], codes[1:])
     if not continuous:
         return table, TrainingTarget(codes[0], target.column.n_levels)
-    amounts = target.amounts_of(codes[0])
-    held = np.flatnonzero(~np.isnan(amounts))
+    held = np.flatnonzero(target.column.is_amount[codes[0]])
     # scores have no unit, and squares of very large amounts are out of range; a power of 2 changes no digit
-    assert target.key.values is not None
-    exponent = int(np.frexp(np.nanmax(np.abs(target.key.values)))[1])
-    return table.take(held), TrainingTarget(np.ldexp(amounts[held], -exponent), None)
+    exponent = int(np.frexp(np.nanmax(np.abs(target.column.amounts)))[1])
+    return table.take(held), TrainingTarget(np.ldexp(target.column.amounts[codes[0][held]], -exponent), None)
 
 
 def _reason(y: TrainingTarget, folds: int) -> str:

@@ -101,12 +101,17 @@ def stack_of(variables: Sequence[Compared], first: int | None, second: int) -> S
     for variable in variables:
         column, key = variable.column, variable.key
         parts = [column.original if first is None else column.releases[first], column.releases[second]]
-        if key.values is None and key.n_levels > _MOST_LEVELS:
+        if not variable.is_amount and key.n_levels > _MOST_LEVELS:
             counts = sum(np.bincount(c, minlength=key.n_levels) for c in (column.original, *column.releases))
             table = np.full(key.n_levels, _MOST_LEVELS - 1, dtype=np.int32)
             most = np.sort(np.argsort(-np.asarray(counts), kind="stable")[: _MOST_LEVELS - 1])
             table[most] = np.arange(_MOST_LEVELS - 1)
-            key = replace(key, kind="categorical", labels=(*(key.labels[i] for i in most), _OTHERS))
+            key = replace(
+                key,
+                kind="categorical",
+                labels=(*(key.labels[i] for i in most), _OTHERS),
+                amounts=np.full(_MOST_LEVELS, np.nan),
+            )
             parts = [table[part] for part in parts]
         keys.append(key)
         codes.append(np.concatenate(parts))

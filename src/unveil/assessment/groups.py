@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.columns import Pair
@@ -32,9 +31,8 @@ def person_groups(pair: Pair, name: str) -> tuple[NDArray[np.int32], tuple[Note,
     column = pair.column(name)
     if column.kind != "numeric" or column.n_levels <= MOST_LEVELS:
         return column.original, tuple(Note(label) for label in column.labels)
-    infinite = np.flatnonzero(np.isinf(column.levels.cast(pa.float64(), safe=False).to_numpy(zero_copy_only=False)))
-    alone = tuple(sorted({*column.special, *infinite.tolist()}))
-    cut, grouping = grouped(replace(column, special=alone), PARTS)
+    alone = sorted((*column.special, *column.infinite))
+    cut, grouping = grouped(replace(column, special=tuple(alone)), PARTS)
     labels = list(cut.labels)
     inner = [f"{b:.8g}" for b in grouping.breaks[1:-1]]
     if inner:

@@ -89,10 +89,15 @@ class CodedColumn:
             amounts[self.is_special] = np.nan
         return amounts
 
+    @cached_property
+    def is_amount(self) -> NDArray[np.bool_]:
+        """Per level, the gap included, whether it is an amount."""
+        return ~np.isnan(self.amounts)
+
     @property
     def has_amounts(self) -> bool:
         """Whether any level is an amount."""
-        return not np.isnan(self.amounts).all()
+        return bool(self.is_amount.any())
 
     @cached_property
     def infinite(self) -> tuple[int, ...]:

@@ -7,13 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.checks import is_whole_number
-from unveil.columns.column import CodedColumn
+from unveil.columns.column import CodedColumn, numbers_of
 from unveil.errors import CallError, DataError
-from unveil.files.arrays import buffer_view, text_array
+from unveil.files.arrays import text_array
 from unveil.limits import as_written
 
 _FEWEST_QUANTILE_GROUPS = 3
@@ -79,20 +78,19 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
         raise CallError(
             f"column {column.name!r} is {column.kind} and cannot be grouped; leave it out or state its kind"
         )
-    values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
-    special = np.zeros(len(values), dtype=bool)
-    special[list(column.special)] = True
-    infinite = np.flatnonzero(np.isinf(values) & ~special)
-    if infinite.size:
+    if column.infinite:
+        infinite = ", ".join(column.label(code) for code in column.infinite)
         raise DataError(
-            f"column {column.name!r} holds infinite values ({', '.join(column.labels[i] for i in infinite)}); to group "
-            "it, declare them special codes or correct the file"
+            f"column {column.name!r} holds infinite values ({infinite}); to group it, declare them special codes or "
+            "correct the file"
         )
-    if special.all():
-        return column, Grouping("quantile", (), column.labels[: len(values)])
-    breaks, cuts, style = _breaks(values[~special], _counts(column)[: len(values)][~special], n_groups)
-    cut, labels = _cut(column, values, special, cuts)
-    return cut, Grouping(style, tuple(breaks.tolist()), labels, tuple(cuts.tolist()))
+    if not column.has_amounts:
+        return column, Grouping("quantile", (), column.labels[: len(column.levels)])
+    amount = np.flatnonzero(column.is_amount)
+    counts = np.sum(column.counts, axis=0)[amount]
+    breaks, cuts, style = _breaks(column.amounts[amount], counts, n_groups)
+    cut = _cut(column, cuts)
+    return cut, Grouping(style, tuple(breaks.tolist()), tuple(cut.levels.to_pylist()), tuple(cuts.tolist()))
 
 
 def regrouped(column: CodedColumn, cuts: Sequence[float]) -> CodedColumn:
@@ -105,36 +103,23 @@ def regrouped(column: CodedColumn, cuts: Sequence[float]) -> CodedColumn:
     cuts
         Those of a :class:`Grouping`; without any the column is left as it is.
     """
-    if not cuts:
-        return column
-    values = buffer_view(column.levels.cast(pa.float64(), safe=False), np.float64)
-    special = np.zeros(len(values), dtype=bool)
-    special[list(column.special)] = True
-    return _cut(column, values, special, np.array(cuts))[0]
+    return _cut(column, np.array(cuts)) if cuts else column
 
 
-def _cut(
-    column: CodedColumn, values: NDArray[np.float64], special: NDArray[np.bool_], breaks: NDArray[np.float64]
-) -> tuple[CodedColumn, tuple[str, ...]]:
-    group = np.clip(np.searchsorted(breaks, values, side="right") - 1, 0, len(breaks) - 2)
-    group[special] = len(breaks) - 1 + np.arange(special.sum())
+def _cut(column: CodedColumn, breaks: NDArray[np.float64]) -> CodedColumn:
+    numbers = numbers_of(column.levels)
+    assert numbers is not None
+    group = np.clip(np.searchsorted(breaks, numbers, side="right") - 1, 0, len(breaks) - 2)
+    group[list(column.special)] = len(breaks) - 1 + np.arange(len(column.special))
     labels = (*_labels(breaks), *(column.label(code) for code in column.special))
     table = np.append(group, len(labels)).astype(np.int32)
-    cut = replace(
+    return replace(
         column,
         kind="ordered",
         levels=text_array(labels),
         special=tuple(range(len(breaks) - 1, len(labels))),
         original=table[column.original],
         releases=tuple(table[codes] for codes in column.releases),
-    )
-    return cut, labels
-
-
-def _counts(column: CodedColumn) -> NDArray[np.intp]:
-    return sum(
-        (np.bincount(codes, minlength=column.n_levels) for codes in column.releases),
-        start=np.bincount(column.original, minlength=column.n_levels),
     )
 
 

@@ -9,11 +9,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 import pyarrow.types as pt
 from numpy.typing import NDArray
 
-from unveil.columns.column import CodedColumn, is_amount
+from unveil.columns.column import CodedColumn
 from unveil.notes import Note
 
 Counts = NDArray[np.intp]
@@ -128,29 +127,15 @@ class Unmatched:
     @cached_property
     def beyond(self) -> Share | None:
         """Of the release's amounts, those beyond the range of the original's; None where there are none to compare."""
-        amounts = _amounts(self.column)
-        if amounts is None:
-            return None
-        d, s = (counts[: len(amounts)] * np.isfinite(amounts) for counts in self._counts)
+        column = self.column
+        amounts = column.amounts
+        d, s = (counts[: column.n_levels] * column.is_amount for counts in self._counts)
         if not d.any() or not s.any():
             return None
         low, high = amounts[d > 0].min(), amounts[d > 0].max()
         n, m = int(d.sum()), int(s.sum())
         # A fresh amount is the smallest or largest of all with this chance.
         return Share(_part(s[(amounts < low) | (amounts > high)], m), 2 / (n + 1), 0.0, m, n)
-
-
-def _amounts(column: CodedColumn) -> NDArray[np.float64] | None:
-    """The levels as numbers, NaN for special codes; None where they are none."""
-    if is_amount(column.levels):
-        amounts = np.array(column.levels.cast(pa.float64(), safe=False))
-    elif pt.is_date(column.levels.type) or pt.is_timestamp(column.levels.type):
-        whole = pa.int32() if pt.is_date32(column.levels.type) else pa.int64()
-        amounts = np.array(column.levels.cast(whole), dtype=np.float64)
-    else:
-        return None
-    amounts[list(column.special)] = np.nan
-    return amounts
 
 
 def _part(counts: Counts, n: int) -> float:
@@ -175,7 +160,7 @@ def shares_of(column: CodedColumn, n_releases: int) -> dict[str, Any]:
 
 def apart_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = False) -> list[Note]:
     """The releases that have no value of a column in common with the original; see :func:`notes_of`."""
-    if by_amount and _amounts(column) is not None:
+    if by_amount and column.has_amounts:
         return []
     original, *releases = labels
     each = [(Unmatched(column, number), label) for number, label in enumerate(releases)]
@@ -198,7 +183,7 @@ def notes_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = Fa
     found = []
     for number, label in enumerate(releases):
         one = Unmatched(column, number)
-        if by_amount and _amounts(column) is not None:
+        if by_amount and column.has_amounts:
             found += _beyond(one, original, label)
         elif one.nothing_in_common:
             found.append(_nothing(one, original, label))

@@ -11,36 +11,13 @@ from dataclasses import dataclass
 from typing import Literal, overload
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.types as pt
 from numpy.typing import NDArray
 
-from unveil.columns.column import CodedColumn, is_amount
+from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
-from unveil.files.arrays import buffer_view
 from unveil.trees import Column
 
 Floats = NDArray[np.float64]
-_SECONDS_PER_DAY = 86_400.0
-
-
-def amounts(levels: pa.Array) -> Floats | None:
-    """The levels as numbers: amounts as they are, dates and times in days, None for anything else.
-
-    Examples
-    --------
-    >>> import datetime
-    >>> amounts(pa.array([datetime.date(1970, 1, 3)])), amounts(pa.array(["a"])) is None
-    (array([2.]), True)
-    """
-    if is_amount(levels):
-        return buffer_view(levels.cast(pa.float64(), safe=False), np.float64).copy()
-    if pt.is_date(levels.type):
-        return buffer_view(levels.cast(pa.int32()), np.int32).astype(np.float64)
-    if pt.is_timestamp(levels.type):
-        microseconds = levels.cast(pa.timestamp("us"), safe=False).cast(pa.int64())
-        return buffer_view(microseconds, np.int64).astype(np.float64) / 1e6 / _SECONDS_PER_DAY
-    return None
 
 
 class _Labels(Sequence[str]):
@@ -72,8 +49,8 @@ class Key:
         How models may use it.
     labels
         A text per level; the gap, if there is one, is the last.
-    values : (n_levels,) float64, optional
-        Numeric: the amounts; NaN where a level is a gap, a special code or infinite.
+    amounts : (n_levels,) float64
+        The amount that each level is; NaN where it is none.
     place : (n_levels,) intp, optional
         Where a level stands when levels are listed; by default in the order of their codes.
     """
@@ -81,7 +58,7 @@ class Key:
     name: str
     kind: Literal["numeric", "ordered", "categorical"]
     labels: Sequence[str]
-    values: Floats | None = None
+    amounts: Floats
     place: NDArray[np.intp] | None = None
 
     @property
@@ -90,13 +67,13 @@ class Key:
         return len(self.labels)
 
     @property
-    def has_amounts(self) -> NDArray[np.bool_]:
+    def is_amount(self) -> NDArray[np.bool_]:
         """Per level, whether it is an amount."""
-        return np.zeros(self.n_levels, dtype=bool) if self.values is None else ~np.isnan(self.values)
+        return ~np.isnan(self.amounts)
 
     def codes_of_labels(self) -> dict[str, int]:
         """Codes of the levels that are not amounts by their labels, in the order in which they are listed."""
-        return {self.labels[code]: code for code in self.listed(np.flatnonzero(~self.has_amounts))}
+        return {self.labels[code]: code for code in self.listed(np.flatnonzero(~self.is_amount))}
 
     def listed(self, codes: NDArray[np.integer]) -> list[int]:
         """Codes in the order in which their levels are listed."""
@@ -104,27 +81,15 @@ class Key:
 
     def recoded(self, order: NDArray[np.intp]) -> Key:
         """The same variable with its levels in another order."""
-        values = None if self.values is None else self.values[order]
-        return Key(self.name, self.kind, tuple(self.labels[i] for i in order), values, order)
+        return Key(self.name, self.kind, tuple(self.labels[i] for i in order), self.amounts[order], order)
 
 
 def key_of(column: CodedColumn) -> Key:
     """A coded column as a key."""
-    values = None
-    if column.kind in ("numeric", "date", "datetime"):
-        values = amounts(column.levels)
-    if values is not None:
-        values = np.append(values, [np.nan] * column.has_gap)
-        values[list(column.special)] = np.nan
-        values[~np.isfinite(values)] = np.nan
-        if np.isnan(values).all():
-            values = None
-    kind: Literal["numeric", "ordered", "categorical"] = "categorical"
-    if values is not None:
-        kind = "numeric"
-    elif column.kind == "ordered" and not column.has_gap:
-        kind = "ordered"
-    return Key(column.name, kind, _Labels(column) if kind == "numeric" else column.labels, values)
+    if column.has_amounts:
+        return Key(column.name, "numeric", _Labels(column), column.amounts)
+    ordered = column.kind == "ordered" and not column.has_gap
+    return Key(column.name, "ordered" if ordered else "categorical", column.labels, column.amounts)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,12 +138,11 @@ class KeyTable:
         """The keys for trees: numeric keys that are not always an amount are split in two."""
         result = []
         for key, codes in zip(self.keys, self.codes, strict=True):
-            if key.values is None:
-                result.append(Column(codes, "ordered" if key.kind == "ordered" else "categorical", key.n_levels,
-                                     name=key.name))  # fmt: skip
+            if key.kind != "numeric":
+                result.append(Column(codes, key.kind, key.n_levels, name=key.name))
                 continue
-            present = key.has_amounts
-            values, position = np.unique(key.values[present], return_inverse=True)
+            present = key.is_amount
+            values, position = np.unique(key.amounts[present], return_inverse=True)
             # records without an amount stand at the lowest value; the column that follows tells them apart
             table = np.zeros(key.n_levels, dtype=np.int32)
             table[present] = position.ravel()
@@ -195,10 +159,7 @@ class KeyTable:
         """The keys as numbers (p, n): amounts, level codes, and infinity and above where there is no amount."""
         result = np.empty(self.codes.shape)
         for row, key, codes in zip(result, self.keys, self.codes, strict=True):
-            if key.values is None:
-                row[:] = codes
-                continue
-            row[:] = np.where(key.has_amounts, key.values, np.inf)[codes]
+            row[:] = np.where(key.is_amount, key.amounts, np.inf)[codes] if key.kind == "numeric" else codes
         return result
 
 
@@ -241,12 +202,12 @@ class Design:
         references: list[str | None] = []
         for key, codes in zip(table.keys, table.codes, strict=True):
             counts = np.bincount(codes, minlength=key.n_levels)
-            amount = key.has_amounts
+            amount = key.is_amount
             levels = np.flatnonzero((counts > 0) & ~amount)
             columns = []
             left_out: int | None = None
-            if key.values is not None and counts[amount].sum() > 0:
-                weights, values = counts[amount], key.values[amount]
+            if counts[amount].sum() > 0:
+                weights, values = counts[amount], key.amounts[amount]
                 centre = np.average(values, weights=weights)
                 scale = np.sqrt(np.average((values - centre) ** 2, weights=weights)) or 1.0
                 column = np.zeros(key.n_levels)

@@ -134,7 +134,8 @@ def grow_forest(
     Examples
     --------
     >>> from unveil.models.features import Key, KeyTable
-    >>> table = KeyTable((Key("sex", "categorical", ("f", "m")),), np.repeat(np.int32([[0, 1]]), 20, axis=1))
+    >>> sex = Key("sex", "categorical", ("f", "m"), np.full(2, np.nan))
+    >>> table = KeyTable((sex,), np.repeat(np.int32([[0, 1]]), 20, axis=1))
     >>> forest = grow_forest(table, np.repeat([0, 1], 20), 2, n_trees=10, seed=np.random.SeedSequence(1))
     >>> forest.predict(table)[[0, -1]].round(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]
