@@ -20,9 +20,9 @@ import pyarrow.csv
 
 import unveil
 from unveil._posterior import posterior
-from unveil._posterior.likelihood import CartLikelihood, fit_fixed_trees, links_concerned
+from unveil._posterior.likelihood import CartLikelihood, fit_fixed_trees, trees_concerned
 from unveil._posterior.possible_values import make_worlds
-from unveil._posterior.tree_sequence import build_chain
+from unveil._posterior.tree_sequence import build_sequence
 from unveil.errors import UnveilWarning
 from unveil.simulate import demo_population, latner_population
 from unveil.synthesis import CartSynthesizer
@@ -61,13 +61,13 @@ def made(original: Any, **settings: Any) -> tuple[unveil.Pair, CartSynthesizer]:
 
 def sixteen_worlds(original: pa.Table) -> None:
     pair, synthesizer = made(original)
-    chain = build_chain(pair, synthesizer, {}, [])
-    worlds = make_worlds(chain, VARIABLES, {})
+    sequence = build_sequence(pair, synthesizer, {}, [])
+    worlds = make_worlds(sequence, VARIABLES, {})
     last = np.array([original.num_rows - 1])
 
     def work() -> Any:
-        trees = fit_fixed_trees(chain, links_concerned(chain, VARIABLES), [0])
-        return CartLikelihood(chain, worlds, trees, [0], exact=True).steps(last, 0, 16)
+        trees = fit_fixed_trees(sequence, trees_concerned(sequence, VARIABLES), [0])
+        return CartLikelihood(sequence, worlds, trees, [0], exact=True).terms(last, 0, 16)
 
     def ask(structure: Any) -> Any:
         return posterior(pair, synthesizer, target=VARIABLES, records=last, structure=structure)

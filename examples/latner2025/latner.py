@@ -97,7 +97,7 @@ def tables(original: pa.Table, releases: Sequence[pa.Table]) -> str:
         found.append(risk_of(original, release, synthesizer))
         rows.append([f"S{k + 1}", f"{identity.repU:.2f}", f"{attribute.DiSCO:.2f}", int(counts(release)[15]),
                      f"{found[-1].mean_posterior:.4f}"])  # fmt: skip
-    figures.posteriors(CELLS, [risk.weighed().probabilities[0] for risk in found], HERE / "posterior.svg")
+    figures.posteriors(CELLS, [risk.posteriors().probabilities[0] for risk in found], HERE / "posterior.svg")
     mean = np.mean([[float(row[1]), float(row[2])] for row in rows], axis=0)
     rows.append(["mean", f"{mean[0]:.2f}", f"{mean[1]:.2f}", "", ""])
     second = markdown(["release", "repU", "DiSCO (var4)", "records 1111", "posterior of 1111"], rows)

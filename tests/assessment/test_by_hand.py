@@ -402,7 +402,7 @@ def test_files_are_compared_with_files_made_alike(monkeypatch: pytest.MonkeyPatc
 
     def asked(pair: Any, synthesizer: Any, *, target: str, **_: Any) -> Any:
         members = SimpleNamespace(members=np.arange(40))
-        return SimpleNamespace(walked=target == "ill", advice=lambda **_: advised, weighed=lambda: members)
+        return SimpleNamespace(walked=target == "ill", advice=lambda **_: advised, posteriors=lambda: members)
 
     monkeypatch.setattr("unveil._posterior.posterior", asked)
     scenario = SimpleNamespace(measures=("posterior",), targets=("ill", "pay"), seed=1)

@@ -41,23 +41,23 @@ def likelihood(columns, specs, settings, released):
     return impossible, log
 
 
-def chain_likelihood(chain, record, levels, release=0):
+def chain_likelihood(sequence, record, levels, release=0):
     """The same for a chain of the package with one record given other levels: ``{variable: level}``."""
-    columns = dict(chain.columns)
-    fitted = {link.position: link.fitted for link in chain.links}
+    columns = dict(sequence.columns)
+    fitted = {definition.position: definition.fitted for definition in sequence.trees}
     for name, level in levels.items():
-        whole = chain.original[name].copy()
+        whole = sequence.original[name].copy()
         whole[record] = level
-        for position, codes in chain.part_codes(name, whole).items():
-            like = chain.columns[position]
+        for position, codes in sequence.part_codes(name, whole).items():
+            like = sequence.columns[position]
             columns[position] = Column(codes, like.kind, like.n_levels, like.values)
-            fitted[position] = chain.observed(position, name, whole)
+            fitted[position] = sequence.observed(position, name, whole)
     specs = [
-        (link.position, link.predictors, np.flatnonzero(fitted[link.position]).tolist(),
-         np.flatnonzero(link.released[release]).tolist())
-        for link in chain.links
-        if fitted[link.position].any()
+        (definition.position, definition.predictors, np.flatnonzero(fitted[definition.position]).tolist(),
+         np.flatnonzero(definition.released[release]).tolist())
+        for definition in sequence.trees
+        if fitted[definition.position].any()
     ]  # fmt: skip
-    impossible, log = likelihood(columns, specs, chain.links[0].settings, chain.z[release])
-    nothing = [link for link in chain.links if not fitted[link.position].any()]
-    return impossible + sum(int(link.released[release].sum()) for link in nothing), log
+    impossible, log = likelihood(columns, specs, sequence.trees[0].settings, sequence.z[release])
+    nothing = [definition for definition in sequence.trees if not fitted[definition.position].any()]
+    return impossible + sum(int(definition.released[release].sum()) for definition in nothing), log

@@ -22,7 +22,7 @@ from unveil.errors import CallError
 from unveil.synthesis import CartSynthesizer
 
 
-def weighed(posterior: list[float], prior: list[float]) -> Posteriors:
+def posteriors(posterior: list[float], prior: list[float]) -> Posteriors:
     n, zeros = len(posterior), np.zeros(len(posterior), dtype=np.int64)
     return Posteriors(
         members=np.arange(n), truth=zeros, prior=np.array(prior), posterior=np.array(posterior), likeliest=zeros,
@@ -33,7 +33,7 @@ def weighed(posterior: list[float], prior: list[float]) -> Posteriors:
 
 def test_measures_of_records_by_hand() -> None:
     """Posteriors of 1/2, 1, 0.9 and 1/4, all from 1/2: gains of 0, 1, 0.8 and -1/2."""
-    records = weighed([0.5, 1.0, 0.9, 0.25], [0.5] * 4)
+    records = posteriors([0.5, 1.0, 0.9, 0.25], [0.5] * 4)
     assert records.normalised_gain == pytest.approx([0, 1, 0.8, -0.5])
     assert records.gain_bits == pytest.approx([0, 1, np.log2(1.8), -1])
     assert measures(records) == pytest.approx(
@@ -49,11 +49,11 @@ def test_measures_of_records_by_hand() -> None:
             "share_must_fill": 0.25,
         }
     )
-    assert weighed([1.0, 0.5], [1.0, 1.0]).normalised_gain.tolist() == [0, 0]
+    assert posteriors([1.0, 0.5], [1.0, 1.0]).normalised_gain.tolist() == [0, 0]
 
 
 def test_histograms_of_gains_have_steps_of_a_twentieth() -> None:
-    found = summary(weighed([0.5, 1.0, 0.9, 0.49], [0.5] * 4))
+    found = summary(posteriors([0.5, 1.0, 0.9, 0.49], [0.5] * 4))
     gains = found["normalised_gain_histogram"]
     # The least gain is -0.02, and one step below 0 holds it.
     assert gains["edges"] == pytest.approx([i / 20 for i in range(-1, 21)])
@@ -61,8 +61,8 @@ def test_histograms_of_gains_have_steps_of_a_twentieth() -> None:
     assert found["gain_bits_histogram"]["counts"][0] == 2
     assert len(found["gain_bits_histogram"]["counts"]) == 20
     assert list(found["normalised_gain_quantiles"]) == ["0.05", "0.25", "0.5", "0.75", "0.9", "0.95", "0.99"]
-    assert summary(weighed([0.5, 0.5], [0.5] * 2))["normalised_gain_histogram"]["edges"][0] == 0
-    ruled_out = summary(weighed([0.0, 0.5], [0.5] * 2))
+    assert summary(posteriors([0.5, 0.5], [0.5] * 2))["normalised_gain_histogram"]["edges"][0] == 0
+    ruled_out = summary(posteriors([0.0, 0.5], [0.5] * 2))
     assert (ruled_out["n_truth_ruled_out"], ruled_out["expected_gain_bits"]) == (1, None)
 
 
@@ -111,7 +111,7 @@ def pair() -> unveil.Pair:
 
 def test_as_many_releases_as_there_are_can_be_tried(pair: unveil.Pair) -> None:
     records: Any = SimpleNamespace(members=np.arange(5), normalised_gain=np.array([0.4, 0.3, 0.2, 0.0, 1.0]))
-    risk: Any = SimpleNamespace(weighed=lambda: records)
+    risk: Any = SimpleNamespace(posteriors=lambda: records)
     for m in ([3], [0], [1, 3]):
         with pytest.raises(CallError, match=f"m: there are 2 releases, not {m[-1]}"):
             advise(pair, CartSynthesizer(), risk, m=m)
@@ -152,31 +152,31 @@ def test_what_is_known_are_other_columns_of_the_file(pair: unveil.Pair) -> None:
 
 def test_worlds_are_numbered_and_the_truth_is_one_of_them_or_none() -> None:
     """Levels 1 and 2 of a, all three of b: of the records (0, 1), (1, 2), (2, 0) the first is in no world."""
-    chain: Any = SimpleNamespace(
+    sequence: Any = SimpleNamespace(
         n=3, variables={name: SimpleNamespace(n_levels=3) for name in "ab"},
         original={"a": np.array([0, 1, 2]), "b": np.array([1, 2, 0])},
     )  # fmt: skip
-    worlds = make_worlds(chain, ["a", "b"], {"a": np.array([1, 2], dtype=np.int32)})
+    worlds = make_worlds(sequence, ["a", "b"], {"a": np.array([1, 2], dtype=np.int32)})
     assert worlds.truth.tolist() == [-1, 2, 3]
-    alone = make_worlds(chain, ["b"], {"b": np.array([2], dtype=np.int32)})
+    alone = make_worlds(sequence, ["b"], {"b": np.array([2], dtype=np.int32)})
     assert alone.truth.tolist() == [-1, 0, -1]
     too_many: Any = {"a": range(2**31), "b": range(2**31)}
     with pytest.raises(CallError, match="too many combinations of values"):
-        make_worlds(chain, ["a", "b"], too_many)
+        make_worlds(sequence, ["a", "b"], too_many)
 
 
 def test_simulated_files_count_by_their_size() -> None:
     """Two releases of 100 and 50 records are three files of the simulated size of 50."""
     counts = np.array([[[2.0, 1.0], [4.0, 1.0]], [[1.0, 5.0], [1.0, 5.0]]])
-    evidence = SimulatedLikelihood.__new__(SimulatedLikelihood)
-    evidence.__dict__.update(
+    likelihood = SimulatedLikelihood.__new__(SimulatedLikelihood)
+    likelihood.__dict__.update(
         n_worlds=2, seed=1, replicates=2, size=50, releases=(0, 1), errors={}, names=(),
         altered=SimpleNamespace(pair=SimpleNamespace(n_synthetic=(100, 50))),
         _simulate=lambda record: counts, _released=lambda release: {},
         _counts=lambda record, levels: np.array([4.0, 6.0]),
     )  # fmt: skip
-    (step,) = evidence.steps(np.array([0]), 0, 2)
+    (step,) = likelihood.terms(np.array([0]), 0, 2)
     assert step.log[0] == pytest.approx(_log_ratio(counts, np.array([8.0, 12.0]), 3.0))
-    assert evidence.errors[0].shape[1:] == (2,)
+    assert likelihood.errors[0].shape[1:] == (2,)
     with pytest.raises(CallError, match="too many worlds to simulate"):
-        evidence.steps(np.array([0]), 0, 1)
+        likelihood.terms(np.array([0]), 0, 1)

@@ -41,7 +41,7 @@ def compared(seed):
         risk = asked(world)
     except UnveilError as error:
         return f"world {seed}: {error}"
-    found = risk.weighed()
+    found = risk.posteriors()
     truths = world.table.column(world.target).to_pylist()
     if risk.settings_check is not None:
         assert risk.settings_check.verdict == "fits", seed
@@ -223,7 +223,7 @@ def test_a_sampled_target_tells_its_frequency_only(options):
     assert 0.5 <= risk.mean_posterior < 0.51
     release = synthesizer.sample(seed=0)
     for structure in ("fixed", "exact"):
-        for record in risk.weighed().members.tolist():
+        for record in risk.posteriors().members.tolist():
             wanted = sampled_posterior(original, release, "t", record)
             assert risk.distribution(record, structure=structure) == pytest.approx(wanted, abs=1e-9)
 

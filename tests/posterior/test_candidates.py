@@ -32,7 +32,7 @@ def asked(counts=COUNTS, released=RELEASED, value=-1, **options):
     pair = unveil.Pair(table, spread(released))
     options = {"records": [record], "check_settings": False, "structure": "exact"} | options
     risk = posterior(pair, CartSynthesizer(), target="v", **options)
-    return risk, risk.distribution(record), risk.weighed().prior[0]
+    return risk, risk.distribution(record), risk.posteriors().prior[0]
 
 
 def by_hand(counts, released, truth, prior):
@@ -185,7 +185,7 @@ def test_kinds_of_values(kind, prior):
         found = risk.distribution(record)
         assert sum(found.values()) == pytest.approx(1)
         assert found[values[record].as_py()] > 0
-    assert risk.weighed().prior.min() > 0
+    assert risk.posteriors().prior.min() > 0
     assert risk.n_values <= len(candidates) + 3
 
 

@@ -220,7 +220,7 @@ def test_of_another_run(kept):
 
 def same(one, other):
     for name in one.structures:
-        a, b = one.weighed(0, name), other.weighed(0, name)
+        a, b = one.posteriors(0, name), other.posteriors(0, name)
         assert (a.members == b.members).all()
         for figure in ("prior", "posterior", "likeliest", "possible_worlds", "must_fill", "part", "probabilities"):
             assert (getattr(a, figure) == getattr(b, figure)).all(), figure
@@ -241,12 +241,12 @@ def test_a_run_without_a_limit_goes_on_with_one(pair, synthesizer, tmp_path, sma
     path, whole = tmp_path / "run", posterior(pair, synthesizer, target="ill", structure="exact")
     interrupted(pair, synthesizer, path, structure="exact")
     with_it = posterior(pair, synthesizer, target="ill", structure="exact", time_limit=10.0, checkpoint=path)
-    n = with_it.weighed().members.size
+    n = with_it.posteriors().members.size
     assert 1 < n < 90
     order = import_module("unveil._posterior.checked_options")._by_value(np.arange(90), pair)
     drawn = np.random.default_rng([0, 17]).permutation(order)[:n]
-    assert sorted(drawn) == with_it.weighed().members.tolist()
-    assert with_it.weighed().posterior == pytest.approx(whole.weighed().posterior[np.sort(drawn)], abs=0)
+    assert sorted(drawn) == with_it.posteriors().members.tolist()
+    assert with_it.posteriors().posterior == pytest.approx(whole.posteriors().posterior[np.sort(drawn)], abs=0)
     longer = posterior(pair, synthesizer, target="ill", structure="exact", time_limit=1e9, checkpoint=path)
     same(longer, whole)
     assert not path.exists()
@@ -255,13 +255,13 @@ def test_a_run_without_a_limit_goes_on_with_one(pair, synthesizer, tmp_path, sma
 def test_finished_records_are_not_worked_out_again(pair, synthesizer, tmp_path, small_blocks, monkeypatch):
     path = interrupted(pair, synthesizer, tmp_path / "run", structure="exact")
     run, asked = import_module("unveil._posterior.run"), []
-    weigh = run._weigh_apart
+    weigh = run._posteriors_apart
 
-    def counted(evidence, question, members, n_members):
+    def counted(likelihoods, question, members, n_members):
         asked.extend(members.tolist())
-        return weigh(evidence, question, members, n_members)
+        return weigh(likelihoods, question, members, n_members)
 
-    monkeypatch.setattr(run, "_weigh_apart", counted)
+    monkeypatch.setattr(run, "_posteriors_apart", counted)
     posterior(pair, synthesizer, target="ill", structure="exact", checkpoint=path)
     assert asked == list(range(40, 90))
 

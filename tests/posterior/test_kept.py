@@ -39,19 +39,19 @@ def pair(synthesizer):
 def looked(monkeypatch):
     """Counts how often files are brought into codes."""
     plausible, seen = import_module("unveil._posterior.plausible"), []
-    build = plausible.build_chain
+    build = plausible.build_sequence
 
     def counted(*arguments):
         seen.append(arguments)
         return build(*arguments)
 
-    monkeypatch.setattr(plausible, "build_chain", counted)
+    monkeypatch.setattr(plausible, "build_sequence", counted)
     return seen
 
 
 def probabilities(pair, synthesizer, target="score", **options):
     risk = posterior(pair, synthesizer, target=target, **options)
-    return [risk.weighed(0, name).probabilities.tolist() for name in risk.structures]
+    return [risk.posteriors(0, name).probabilities.tolist() for name in risk.structures]
 
 
 def test_second_question_has_the_answer_of_a_first(pair, synthesizer, looked):

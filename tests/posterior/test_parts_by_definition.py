@@ -14,16 +14,22 @@ from hypothesis import strategies as st
 from scipy.stats import gamma
 
 import unveil
-from unveil._posterior import posterior_of_records as weighing
+from unveil._posterior import posterior_of_records
 from unveil._posterior.closed_form import HistogramLikelihood
 from unveil._posterior.likelihood import LikelihoodTerm, fit_fixed_trees
-from unveil._posterior.posterior_of_records import RecordQuestion, _add_by_value, _telling_part, block_size, weigh
+from unveil._posterior.posterior_of_records import (
+    RecordQuestion,
+    _add_by_value,
+    _telling_part,
+    block_size,
+    posteriors_of,
+)
 from unveil._posterior.refit import quietly
 from unveil._posterior.result import _text
 from unveil._posterior.settings_check import WEIGHTS, _finer, _log10_tail, _log_ratio
 from unveil._posterior.simulated import _log_ratio as simulated_log_ratio
 from unveil._posterior.tree_methods import _alike, _matched
-from unveil._posterior.tree_sequence import build_chain
+from unveil._posterior.tree_sequence import build_sequence
 from unveil.synthesis import CartSynthesizer
 
 
@@ -87,9 +93,9 @@ def test_finer_trees_explain_better_by_their_shares():
     """One leaf gives u two thirds and v one; half as large leaves give the value that is there all."""
     original = pa.table({"x": ["a"] * 20 + ["b"] * 20 + ["c"] * 20, "y": ["u"] * 20 + ["v"] * 20 + ["u"] * 20})
     release = pa.table({"x": ["a", "c", "a", "a", "b", "b"], "y": ["u"] * 4 + ["v"] * 2})
-    chain = build_chain(unveil.Pair(original, release), quietly(CartSynthesizer(minbucket=35), original), {}, [])
-    trees = [tree for tree in fit_fixed_trees(chain, chain.links, [0]) if tree.link.variable == "y"]
-    finer = fit_fixed_trees(chain, [_finer(tree.link) for tree in trees], [0])
+    sequence = build_sequence(unveil.Pair(original, release), quietly(CartSynthesizer(minbucket=35), original), {}, [])
+    trees = [tree for tree in fit_fixed_trees(sequence, sequence.trees, [0]) if tree.definition.variable == "y"]
+    finer = fit_fixed_trees(sequence, [_finer(tree.definition) for tree in trees], [0])
     assert _log_ratio(trees, trees) == pytest.approx(0, abs=1e-12)
     # Per record (1 - w) ratio + w, with a ratio of 3/2 four times and of 3 twice, averaged over the weights.
     wanted = math.log(np.mean([((1 - w) * 1.5 + w) ** 4 * ((1 - w) * 3 + w) ** 2 for w in WEIGHTS]))
@@ -127,11 +133,11 @@ def test_simulated_counts_are_poisson_against_those_of_the_other_worlds():
 )
 def test_noised_counts_are_integrated_over_the_laplace_density(count, released, scale):
     """``E[h^S exp(-s h)]`` of ``h = max(0, count + e)``, summed over a fine grid; all below 0 stands at 0."""
-    evidence = HistogramLikelihood.__new__(HistogramLikelihood)
-    evidence.s, evidence.scale = np.array([0.6, 1.0, 1.7]), scale
+    likelihood = HistogramLikelihood.__new__(HistogramLikelihood)
+    likelihood.s, likelihood.scale = np.array([0.6, 1.0, 1.7]), scale
     step = 0.002
     h = np.arange(step / 2, 2000, step)
-    for s, found in zip(evidence.s, evidence._integrate(count, released), strict=True):
+    for s, found in zip(likelihood.s, likelihood._integrate(count, released), strict=True):
         log = released * np.log(h) - s * h - np.abs(h - count) / scale - math.log(2 * scale) + math.log(step)
         with np.errstate(under="ignore"):
             total = log.max() + math.log(np.exp(log - log.max()).sum())
@@ -148,8 +154,8 @@ def test_the_part_that_tells_most_is_where_the_truth_rises_most():
     # First record: the second part tells most; second: the first, as the second speaks against; third: none does.
     first = np.vstack([rises[0], much[1], falls[2]])
     second = np.vstack([much[0], falls[1], np.zeros(2)])
-    steps = [LikelihoodTerm("a", nothing, first), LikelihoodTerm("b", nothing, second)]
-    assert _telling_part(steps, log_prior, truth, -np.inf).tolist() == [1, 0, -1]
+    terms = [LikelihoodTerm("a", nothing, first), LikelihoodTerm("b", nothing, second)]
+    assert _telling_part(terms, log_prior, truth, -np.inf).tolist() == [1, 0, -1]
     # A value that the release rules out, once, counts for nothing or for what an intruder allows for errors.
     out = nothing.copy()
     out[:, 1] = 1
@@ -166,12 +172,12 @@ def test_values_in_words():
 @pytest.mark.parametrize("cells", [2**20, 4, 2], ids=["all worlds at once", "two worlds", "one world"])
 def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
     """Worlds 0 and 1 are the first value, world 2 is the second; by prior 1/2, 1/4 and 1/4."""
-    monkeypatch.setattr(weighing, "CELLS", cells)
+    monkeypatch.setattr(posterior_of_records, "CELLS", cells)
     likelihood = np.log(np.array([[0.4, 0.2, 0.1], [0.4, 0.2, 0.1], [0.4, 0.2, 0.1]]))
     impossible = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 1]])
 
     class Told:
-        def steps(self, members, start, stop, log_wrong):
+        def terms(self, members, start, stop, log_wrong):
             return [LikelihoodTerm("a", impossible[members, start:stop], likelihood[members, start:stop])]
 
         def must_fill(self, members):
@@ -186,7 +192,7 @@ def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
         )  # fmt: skip
 
     members = np.array([0, 1])
-    found = weigh(Told(), question(-np.inf), members, keep=True)
+    found = posteriors_of(Told(), question(-np.inf), members, keep=True)
     # 0.2, 0.05 and 0.025 of 0.275; where world 1 is ruled out 0.2 and 0.025 of 0.225.
     assert found.posterior == pytest.approx([10 / 11, 1 / 9])
     assert found.prior == pytest.approx([0.75, 0.25])
@@ -197,10 +203,10 @@ def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
     assert found.must_fill.tolist() == [False, True]
     # Which part tells is known where all worlds are looked at together; of the second record none speaks for the truth.
     assert found.part.tolist() == ([0, -1] if cells == 2**20 else [-1, -1])
-    assert weigh(Told(), question(-np.inf), members, keep=False).probabilities is None
+    assert posteriors_of(Told(), question(-np.inf), members, keep=False).probabilities is None
     # Where nothing is possible nothing is learnt; who allows for errors weighs the worlds all the same.
     alone = np.array([2])
-    nothing = weigh(Told(), question(-np.inf), alone, keep=True)
+    nothing = posteriors_of(Told(), question(-np.inf), alone, keep=True)
     assert (nothing.posterior[0], nothing.possible_worlds[0]) == (pytest.approx(0.75), 0)
-    errors = weigh(Told(), question(math.log(0.01)), members, keep=True)
+    errors = posteriors_of(Told(), question(math.log(0.01)), members, keep=True)
     assert errors.posterior == pytest.approx([10 / 11, 0.025 / (0.2 + 0.0005 + 0.025)])

@@ -61,7 +61,7 @@ def test_the_result(made):
     assert risk.values == ["no", "yes"]
     assert risk.labels == ("3 releases pooled",)
     figures = risk.releases[0]["exact"]
-    found = risk.weighed()
+    found = risk.posteriors()
     assert figures["mean_posterior"] == pytest.approx(found.posterior.mean())
     assert found.gain_bits == pytest.approx(np.log2(found.posterior / 0.5))
     assert found.normalised_gain == pytest.approx((found.posterior - 0.5) / 0.5)
@@ -85,7 +85,7 @@ def test_cross_table(made):
     table = risk.cross(disco)
     assert table.name == "DiSCO"
     assert table.both + table.only_posterior + table.only_flag + table.neither == 120
-    at_risk = risk.weighed().normalised_gain > 0.3
+    at_risk = risk.posteriors().normalised_gain > 0.3
     assert table.both + table.only_posterior == at_risk.sum()
     assert risk.cross(at_risk).missed == 0
     assert "missed" in str(table)
@@ -101,14 +101,14 @@ def test_candidates_name_the_values_in_question(made):
         found = {value: p for value, p in some.distribution(record).items() if p > 0}
         assert set(found) <= {30, 41, 99, age[record]}
     prior = {30, 41, 99, age[0]}
-    assert some.weighed().prior[0] == pytest.approx(1 / len(prior))
+    assert some.posteriors().prior[0] == pytest.approx(1 / len(prior))
 
 
 def test_one_candidate_and_unseen_candidate(made):
     pair, synthesizer = made
     sex = pair.original.column("sex").to_pylist()
     one = posterior(pair, synthesizer, target="sex", candidates=[sex[0]], records=[0])
-    assert (one.weighed().posterior[0], one.weighed().normalised_gain[0]) == (1, 0)
+    assert (one.posteriors().posterior[0], one.posteriors().normalised_gain[0]) == (1, 0)
     unseen = posterior(pair, synthesizer, target="ill", candidates=["perhaps", "no", "yes"], records=[0])
     assert unseen.n_values == 3
     with pytest.raises(CallError, match="do not fit its values"):
@@ -120,10 +120,10 @@ def test_intervals(made):
     plain = posterior(pair, synthesizer, target="age", records=[0, 4])
     risk = posterior(pair, synthesizer, target="age", candidates=[(0, 39), (40, 120)], records=[0, 4])
     assert risk.values == ["0 to 39", "40 to 120"]
-    assert risk.weighed().prior == pytest.approx([0.5, 0.5])
+    assert risk.posteriors().prior == pytest.approx([0.5, 0.5])
     ages = np.array(plain.values)
     for a, record in enumerate((0, 4)):
-        mass = plain.weighed().probabilities[a]
+        mass = plain.posteriors().probabilities[a]
         young, old = mass[ages < 40].sum() / (ages < 40).sum(), mass[ages >= 40].sum() / (ages >= 40).sum()
         assert risk.distribution(record)["0 to 39"] == pytest.approx(young / (young + old))
     with pytest.raises(CallError, match="overlap"):
@@ -134,17 +134,17 @@ def test_intervals(made):
 
 def test_priors(made):
     pair, synthesizer = made
-    likelihood = posterior(pair, synthesizer, target="ill").weighed().probabilities
+    likelihood = posterior(pair, synthesizer, target="ill").posteriors().probabilities
     ill = np.array(pair.original.column("ill").to_pylist()) == "yes"
     for prior in ("marginal", "conditional", [0.9, 0.1], Prior([0.9, 0.1], given=["sex", "age", "income"])):
-        weighed = posterior(pair, synthesizer, target="ill", prior=prior).weighed()
+        posteriors = posterior(pair, synthesizer, target="ill", prior=prior).posteriors()
         truth = ill.astype(int)
-        odds = weighed.prior / (1 - weighed.prior)
+        odds = posteriors.prior / (1 - posteriors.prior)
         share = likelihood[np.arange(120), truth]
         with np.errstate(divide="ignore"):
             wanted = odds * share / (1 - share)
-            assert weighed.posterior == pytest.approx(np.where(share == 1, 1, 1 / (1 + 1 / wanted)))
-    marginal = posterior(pair, synthesizer, target="ill", prior="marginal", records=[0]).weighed().prior[0]
+            assert posteriors.posterior == pytest.approx(np.where(share == 1, 1, 1 / (1 + 1 / wanted)))
+    marginal = posterior(pair, synthesizer, target="ill", prior="marginal", records=[0]).posteriors().prior[0]
     same = (ill == ill[0]).sum()
     assert marginal == pytest.approx((same - 1 + 0.5) / 120)
 
@@ -212,16 +212,16 @@ def test_wrong_records_of_the_intruder(made, structure):
     assert wrong.n_records == 120
     assert wrong.mean_posterior < right.mean_posterior
     again = posterior(pair, synthesizer, target="ill", structure=structure, intruder_errors=20)
-    assert (again.weighed().posterior == wrong.weighed().posterior).all()
+    assert (again.posteriors().posterior == wrong.posteriors().posterior).all()
     assert "20 of the intruder's other records are wrong" in str(wrong)
 
 
 def test_checkpoint(made, tmp_path, monkeypatch):
     pair, synthesizer = made
     whole = posterior(pair, synthesizer, target="ill")
-    weigh = import_module("unveil._posterior.posterior_of_records")
+    blocks = import_module("unveil._posterior.posterior_of_records")
     keeper = import_module("unveil._posterior.checkpoint")
-    monkeypatch.setattr(weigh, "FEW_RECORDS", 50)
+    monkeypatch.setattr(blocks, "FEW_RECORDS", 50)
     monkeypatch.setattr(keeper, "SECONDS", 0.0)
     path = tmp_path / "run.npz"
 
@@ -240,8 +240,8 @@ def test_checkpoint(made, tmp_path, monkeypatch):
     resumed = posterior(pair, synthesizer, target="ill", checkpoint=path)
     assert not path.exists()
     for structure in ("fixed", "exact"):
-        assert (resumed.weighed(0, structure).posterior == whole.weighed(0, structure).posterior).all()
-        assert (resumed.weighed(0, structure).probabilities == whole.weighed(0, structure).probabilities).all()
+        assert (resumed.posteriors(0, structure).posterior == whole.posteriors(0, structure).posterior).all()
+        assert (resumed.posteriors(0, structure).probabilities == whole.posteriors(0, structure).probabilities).all()
 
 
 def test_closed_form_equals_refits():
@@ -261,8 +261,8 @@ def test_closed_form_equals_refits():
 
         refitted = posterior(pair, Plain(), target=VARIABLES, records=[0, 59])
         assert refitted.likelihood == "the synthesizer fitted to every world"
-        assert closed.weighed().probabilities == pytest.approx(refitted.weighed().probabilities, abs=1e-9)
-        assert (closed.weighed().possible_worlds == refitted.weighed().possible_worlds).all()
+        assert closed.posteriors().probabilities == pytest.approx(refitted.posteriors().probabilities, abs=1e-9)
+        assert (closed.posteriors().possible_worlds == refitted.posteriors().possible_worlds).all()
 
 
 def test_noised_histogram_without_noise_to_speak_of():
@@ -273,7 +273,7 @@ def test_noised_histogram_without_noise_to_speak_of():
     noised = posterior(
         pair, CatallSynthesizer(prior=1.0, epsilon=2000.0, schema=public), target=VARIABLES, records=[39]
     )
-    assert noised.weighed().probabilities == pytest.approx(exact.weighed().probabilities, abs=5e-3)
+    assert noised.posteriors().probabilities == pytest.approx(exact.posteriors().probabilities, abs=5e-3)
 
 
 def test_own_delta_is_preferred():
@@ -387,10 +387,10 @@ def test_hard_data(structure):
     synthesizer = quietly(CartSynthesizer(minbucket=1), ten)
     pair = unveil.Pair(ten, synthesizer.sample(seed=1))
     for target in ("a", "b", "c"):
-        weighed = posterior(pair, synthesizer, target=target, structure=structure).weighed()
-        assert np.isfinite(weighed.posterior).all()
-        assert (weighed.posterior >= 0).all()
-        assert (weighed.posterior <= 1).all()
+        posteriors = posterior(pair, synthesizer, target=target, structure=structure).posteriors()
+        assert np.isfinite(posteriors.posterior).all()
+        assert (posteriors.posterior >= 0).all()
+        assert (posteriors.posterior <= 1).all()
 
 
 def test_many_levels():
@@ -412,4 +412,4 @@ def test_deep_tree():
     synthesizer = quietly(CartSynthesizer(minbucket=1, max_depth=400, cp=0.0), table)
     pair = unveil.Pair(table, synthesizer.sample(seed=1))
     risk = posterior(pair, synthesizer, target="x", records=[0, 300, 599], candidates=[0, 10, 599])
-    assert np.isfinite(risk.weighed().posterior).all()
+    assert np.isfinite(risk.posteriors().posterior).all()

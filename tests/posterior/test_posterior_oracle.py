@@ -11,10 +11,10 @@ import pytest
 import unveil
 from posterior.plain_risk import chain_likelihood
 from unveil._posterior import posterior
-from unveil._posterior.likelihood import CartLikelihood, fit_fixed_trees, links_concerned
+from unveil._posterior.likelihood import CartLikelihood, fit_fixed_trees, trees_concerned
 from unveil._posterior.possible_values import make_worlds
 from unveil._posterior.refit import quietly
-from unveil._posterior.tree_sequence import build_chain
+from unveil._posterior.tree_sequence import build_sequence
 from unveil.errors import UnveilWarning
 from unveil.synthesis import CartSynthesizer
 
@@ -52,29 +52,29 @@ SETTINGS = [
 ]
 
 
-def steps_total(evidence, members, size):
-    steps = evidence.steps(members, 0, size, log_wrong=-1.0)
-    return sum(step.impossible for step in steps), sum(step.log for step in steps)
+def terms_total(likelihood, members, size):
+    terms = likelihood.terms(members, 0, size, log_wrong=-1.0)
+    return sum(step.impossible for step in terms), sum(step.log for step in terms)
 
 
 @pytest.mark.parametrize("settings", SETTINGS)
 @pytest.mark.parametrize("target", ["sex", "age", "income", "job", "ill"])
 def test_likelihoods_equal_slow_counts(settings, target):
     _, synthesizer, pair = made(len(target), **settings)
-    chain = build_chain(pair, synthesizer, {}, [])
-    worlds = make_worlds(chain, [target], {})
-    members = np.random.default_rng(1).permutation(chain.n)[:3]
-    trees = fit_fixed_trees(chain, links_concerned(chain, [target]), [0])
-    evidence = CartLikelihood(chain, worlds, trees, [0], exact=True)
-    steps = evidence.steps(members, 0, worlds.size)
-    impossible = sum(step.impossible for step in steps)
-    log = sum(step.log for step in steps)
+    sequence = build_sequence(pair, synthesizer, {}, [])
+    worlds = make_worlds(sequence, [target], {})
+    members = np.random.default_rng(1).permutation(sequence.n)[:3]
+    trees = fit_fixed_trees(sequence, trees_concerned(sequence, [target]), [0])
+    likelihood = CartLikelihood(sequence, worlds, trees, [0], exact=True)
+    terms = likelihood.terms(members, 0, worlds.size)
+    impossible = sum(step.impossible for step in terms)
+    log = sum(step.log for step in terms)
     for a, record in enumerate(members):
-        true = chain_likelihood(chain, record, {})
+        true = chain_likelihood(sequence, record, {})
         assert true[0] == 0
         base = log[a, worlds.truth[record]]
         for w, level in enumerate(worlds.levels()[target]):
-            wanted = chain_likelihood(chain, record, {target: level})
+            wanted = chain_likelihood(sequence, record, {target: level})
             if impossible[a, w]:
                 assert wanted[0] >= impossible[a, w]
             else:
@@ -82,32 +82,37 @@ def test_likelihoods_equal_slow_counts(settings, target):
                 assert log[a, w] - base == pytest.approx(wanted[1] - true[1], abs=1e-8)
 
 
-def fixed_count(chain, record, levels):
+def fixed_count(sequence, record, levels):
     """Impossible values and log-likelihood with the trees held, by moving the record between cells."""
     from unveil.trees import grow
 
     impossible, log = 0, 0.0
-    for link in chain.links:
-        s = link.settings
-        predictors = [chain.columns[p] for p in link.predictors]
-        if not link.fitted.any():
+    for definition in sequence.trees:
+        s = definition.settings
+        predictors = [sequence.columns[p] for p in definition.predictors]
+        if not definition.fitted.any():
             continue
-        tree = grow(chain.columns[link.position], predictors, rows=np.flatnonzero(link.fitted), minbucket=s.minbucket,
-                    minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp, collapse=s.collapse)  # fmt: skip
-        codes = {p: chain.columns[p].codes.copy() for p in (*link.predictors, link.position)}
-        fitted = link.fitted.copy()
+        response, rows = sequence.columns[definition.position], np.flatnonzero(definition.fitted)
+        tree = grow(response, predictors, rows=rows, minbucket=s.minbucket, minsplit=s.minsplit, max_depth=s.max_depth,
+                    cp=s.cp, collapse=s.collapse)  # fmt: skip
+        codes = {p: sequence.columns[p].codes.copy() for p in (*definition.predictors, definition.position)}
+        fitted = definition.fitted.copy()
         for name, level in levels.items():
-            for position, code in chain.part_codes(name, np.array([level])).items():
+            for position, code in sequence.part_codes(name, np.array([level])).items():
                 if position in codes:
                     codes[position][record] = code[0]
-            if name == link.variable:
-                fitted[record] = chain.observed(link.position, name, np.array([level]))[0]
-        leaf = tree.apply([codes[p] for p in link.predictors]) if predictors else np.zeros(chain.n, int)
-        rows = np.flatnonzero(link.released[0])
-        z_leaf = tree.apply([chain.z[0][p][rows] for p in link.predictors]) if predictors else np.zeros(rows.size, int)
-        for own, code in zip(z_leaf, chain.z[0][link.position][rows], strict=True):
+            if name == definition.variable:
+                fitted[record] = sequence.observed(definition.position, name, np.array([level]))[0]
+        leaf = tree.apply([codes[p] for p in definition.predictors]) if predictors else np.zeros(sequence.n, int)
+        rows = np.flatnonzero(definition.released[0])
+        z_leaf = (
+            tree.apply([sequence.z[0][p][rows] for p in definition.predictors])
+            if predictors
+            else np.zeros(rows.size, int)
+        )
+        for own, code in zip(z_leaf, sequence.z[0][definition.position][rows], strict=True):
             inside = fitted & (leaf == own)
-            count = int((inside & (codes[link.position] == code)).sum())
+            count = int((inside & (codes[definition.position] == code)).sum())
             if count == 0:
                 impossible += 1
             else:
@@ -119,15 +124,15 @@ def fixed_count(chain, record, levels):
 @pytest.mark.parametrize("target", ["sex", "income", "job"])
 def test_fixed_likelihoods_equal_slow_counts(settings, target):
     _, synthesizer, pair = made(20 + len(target), **settings)
-    chain = build_chain(pair, synthesizer, {}, [])
-    worlds = make_worlds(chain, [target], {})
-    members = np.random.default_rng(1).permutation(chain.n)[:4]
-    trees = fit_fixed_trees(chain, links_concerned(chain, [target]), [0])
-    impossible, log = steps_total(CartLikelihood(chain, worlds, trees, [0], exact=False), members, worlds.size)
+    sequence = build_sequence(pair, synthesizer, {}, [])
+    worlds = make_worlds(sequence, [target], {})
+    members = np.random.default_rng(1).permutation(sequence.n)[:4]
+    trees = fit_fixed_trees(sequence, trees_concerned(sequence, [target]), [0])
+    impossible, log = terms_total(CartLikelihood(sequence, worlds, trees, [0], exact=False), members, worlds.size)
     for a, record in enumerate(members):
-        true = fixed_count(chain, record, {})
+        true = fixed_count(sequence, record, {})
         for w, level in enumerate(worlds.levels()[target]):
-            wanted = fixed_count(chain, record, {target: level})
+            wanted = fixed_count(sequence, record, {target: level})
             assert impossible[a, w] == wanted[0]
             if wanted[0] == 0:
                 assert log[a, w] == pytest.approx(wanted[1] - true[1], abs=1e-8)
@@ -138,27 +143,27 @@ def test_several_unknown_variables(structure):
     _, synthesizer, pair = made(5, minbucket=4)
     unknown = ["sex", "job", "ill"]
     risk = posterior(pair, synthesizer, target=unknown, records=[0, 7, 11], structure=structure)
-    chain = build_chain(pair, synthesizer, {}, [])
-    worlds = make_worlds(chain, unknown, {})
+    sequence = build_sequence(pair, synthesizer, {}, [])
+    worlds = make_worlds(sequence, unknown, {})
     assert risk.n_values == worlds.size
     levels = worlds.levels()
     for a, record in enumerate([0, 7, 11]):
         count = chain_likelihood if structure == "exact" else fixed_count
-        found = [count(chain, record, {name: levels[name][w] for name in unknown}) for w in range(worlds.size)]
+        found = [count(sequence, record, {name: levels[name][w] for name in unknown}) for w in range(worlds.size)]
         log = np.array([one[1] if one[0] == 0 else -np.inf for one in found])
         wanted = np.exp(log - log.max())
         wanted /= wanted.sum()
-        assert risk.weighed().probabilities[a] == pytest.approx(wanted, abs=1e-9)
-        assert risk.weighed().possible_worlds[a] == np.isfinite(log).sum()
+        assert risk.posteriors().probabilities[a] == pytest.approx(wanted, abs=1e-9)
+        assert risk.posteriors().possible_worlds[a] == np.isfinite(log).sum()
 
 
 def test_known_keys_sum_over_the_rest():
     _, synthesizer, pair = made(6, minbucket=4)
     risk = posterior(pair, synthesizer, target="ill", known=["sex", "age", "income"], records=[2], structure="exact")
     joint = posterior(pair, synthesizer, target=["job", "ill"], records=[2], structure="exact")
-    table = joint.weighed().probabilities[0].reshape(-1, risk.n_values)
-    assert risk.weighed().probabilities[0] == pytest.approx(table.sum(axis=0))
-    assert risk.weighed().possible_worlds[0] == joint.weighed().possible_worlds[0]
+    table = joint.posteriors().probabilities[0].reshape(-1, risk.n_values)
+    assert risk.posteriors().probabilities[0] == pytest.approx(table.sum(axis=0))
+    assert risk.posteriors().possible_worlds[0] == joint.posteriors().possible_worlds[0]
 
 
 @pytest.mark.parametrize("structure", ["fixed", "exact"])
@@ -169,10 +174,10 @@ def test_releases_pool_by_adding_log_likelihoods(structure):
     each = posterior(unveil.Pair(original, releases), synthesizer, target="job", structure=structure, releases="each")
     assert len(each.releases) == 3
     with np.errstate(divide="ignore"):
-        log = sum(np.log(each.weighed(r).probabilities) for r in range(3))
+        log = sum(np.log(each.posteriors(r).probabilities) for r in range(3))
     product = np.exp(log - log.max(axis=1, keepdims=True))
     product /= product.sum(axis=1, keepdims=True)
-    assert pooled.weighed().probabilities == pytest.approx(product, abs=1e-9)
+    assert pooled.posteriors().probabilities == pytest.approx(product, abs=1e-9)
 
 
 def test_order_of_records_does_not_matter():
@@ -182,7 +187,7 @@ def test_order_of_records_does_not_matter():
     one = posterior(pair, synthesizer, target="income")
     other = posterior(shuffled, CartSynthesizer(special_codes={"income": [-8]}, minbucket=3), target="income")
     for structure in ("fixed", "exact"):
-        assert other.weighed(0, structure).posterior == pytest.approx(one.weighed(0, structure).posterior[order])
+        assert other.posteriors(0, structure).posterior == pytest.approx(one.posteriors(0, structure).posterior[order])
 
 
 def test_a_fit_anew_gives_the_same():
@@ -196,24 +201,24 @@ def test_a_fit_anew_gives_the_same():
     with pytest.warns(UnveilWarning, match="rules"):
         refitted = posterior(pair, slow, target="job", records=members)
     assert refitted.likelihood == "the synthesizer fitted to every world"
-    assert refitted.weighed().probabilities == pytest.approx(fast.weighed().probabilities, abs=1e-9)
+    assert refitted.posteriors().probabilities == pytest.approx(fast.posteriors().probabilities, abs=1e-9)
 
 
 def test_likelihood_equals_that_of_the_synthesizer():
     _, synthesizer, pair = made(10)
-    chain = build_chain(pair, synthesizer, {}, [])
-    trees = fit_fixed_trees(chain, chain.links, [0])
+    sequence = build_sequence(pair, synthesizer, {}, [])
+    trees = fit_fixed_trees(sequence, sequence.trees, [0])
     found = synthesizer.log_prob(pair.releases[0])
     assert sum(tree.log for tree in trees) == pytest.approx(found.total)
-    assert chain_likelihood(chain, 0, {}) == (0, pytest.approx(found.total))
+    assert chain_likelihood(sequence, 0, {}) == (0, pytest.approx(found.total))
 
 
 def test_threads_and_early_stop_change_nothing():
     _, synthesizer, pair = made(11, minbucket=2)
     whole = posterior(pair, synthesizer, target="age", structure="exact")
     single = [posterior(pair, synthesizer, target="age", structure="exact", records=[i]).mean_posterior for i in (0, 9)]
-    assert whole.weighed().posterior[[0, 9]] == pytest.approx(single)
+    assert whole.posteriors().posterior[[0, 9]] == pytest.approx(single)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         again = posterior(pair, synthesizer, target="age", structure="exact")
-    assert (again.weighed().posterior == whole.weighed().posterior).all()
+    assert (again.posteriors().posterior == whole.posteriors().posterior).all()

@@ -39,7 +39,7 @@ def test_sixteen_worlds(shared, k, structure):
     assert risk.n_values == 16
     if has_unique(release):
         assert risk.mean_posterior == 1
-        assert risk.weighed().possible_worlds.tolist() == [1]
+        assert risk.posteriors().possible_worlds.tolist() == [1]
     else:
         assert round(risk.mean_posterior, 4) == {2: 0.0240, 8: 0.0238}[k]
 
@@ -154,7 +154,7 @@ def test_social_diagnosis_all_records(shared):
     assert figures["fixed"]["mean_posterior"] == pytest.approx(0.425, abs=0.03)
     assert figures["exact"]["mean_posterior"] == pytest.approx(0.844, abs=0.03)
     assert figures["exact"]["share_certain"] == pytest.approx(0.64, abs=0.05)
-    fixed, exact = risk.weighed(0, "fixed").posterior, risk.weighed(0, "exact").posterior
+    fixed, exact = risk.posteriors(0, "fixed").posterior, risk.posteriors(0, "exact").posterior
     assert (fixed > exact + 1e-9).mean() < 0.03
     disco = unveil.attribute(pair, KEYS, target="depress")
     assert disco.DiSCO < 12
@@ -226,11 +226,11 @@ def test_withheld_last_target_gives_no_gain(shared):
     risk = posterior(unveil.Pair(original, release.drop_columns(["depress"])), synthesizer, target="depress")
     assert risk.withheld == ("depress",)
     for structure in ("fixed", "exact"):
-        assert risk.weighed(0, structure).gain_bits == pytest.approx(np.zeros(5000), abs=1e-12)
+        assert risk.posteriors(0, structure).gain_bits == pytest.approx(np.zeros(5000), abs=1e-12)
     same = release.set_column(4, "depress", pa.array(np.zeros(5000, dtype=np.int64)))
     with pytest.warns(UnveilWarning, match="taken as withheld"):
         constant = posterior(unveil.Pair(original, same), synthesizer, target="depress")
-    assert constant.weighed().normalised_gain == pytest.approx(np.zeros(5000), abs=1e-12)
+    assert constant.posteriors().normalised_gain == pytest.approx(np.zeros(5000), abs=1e-12)
 
 
 def test_withheld_predictor_is_told(shared):
@@ -253,8 +253,8 @@ def calibration_gap(synthesizer, structure):
         original = base.set_column(2, "var3", pa.array(column))
         fitted = quietly(synthesizer, original)
         pair = unveil.Pair(original, fitted.sample(20, seed=draw))
-        weighed = posterior(pair, fitted, target="var3", structure=structure, records=[record]).weighed()
-        gap.append(weighed.posterior[0] - (weighed.probabilities[0] ** 2).sum())
+        posteriors = posterior(pair, fitted, target="var3", structure=structure, records=[record]).posteriors()
+        gap.append(posteriors.posterior[0] - (posteriors.probabilities[0] ** 2).sum())
     assert np.std(gap) > 0
     return np.mean(gap) / (np.std(gap) / np.sqrt(len(gap)))
 
@@ -283,7 +283,7 @@ def test_infeasible_tables_are_feasible():
         pair = unveil.Pair(table, synthesizer.sample(seed=1))
         risk = posterior(pair, synthesizer, target=table.column_names, records=[0])
         assert risk.n_values == levels**n_variables
-        assert risk.mean_posterior > risk.weighed().prior.mean()
+        assert risk.mean_posterior > risk.posteriors().prior.mean()
 
 
 @pytest.mark.slow

@@ -67,14 +67,14 @@ def test_all_that_a_report_needs(made):
     }  # fmt: skip
     for r, release in enumerate(found["releases"]):
         for structure, figures in release.items():
-            weighed = risk.weighed(r, structure)
-            gain = (weighed.posterior - 0.5) / 0.5
-            assert figures["mean_posterior"] == pytest.approx(weighed.posterior.mean())
+            posteriors = risk.posteriors(r, structure)
+            gain = (posteriors.posterior - 0.5) / 0.5
+            assert figures["mean_posterior"] == pytest.approx(posteriors.posterior.mean())
             assert figures["mean_prior"] == 0.5
             assert figures["mean_normalised_gain"] == pytest.approx(gain.mean())
-            assert figures["share_above_half"] == pytest.approx(np.mean(weighed.posterior > 0.5))
-            assert figures["share_above_90"] == pytest.approx(np.mean(weighed.posterior > 0.9))
-            assert figures["share_certain"] == pytest.approx(np.mean(weighed.posterior >= 0.999999))
+            assert figures["share_above_half"] == pytest.approx(np.mean(posteriors.posterior > 0.5))
+            assert figures["share_above_90"] == pytest.approx(np.mean(posteriors.posterior > 0.9))
+            assert figures["share_certain"] == pytest.approx(np.mean(posteriors.posterior >= 0.999999))
             assert figures["normalised_gain_quantiles"]["0.5"] == pytest.approx(np.median(gain))
             for name in ("gain_bits_histogram", "normalised_gain_histogram"):
                 assert sum(figures[name]["counts"]) == 150
@@ -84,10 +84,10 @@ def test_all_that_a_report_needs(made):
     assert sum(row["n"] for row in jobs.values()) == 150
     assert (jobs["rare"]["n"], jobs["rare"]["mean_posterior"]) == (1, None)
     own = np.array(pair.original.column("job").to_pylist()) == "a"
-    assert jobs["a"]["mean_posterior"] == pytest.approx(risk.weighed().posterior[own].mean())
+    assert jobs["a"]["mean_posterior"] == pytest.approx(risk.posteriors().posterior[own].mean())
     table = found["cross"][0][0]
     assert table["name"] == "DiSCO"
-    assert table["both"] + table["only_posterior"] == (risk.weighed().normalised_gain > 0.4).sum()
+    assert table["both"] + table["only_posterior"] == (risk.posteriors().normalised_gain > 0.4).sum()
     assert table["both"] + table["only_flag"] == sum(
         a or b for a, b in zip(*(disco.records(r, flavour="arrow")["disco"].to_pylist() for r in (0, 1)), strict=True)
     )
@@ -119,8 +119,8 @@ def test_pooled_and_each_are_those_of_single_calls(made):
     pooled = posterior(pair, synthesizer, target="ill", structure="fixed")
     each = posterior(pair, synthesizer, target="ill", releases="each", structure="fixed")
     assert both.mean_posterior == pooled.mean_posterior
-    assert (both.weighed(0).posterior == pooled.weighed().posterior).all()
-    assert (both.weighed(2).posterior == each.weighed(1).posterior).all()
+    assert (both.posteriors(0).posterior == pooled.posteriors().posterior).all()
+    assert (both.posteriors(2).posterior == each.posteriors(1).posterior).all()
 
 
 @pytest.mark.parametrize("structure", ["fixed", "exact", "both"])
@@ -133,20 +133,21 @@ def test_time_limit_keeps_a_random_sample(made, clock, structure):
     assert some.selection.stopped
     assert "Time ran out" in str(some)
     for name in some.structures:
-        done = some.weighed(0, name).members
+        done = some.posteriors(0, name).members
         assert 1 < done.size < 150
         assert some.selection.n_done[name] == done.size
         assert (np.diff(done) > 0).all()
-        assert done.tolist() == again.weighed(0, name).members.tolist()
-        assert done.tolist() != other.weighed(0, name).members.tolist()
-        assert (some.weighed(0, name).posterior == whole.weighed(0, name).posterior[done]).all()
+        assert done.tolist() == again.posteriors(0, name).members.tolist()
+        assert done.tolist() != other.posteriors(0, name).members.tolist()
+        assert (some.posteriors(0, name).posterior == whole.posteriors(0, name).posterior[done]).all()
         assert some.records(structure=name, flavour="arrow").num_rows == done.size
 
 
 def test_more_time_works_out_more_of_the_same(made, clock):
     pair, synthesizer = made
     less, more = (
-        posterior(pair, synthesizer, target="ill", structure="exact", time_limit=t).weighed().members for t in (5, 20)
+        posterior(pair, synthesizer, target="ill", structure="exact", time_limit=t).posteriors().members
+        for t in (5, 20)
     )
     assert less.size < more.size
     assert set(less) < set(more)
@@ -158,29 +159,29 @@ def test_time_limit_is_kept_whatever_a_record_takes(made, monkeypatch, structure
     pair, synthesizer = made
     run = import_module("unveil._posterior.run")
     now, sizes = [0.0], []
-    work = run._weigh_apart
+    work = run._posteriors_apart
 
-    def slow(evidence, question, members, n_members):
+    def slow(likelihood, question, members, n_members):
         sizes.append(members.size)
         # The first record waits for a compiler.
         now[0] += 100 if len(sizes) == 1 else 0.001 + members.size * seconds_per_record
-        return work(evidence, question, members, n_members)
+        return work(likelihood, question, members, n_members)
 
-    monkeypatch.setattr(run, "_weigh_apart", slow)
+    monkeypatch.setattr(run, "_posteriors_apart", slow)
     monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now[0]))
     some = posterior(pair, synthesizer, target="ill", structure=structure, time_limit=2.0)
     taken = now[0] - 100
     assert taken <= max(4.0, seconds_per_record)
     assert sizes[:2] == [1, 1]
     if seconds_per_record < 2.0 / 150:
-        assert some.weighed().members.size == 150
+        assert some.posteriors().members.size == 150
         assert len(sizes) < 8
     else:
         assert taken >= 1.5
         assert some.selection.stopped
     whole = posterior(pair, synthesizer, target="ill", structure=structure)
-    done = some.weighed()
-    assert (done.posterior == whole.weighed().posterior[done.members]).all()
+    done = some.posteriors()
+    assert (done.posterior == whole.posteriors().posterior[done.members]).all()
 
 
 def test_a_first_record_that_takes_all_the_time_is_the_only_one(monkeypatch):
@@ -189,24 +190,24 @@ def test_a_first_record_that_takes_all_the_time_is_the_only_one(monkeypatch):
     pair = unveil.Pair(original, synthesizer.sample(seed=1))
     run = import_module("unveil._posterior.run")
     now = [0.0]
-    work = run._weigh_apart
+    work = run._posteriors_apart
 
     def slow(*arguments):
         now[0] += 100
         return work(*arguments)
 
-    monkeypatch.setattr(run, "_weigh_apart", slow)
+    monkeypatch.setattr(run, "_posteriors_apart", slow)
     monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now[0]))
     for seconds, expected in ((10, 1), (150, 2)):
         with pytest.warns(UnveilWarning, match="surrogate splits are used: the synthesizer is fitted anew"):
             some = posterior(pair, synthesizer, target="sex", time_limit=seconds)
-        assert some.weighed().members.size == expected
+        assert some.posteriors().members.size == expected
 
 
 def test_least_time_works_out_one_record(made):
     pair, synthesizer = made
     risk = posterior(pair, synthesizer, target="ill", structure="exact", time_limit=1e-9)
-    assert risk.weighed().members.size == 1
+    assert risk.posteriors().members.size == 1
     with pytest.raises(CallError, match="number of seconds above 0"):
         posterior(pair, synthesizer, target="ill", time_limit=0)
 
@@ -221,7 +222,7 @@ def test_a_run_without_time_goes_on(made, tmp_path):
     assert not rest.selection.stopped
     assert not path.exists()
     whole = posterior(pair, synthesizer, target="ill", structure="exact")
-    assert (rest.weighed().posterior == whole.weighed().posterior).all()
+    assert (rest.posteriors().posterior == whole.posteriors().posterior).all()
 
 
 def test_how_records_were_chosen(made):
@@ -233,7 +234,7 @@ def test_how_records_were_chosen(made):
 
     def chosen(**options):
         risk = posterior(pair, synthesizer, target="ill", structure="fixed", **options)
-        return risk.weighed().members, risk.to_dict()["records"]
+        return risk.posteriors().members, risk.to_dict()["records"]
 
     members, how = chosen(records=disco)
     assert members.tolist() == np.flatnonzero(flagged).tolist()
@@ -258,7 +259,7 @@ def test_cross_table_with_rapid(made, attacker, target):
     risk = posterior(pair, synthesizer, target=target, releases="both", structure="fixed")
     for entry, flagged in enumerate([flags[0] | flags[1], *flags]):
         table = risk.cross(rapid, release=entry)
-        at_risk = risk.weighed(entry).normalised_gain > 0.3
+        at_risk = risk.posteriors(entry).normalised_gain > 0.3
         assert table.name == "RAPID"
         assert (table.both, table.only_posterior) == ((at_risk & flagged).sum(), (at_risk & ~flagged).sum())
         assert (table.only_flag, table.neither) == ((~at_risk & flagged).sum(), (~at_risk & ~flagged).sum())
@@ -286,8 +287,8 @@ def test_what_is_drawn_does_not_depend_on_the_order_of_records(made, options):
             (*map(str, person[m].values()), round(float(value), 9)) for m, value in zip(members, values, strict=True)
         )
         for person, members, values in [
-            (persons[0], one.weighed().members, one.weighed().posterior),
-            (persons[1], two.weighed().members, two.weighed().posterior),
+            (persons[0], one.posteriors().members, one.posteriors().posterior),
+            (persons[1], two.posteriors().members, two.posteriors().posterior),
         ]
     )
     assert first == second
@@ -334,5 +335,5 @@ def test_simulation_does_not_depend_on_the_order_of_records():
         one = posterior(pair, Draws(), target="ill", records=[5], replicates=6)
     with pytest.warns(UnveilWarning, match="weak lower bound"):
         two = posterior(other, Draws(), target="ill", records=[int(np.flatnonzero(order == 5)[0])], replicates=6)
-    assert one.weighed().posterior == pytest.approx(two.weighed().posterior, abs=1e-12)
+    assert one.posteriors().posterior == pytest.approx(two.posteriors().posterior, abs=1e-12)
     assert one.monte_carlo_error == pytest.approx(two.monte_carlo_error, abs=1e-12)

@@ -74,7 +74,7 @@ def test_posterior_equals_that_of_full_refits(original, name, protect):
 
     wanted = worlds(original, name, protection_of, synthesizer, release, labels)
     levels = np.array([labels.index(value) for value in risk.values])
-    probabilities = np.repeat(risk.weighed().probabilities, len(labels), axis=0)
+    probabilities = np.repeat(risk.posteriors().probabilities, len(labels), axis=0)
     truth = np.arange(len(labels))
     known = np.isin(protection.group[truth], levels)
     found = posterior_of_truth(protection, truth[known], levels, probabilities[known])

@@ -10,7 +10,7 @@ import pytest
 
 import unveil
 from unveil._posterior import posterior
-from unveil._posterior import problem as study
+from unveil._posterior import problem as problem
 from unveil._posterior import tree_methods as walkable
 from unveil._posterior.refit import quietly
 from unveil.errors import CallError, DataError, UnveilWarning
@@ -69,7 +69,7 @@ def test_equals_full_refits(monkeypatch, original, options, settings):
     records = [0, 1, 2, 17, 33]
     walked = posterior(pair, synthesizer, structure="exact", records=records, check_settings=False, **options)
     assert walked.walked
-    monkeypatch.setattr(study, "refusal", lambda *_: "for comparison")
+    monkeypatch.setattr(problem, "refusal", lambda *_: "for comparison")
     with pytest.warns(UnveilWarning, match="fitted anew"):
         fitted = posterior(pair, synthesizer, structure="exact", records=records, **options)
     assert not fitted.walked
@@ -78,7 +78,7 @@ def test_equals_full_refits(monkeypatch, original, options, settings):
         assert one.keys() == other.keys()
         for value, share in one.items():
             assert share == pytest.approx(other[value], abs=1e-9), (record, value)
-    assert walked.weighed().possible_worlds.tolist() == fitted.weighed().possible_worlds.tolist()
+    assert walked.posteriors().possible_worlds.tolist() == fitted.posteriors().possible_worlds.tolist()
 
 
 def test_held_recoding_by_hand():
@@ -106,7 +106,7 @@ def test_a_recoding_that_records_would_not_settle_is_fitted_anew():
     with pytest.warns(UnveilWarning, match="hardly two records per value: the synthesizer is fitted anew"):
         risk = posterior(pair, synthesizer, target="y", records=[0])
     assert not risk.walked
-    assert math.isfinite(risk.weighed().posterior[0])
+    assert math.isfinite(risk.posteriors().posterior[0])
     other = CartSynthesizer(methods={"years": CartMethod(surrogates=1)}).fit(survey())
     with pytest.warns(UnveilWarning, match="modelled in another way"):
         risk = posterior(unveil.Pair(survey(), other.sample(seed=1)), other, target="years", records=[0])

@@ -14,7 +14,7 @@ from unveil._posterior import posterior
 from unveil._posterior.likelihood import fit_fixed_trees
 from unveil._posterior.refit import quietly
 from unveil._posterior.settings_check import _moments, check_settings
-from unveil._posterior.tree_sequence import build_chain
+from unveil._posterior.tree_sequence import build_sequence
 from unveil.errors import DataError, UnveilWarning
 from unveil.simulate import demo_population, latner_population
 from unveil.synthesis import CartSynthesizer
@@ -23,9 +23,9 @@ from unveil.synthesis import CartSynthesizer
 def checked(original, release, **settings):
     synthesizer = quietly(CartSynthesizer(**settings), original)
     pair = unveil.Pair(original, release)
-    chain = build_chain(pair, synthesizer, {}, [])
+    sequence = build_sequence(pair, synthesizer, {}, [])
     releases = range(pair.n_releases)
-    return check_settings(chain, fit_fixed_trees(chain, chain.links, releases), releases)
+    return check_settings(sequence, fit_fixed_trees(sequence, sequence.trees, releases), releases)
 
 
 def release_of(original, seed=1, m=1, **settings):
@@ -43,8 +43,8 @@ def test_moments_are_those_of_drawn_releases():
             ways = np.prod(range(1, 5)) / np.prod([np.prod(range(1, c + 1)) for c in counts])
             release = pa.table({"x": pa.array(np.repeat(["a", "b", "c"], counts).tolist())})
             pair = unveil.Pair(original, release)
-            chain = build_chain(pair, CartSynthesizer().fit(original), {}, [])
-            x2, degrees, spread, excess, spread_of_log = _moments(fit_fixed_trees(chain, chain.links, [0])[0])
+            sequence = build_sequence(pair, CartSynthesizer().fit(original), {}, [])
+            x2, degrees, spread, excess, spread_of_log = _moments(fit_fixed_trees(sequence, sequence.trees, [0])[0])
             assert x2 == pytest.approx(((counts - 4 * p) ** 2 / (4 * p)).sum())
             found.append([x2, excess])
             weights.append(ways * np.prod(p**counts))

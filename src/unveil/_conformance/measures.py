@@ -127,7 +127,7 @@ def _bayesian(world: World) -> float:
         warnings.simplefilter("ignore", UnveilWarning)
         risk = posterior(world.pair, world.synthesizer, target=world.target, records=list(world.records),
                          structure="exact")  # fmt: skip
-    return float(np.mean(risk.weighed().normalised_gain))
+    return float(np.mean(risk.posteriors().normalised_gain))
 
 
 _MEMBERSHIP = (

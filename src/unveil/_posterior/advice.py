@@ -175,7 +175,7 @@ def advise(
     CallError
         If no record is at risk, or a number is out of range.
     """
-    found = risk.weighed()
+    found = risk.posteriors()
     exposed = found.members[exceeds(found.normalised_gain, threshold, unit=1.0)]
     if exposed.size == 0:
         raise CallError(f"no record has a normalised gain above {threshold}; there is nothing to advise on")
@@ -302,8 +302,8 @@ class _Asker:
         if self._refused(setting, value, synthesizer):
             return None
         again = self.posterior(pair, synthesizer)
-        found = {name: again.weighed(0, name).posterior for name in again.structures}  # type: ignore[arg-type]
-        return self._figures(setting, value, found, again.weighed().prior)
+        found = {name: again.posteriors(0, name).posterior for name in again.structures}  # type: ignore[arg-type]
+        return self._figures(setting, value, found, again.posteriors().prior)
 
     def protected(
         self, protection: Protection, column: CodedColumn, pair: Pair, synthesizer: CartSynthesizer
@@ -317,7 +317,7 @@ class _Asker:
         truth = column.original[self.chosen].astype(np.int64)
         found = {}
         for name in again.structures:
-            probabilities = again.weighed(0, name).probabilities  # type: ignore[arg-type]
+            probabilities = again.posteriors(0, name).probabilities  # type: ignore[arg-type]
             assert probabilities is not None
             found[name] = posterior_of_truth(protection, truth, levels, probabilities)
         prior = np.full(truth.size, 1 / column.n_levels)

@@ -9,11 +9,11 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil._posterior.advice import advise
-from unveil._posterior.checked_options import CheckedOptions, PriorChoice, make_setting
+from unveil._posterior.checked_options import CheckedOptions, PriorChoice, check_options
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.fingerprint import fingerprint
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
-from unveil._posterior.problem import make_study
+from unveil._posterior.problem import make_problem
 from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.run import Progress, work_out
 from unveil._posterior.selection import Selection, pooled_label
@@ -145,50 +145,52 @@ def posterior(
     >>> risk.n_values, risk.records(flavour="arrow").column("possible_worlds").to_pylist()
     (16, [1])
     """
-    setting = make_setting(
+    options = check_options(
         pair, synthesizer, target=target, known=known, candidates=candidates, prior=prior, structure=structure,
         records=records, sample=sample, releases=releases, intruder_errors=intruder_errors, withheld=withheld,
         time_limit=time_limit, seed=seed, replicates=replicates,
     )  # fmt: skip
-    study = make_study(setting, largest_impossible, thorough=check_settings)
-    kept = (
+    problem = make_problem(options, largest_impossible, thorough=check_settings)
+    finished = (
         None
         if checkpoint is None
-        else Checkpoint(Path(checkpoint), fingerprint(setting, study.chain), setting.members, study.question.n_values)
+        else Checkpoint(
+            Path(checkpoint), fingerprint(options, problem.sequence), options.members, problem.question.n_values
+        )
     )
-    labels = tuple(pooled_label([pair.labels[r] for r in group]) for group in setting.groups)
-    outcomes = work_out(study, setting.groups, labels, time_limit=time_limit, kept=kept, progress=progress)
-    told = (*made_otherwise(pair.releases, setting.synthesizer), *study.warnings)
+    labels = tuple(pooled_label([pair.labels[r] for r in group]) for group in options.groups)
+    outcomes = work_out(problem, options.groups, labels, time_limit=time_limit, checkpoint=finished, progress=progress)
+    told = (*made_otherwise(pair.releases, options.synthesizer), *problem.warnings)
     for text in told:
         warnings.warn(text, UnveilWarning, stacklevel=2)
-    done = {name: min(outcome[name].members.size for outcome in outcomes) for name in study.structures}
-    columns = _shown(pair, study.chain.withheld)
+    done = {name: min(outcome[name].members.size for outcome in outcomes) for name in problem.structures}
+    columns = _shown(pair, problem.sequence.withheld)
     return PosteriorRisk(
-        target=setting.targets,
-        known=setting.known,
-        structures=study.structures,
+        target=options.targets,
+        known=options.known,
+        structures=problem.structures,
         labels=labels,
-        groups=setting.groups,
+        groups=options.groups,
         releases=tuple({name: measures(one) for name, one in outcome.items()} for outcome in outcomes),
         n_original=pair.n_original,
-        n_records=setting.members.size,
-        n_values=study.question.n_values,
-        selection=Selection(*setting.chosen, setting.members.size, done, time_limit),
+        n_records=options.members.size,
+        n_values=problem.question.n_values,
+        selection=Selection(*options.chosen, options.members.size, done, time_limit),
         prior=prior if isinstance(prior, str) else "given",
         intruder_errors=intruder_errors,
-        left_out=study.left_out,
-        withheld=study.chain.withheld,
-        likelihood=study.likelihood,
-        monte_carlo_error=study.monte_carlo_error(outcomes[0][study.structures[-1]].members),
-        largest_mean_gain=study.largest_mean_gain(setting.groups[0]),
-        settings_check=study.check,
+        left_out=problem.left_out,
+        withheld=problem.sequence.withheld,
+        likelihood=problem.likelihood,
+        monte_carlo_error=problem.monte_carlo_error(outcomes[0][problem.structures[-1]].members),
+        largest_mean_gain=problem.largest_mean_gain(options.groups[0]),
+        settings_check=problem.check,
         unmatched=pair.unmatched(columns),
         warnings=tuple(dict.fromkeys([*pair.notes(columns, by_amount=True), *told])),
-        _weighed=tuple(outcomes),
+        _posteriors=tuple(outcomes),
         _pair=pair,
-        _label_of=study.label_of,
+        _label_of=problem.label_of,
         _posterior=posterior,
-        _again=_advisor(setting) if isinstance(setting.synthesizer, CartSynthesizer) else None,
+        _again=_advisor(options) if isinstance(options.synthesizer, CartSynthesizer) else None,
     )
 
 
@@ -204,8 +206,8 @@ def _shown(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
     return columns
 
 
-def _advisor(setting: CheckedOptions) -> Callable[..., Any]:
+def _advisor(options: CheckedOptions) -> Callable[..., Any]:
     def again(risk: PosteriorRisk, **settings: Any) -> Any:
-        return advise(setting.pair, setting.synthesizer, risk, prior=setting.prior, **settings)
+        return advise(options.pair, options.synthesizer, risk, prior=options.prior, **settings)
 
     return again

@@ -106,7 +106,7 @@ class CheckedOptions:
         return np.random.default_rng([self.seed, 17]).permutation(_by_value(self.members, self.pair))
 
 
-def make_setting(
+def check_options(
     pair: Pair,
     synthesizer: Any,
     *,

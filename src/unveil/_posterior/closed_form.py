@@ -116,7 +116,7 @@ class CatallLikelihood:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         return self.table.must_fill(members) if self.prior == 0 else np.zeros(members.size, dtype=np.bool_)
 
-    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+    def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         impossible = np.zeros((members.size, stop - start), dtype=np.int64)
         log = np.zeros((members.size, stop - start))
@@ -198,7 +198,7 @@ class HistogramLikelihood:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`; noise can fill every cell."""
         return np.zeros(members.size, dtype=np.bool_)
 
-    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+    def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         table = self.table
         levels = {name: codes[start:stop] for name, codes in table.worlds.levels().items()}

@@ -28,19 +28,21 @@ BLOCK = 32
 class ExactTree:
     """One tree, what is released of it, and a set of buffers per thread."""
 
-    link: SequenceTree
+    definition: SequenceTree
     known: KnownTree
     spaces: list[Workspace]
 
 
-def fit_exact(chain: TreeSequence, link: SequenceTree, releases: Sequence[int], possible: Sequence[Flags]) -> ExactTree:
+def fit_exact(
+    sequence: TreeSequence, definition: SequenceTree, releases: Sequence[int], possible: Sequence[Flags]
+) -> ExactTree:
     """Fit one tree and keep what moving a record takes.
 
     Parameters
     ----------
-    chain
+    sequence
         Original and releases.
-    link
+    definition
         Which tree.
     releases
         The releases that are pooled.
@@ -55,23 +57,23 @@ def fit_exact(chain: TreeSequence, link: SequenceTree, releases: Sequence[int], 
     rows = {r: np.flatnonzero(possible[r]) for r in releases}
 
     def pooled(position: int) -> Codes:
-        return np.concatenate([chain.z[r][position][own] for r, own in rows.items()]).astype(np.int32)
+        return np.concatenate([sequence.z[r][position][own] for r, own in rows.items()]).astype(np.int32)
 
-    z_response = pooled(link.position)
+    z_response = pooled(definition.position)
     z_predictors = (
-        np.stack([pooled(p) for p in link.predictors])
-        if link.predictors
+        np.stack([pooled(p) for p in definition.predictors])
+        if definition.predictors
         else np.zeros((0, z_response.size), dtype=np.int32)
     )
     known = known_tree(
-        chain.columns[link.position],
-        [chain.columns[p] for p in link.predictors],
-        np.flatnonzero(link.fitted),
-        link.settings,
+        sequence.columns[definition.position],
+        [sequence.columns[p] for p in definition.predictors],
+        np.flatnonzero(definition.fitted),
+        definition.settings,
         z_response,
         z_predictors,
     )
-    return ExactTree(link, known, [new_workspace(known) for _ in range(n_threads(None))])
+    return ExactTree(definition, known, [new_workspace(known) for _ in range(n_threads(None))])
 
 
 def exact_likelihood(
@@ -99,8 +101,8 @@ def exact_likelihood(
     log : (r, c) float64
         Log-likelihood of the others.
     """
-    link, known = tree.link, tree.known
-    alike = _worlds_alike(link, codes, included)
+    definition, known = tree.definition, tree.known
+    alike = _worlds_alike(definition, codes, included)
     if alike is not None:
         first, group = alike
         fewer = np.zeros((wanted.shape[0], first.size), dtype=np.bool_)
@@ -109,27 +111,27 @@ def exact_likelihood(
         impossible, log = exact_likelihood(tree, members, some, None if included is None else included[first], fewer)
         return impossible[:, group], log[:, group]
     n_worlds = wanted.shape[1]
-    features = np.array([f for f, p in enumerate(link.predictors) if p in codes], dtype=np.int64)
-    chosen = [codes[p] for p in link.predictors if p in codes]
+    features = np.array([f for f, p in enumerate(definition.predictors) if p in codes], dtype=np.int64)
+    chosen = [codes[p] for p in definition.predictors if p in codes]
     feature_codes = np.stack(chosen) if chosen else np.zeros((0, n_worlds), dtype=np.int32)
-    own = link.position in codes
-    response_codes = codes[link.position] if own else np.zeros(n_worlds, dtype=np.int32)
+    own = definition.position in codes
+    response_codes = codes[definition.position] if own else np.zeros(n_worlds, dtype=np.int32)
     included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
-    first, group = _alike(known, link, members)
+    first, group = _alike(known, definition, members)
     asked = np.zeros((first.size, n_worlds), dtype=np.bool_)
     np.logical_or.at(asked, group, wanted)
     impossible = np.zeros((first.size, n_worlds), dtype=np.int64)
     log = np.zeros((first.size, n_worlds))
     different = members[first]
-    none = np.zeros(len(link.predictors), dtype=np.bool_)
+    none = np.zeros(len(definition.predictors), dtype=np.bool_)
     free = list(tree.spaces)
 
     def work(start: int) -> None:
         rows = slice(start, start + BLOCK)
         space = free.pop()
         walk_many(
-            known, space, different[rows], link.fitted, features, feature_codes, own, response_codes, included,
-            asked[rows], np.zeros(len(link.predictors), dtype=np.int32), none, impossible[rows], log[rows],
+            known, space, different[rows], definition.fitted, features, feature_codes, own, response_codes, included,
+            asked[rows], np.zeros(len(definition.predictors), dtype=np.int32), none, impossible[rows], log[rows],
         )  # fmt: skip
         free.append(space)
 
@@ -144,9 +146,11 @@ def exact_likelihood(
     return impossible[group], log[group]
 
 
-def _worlds_alike(link: SequenceTree, codes: dict[int, Codes], included: Flags | None) -> tuple[Ints, Ints] | None:
+def _worlds_alike(
+    definition: SequenceTree, codes: dict[int, Codes], included: Flags | None
+) -> tuple[Ints, Ints] | None:
     """First of each set of worlds that are the same to this tree, and the set of every world; None if all differ."""
-    own = [c for p, c in codes.items() if p in link.predictors or p == link.position]
+    own = [c for p, c in codes.items() if p in definition.predictors or p == definition.position]
     table = np.stack([*own, *(() if included is None else (included.astype(np.int32),))])
     if table.shape[1] < 3:
         return None
@@ -154,13 +158,13 @@ def _worlds_alike(link: SequenceTree, codes: dict[int, Codes], included: Flags |
     return None if first.size == table.shape[1] else (first.astype(np.int64), group.reshape(-1))
 
 
-def _alike(known: KnownTree, link: SequenceTree, members: Ints) -> tuple[Ints, Ints]:
+def _alike(known: KnownTree, definition: SequenceTree, members: Ints) -> tuple[Ints, Ints]:
     """First of each set of records that are the same to this tree, and the set of every record."""
     records = known.records
-    table = np.empty((members.size, len(link.predictors) + 2), dtype=np.int32)
+    table = np.empty((members.size, len(definition.predictors) + 2), dtype=np.int32)
     table[:, :-2] = records.codes[:, members].T
     table[:, -2] = records.response[members]
-    table[:, -1] = link.fitted[members]
+    table[:, -1] = definition.fitted[members]
     order = np.lexsort(table.T)
     sorted_table = table[order]
     new = np.append(True, (sorted_table[1:] != sorted_table[:-1]).any(axis=1))[: members.size]

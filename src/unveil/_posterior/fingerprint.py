@@ -12,33 +12,33 @@ from unveil.synthesis.settings import identity_of, in_plain_words
 from unveil.version import __version__
 
 
-def fingerprint(setting: CheckedOptions, chain: TreeSequence) -> str:
+def fingerprint(options: CheckedOptions, sequence: TreeSequence) -> str:
     """A text that is the same for two runs only if their files, synthesizer and question are.
 
     The number of seconds and the order in which records are taken do not belong to it.
     """
     values = hashlib.sha256()
-    for name, variable in chain.variables.items():
+    for name, variable in sequence.variables.items():
         values.update(repr((name, variable.kind, str(variable.values.type), variable.python_values)).encode())
-        for codes in (chain.original[name], *chain.released[name], chain.further[name]):
+        for codes in (sequence.original[name], *sequence.released[name], sequence.further[name]):
             values.update(np.ascontiguousarray(codes).tobytes())
         values.update(repr([part.of_level.tolist() for part in variable.parts]).encode())
     asked = {
         "version": __version__,
-        "targets": setting.targets,
-        "known": setting.known,
-        "structures": setting.structures,
-        "members": setting.members,
-        "groups": setting.groups,
-        "sizes": (setting.pair.n_original, setting.pair.n_synthetic),
-        "intruder_errors": setting.intruder_errors,
-        "seed": setting.seed,
-        "replicates": setting.replicates,
-        "candidates": setting.candidates,
-        "intervals": setting.intervals,
-        "prior": setting.prior,
-        "withheld": chain.withheld,
-        "synthesizer": identity_of(setting.synthesizer),
+        "targets": options.targets,
+        "known": options.known,
+        "structures": options.structures,
+        "members": options.members,
+        "groups": options.groups,
+        "sizes": (options.pair.n_original, options.pair.n_synthetic),
+        "intruder_errors": options.intruder_errors,
+        "seed": options.seed,
+        "replicates": options.replicates,
+        "candidates": options.candidates,
+        "intervals": options.intervals,
+        "prior": options.prior,
+        "withheld": sequence.withheld,
+        "synthesizer": identity_of(options.synthesizer),
         "files": values.hexdigest(),
     }
     return repr({name: in_plain_words(value) for name, value in asked.items()})

@@ -73,7 +73,7 @@ class FixedTree:
 
     Parameters
     ----------
-    link
+    definition
         Which tree it is.
     tree
         The tree; None where nothing is fitted.
@@ -93,7 +93,7 @@ class FixedTree:
         Log-likelihood of the possible ones.
     """
 
-    link: SequenceTree
+    definition: SequenceTree
     tree: Tree | None
     routing: Routing
     cells: LeafCells
@@ -107,14 +107,16 @@ class FixedTree:
     @property
     def n_impossible(self) -> int:
         """Number of released values that the tree cannot produce."""
-        return sum(int((drawn & ~ok).sum()) for drawn, ok in zip(self.link.released, self.possible, strict=True))
+        return sum(int((drawn & ~ok).sum()) for drawn, ok in zip(self.definition.released, self.possible, strict=True))
 
     def must_fill(self, members: Ints) -> Flags:
         """(r,) whether a released value can have come from the record alone."""
         if self.cells.start.size <= 1:
             return np.zeros(members.size, dtype=np.bool_)
         cell = self.cell_of(self.leaf[members], self.response[members])
-        alone: Flags = (self.cells.donors[cell] == 1) & (self.cells.released[cell] > 0) & self.link.fitted[members]
+        alone: Flags = (
+            (self.cells.donors[cell] == 1) & (self.cells.released[cell] > 0) & self.definition.fitted[members]
+        )
         return alone & (cell >= 0)
 
     def cell_of(self, leaf: Codes, code: Codes) -> Ints:
@@ -133,14 +135,14 @@ def _cells_of(cells: LeafCells, leaf: Codes, code: Codes) -> Ints:
     return np.where(keys[place] == wanted, place, -1).astype(np.int64)
 
 
-def fit_fixed(chain: TreeSequence, link: SequenceTree, releases: Sequence[int]) -> FixedTree:
+def fit_fixed(sequence: TreeSequence, definition: SequenceTree, releases: Sequence[int]) -> FixedTree:
     """Fit one tree, and count donors and released records.
 
     Parameters
     ----------
-    chain
+    sequence
         Original and releases.
-    link
+    definition
         Which tree.
     releases
         The releases that are pooled.
@@ -150,61 +152,64 @@ def fit_fixed(chain: TreeSequence, link: SequenceTree, releases: Sequence[int]) 
     FixedTree
         The tree.
     """
-    if not link.fitted.any():
-        return _counted(chain, link, releases, None)
-    return _counted(chain, link, releases, _grown(chain, link) if link.grown is None else link.grown)
+    if not definition.fitted.any():
+        return _counted(sequence, definition, releases, None)
+    return _counted(
+        sequence, definition, releases, _grown(sequence, definition) if definition.grown is None else definition.grown
+    )
 
 
-def before_collapse(tree: FixedTree, chain: TreeSequence, releases: Sequence[int]) -> FixedTree:
+def before_collapse(tree: FixedTree, sequence: TreeSequence, releases: Sequence[int]) -> FixedTree:
     """The same tree with all of its splits."""
     if tree.tree is None:
         return tree
     ends = tree.tree.right < 0
     leaf = np.where(ends, np.cumsum(ends) - 1, -1).astype(np.int32)
     full = replace(tree.tree, leaf=leaf, leaf_node=np.flatnonzero(ends).astype(np.int32))
-    return _counted(chain, tree.link, releases, full)
+    return _counted(sequence, tree.definition, releases, full)
 
 
-def _counted(chain: TreeSequence, link: SequenceTree, releases: Sequence[int], tree: Tree | None) -> FixedTree:
+def _counted(sequence: TreeSequence, definition: SequenceTree, releases: Sequence[int], tree: Tree | None) -> FixedTree:
     """Count donors and released records in the leaves of a tree."""
-    predictors = [chain.columns[p] for p in link.predictors]
-    response = chain.columns[link.position]
-    n = chain.n
+    predictors = [sequence.columns[p] for p in definition.predictors]
+    response = sequence.columns[definition.position]
+    n = sequence.n
     logs = np.zeros(n + 2)
     logs[1:] = np.log(np.arange(1, n + 2))
-    cell_of = [np.full(link.released[r].size, -1, dtype=np.int64) for r in range(len(chain.z))]
+    cell_of = [np.full(definition.released[r].size, -1, dtype=np.int64) for r in range(len(sequence.z))]
     leaf, log = np.zeros(n, dtype=np.int32), 0.0
     routing, cells = _no_routing(), _no_cells()
     if tree is not None:
         # Leaves hold their donors one after the other; only records that were not fitted have to be sent down the tree.
         sizes = tree.stop[tree.leaf_node] - tree.start[tree.leaf_node]
         leaf[tree.order] = np.repeat(np.arange(sizes.size), sizes)
-        others = np.flatnonzero(~link.fitted)
+        others = np.flatnonzero(~definition.fitted)
         if others.size:
             leaf[others] = _leaves(tree, [replace(c, codes=c.codes[others]) for c in predictors], others.size)
-        cells = _count(leaf[link.fitted], response.codes[link.fitted], tree.n_leaves)
+        cells = _count(leaf[definition.fitted], response.codes[definition.fitted], tree.n_leaves)
         routing = Routing(tree.feature, tree.right, tree.cut, tree.side_start, tree.sides, tree.leaf)
         for r in releases:
-            rows = np.flatnonzero(link.released[r])
-            z = [Column(chain.z[r][p][rows], c.kind, c.n_levels, c.values) for p, c in
-                 zip(link.predictors, predictors, strict=True)]  # fmt: skip
-            cell_of[r][rows] = _cells_of(cells, _leaves(tree, z, rows.size), chain.z[r][link.position][rows])
+            rows = np.flatnonzero(definition.released[r])
+            z = [Column(sequence.z[r][p][rows], c.kind, c.n_levels, c.values) for p, c in
+                 zip(definition.predictors, predictors, strict=True)]  # fmt: skip
+            cell_of[r][rows] = _cells_of(cells, _leaves(tree, z, rows.size), sequence.z[r][definition.position][rows])
             cells.released[:] += np.bincount(cell_of[r][cell_of[r] >= 0], minlength=cells.code.size)
         owner = np.repeat(np.arange(tree.n_leaves), np.diff(cells.start))
         cells.leaf_released[:] = np.bincount(owner, weights=cells.released, minlength=tree.n_leaves)
         log = float((cells.released * logs[cells.donors]).sum() - (cells.leaf_released * logs[cells.leaf_donors]).sum())
     possible = tuple(cell >= 0 for cell in cell_of)
     return FixedTree(
-        link, tree, routing, cells, response.codes, leaf, logs, tuple(cell_of), possible, log
+        definition, tree, routing, cells, response.codes, leaf, logs, tuple(cell_of), possible, log
     )  # fmt: skip
 
 
-def _grown(chain: TreeSequence, link: SequenceTree) -> Tree:
-    s = link.settings
-    rows = None if link.fitted.all() else np.flatnonzero(link.fitted)
+def _grown(sequence: TreeSequence, definition: SequenceTree) -> Tree:
+    s = definition.settings
+    rows = None if definition.fitted.all() else np.flatnonzero(definition.fitted)
+    response, predictors = sequence.columns[definition.position], [sequence.columns[p] for p in definition.predictors]
     return grow(
-        chain.columns[link.position], [chain.columns[p] for p in link.predictors], rows=rows, minbucket=s.minbucket,
-        minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp, collapse=s.collapse,
+        response, predictors, rows=rows, minbucket=s.minbucket, minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp,
+        collapse=s.collapse,
     )  # fmt: skip
 
 
@@ -237,7 +242,7 @@ def _count(leaf: Codes, code: Codes, n_leaves: int) -> LeafCells:
 
 
 def fixed_changes(
-    tree: FixedTree, chain: TreeSequence, members: Ints, codes: dict[int, Codes], included: Flags | None
+    tree: FixedTree, sequence: TreeSequence, members: Ints, codes: dict[int, Codes], included: Flags | None
 ) -> tuple[Ints, Floats]:
     """Change of the likelihood by record and world.
 
@@ -245,7 +250,7 @@ def fixed_changes(
     ----------
     tree
         The tree.
-    chain
+    sequence
         Original and releases.
     members : (r,) int64
         The records.
@@ -261,25 +266,25 @@ def fixed_changes(
     change : (r, c) float64
         Change of the log-likelihood of those that stay possible.
     """
-    link = tree.link
+    definition = tree.definition
     n_worlds = len(next(iter(codes.values())))
     impossible = np.zeros((members.size, n_worlds), dtype=np.int64)
     change = np.zeros((members.size, n_worlds))
     if tree.cells.start.size <= 1:
         return impossible, change
-    features = np.array([f for f, p in enumerate(link.predictors) if p in codes], dtype=np.int64)
-    feature_codes = [codes[p] for p in link.predictors if p in codes]
-    own = link.position in codes
-    known = [chain.columns[p].codes for p in link.predictors]
-    known_codes = np.stack(known) if known else np.zeros((0, chain.n), dtype=np.int32)
+    features = np.array([f for f, p in enumerate(definition.predictors) if p in codes], dtype=np.int64)
+    feature_codes = [codes[p] for p in definition.predictors if p in codes]
+    own = definition.position in codes
+    known = [sequence.columns[p].codes for p in definition.predictors]
+    known_codes = np.stack(known) if known else np.zeros((0, sequence.n), dtype=np.int32)
     by_world = np.stack(feature_codes) if feature_codes else np.zeros((0, n_worlds), dtype=np.int32)
-    response = codes[link.position] if own else np.zeros(n_worlds, dtype=np.int32)
+    response = codes[definition.position] if own else np.zeros(n_worlds, dtype=np.int32)
     included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
 
     def work(rows: slice) -> None:
         add_fixed(
-            tree.routing, tree.cells, known_codes, tree.response, tree.leaf, link.fitted, tree.logs, members[rows],
-            features, by_world, own, response, included, impossible[rows], change[rows],
+            tree.routing, tree.cells, known_codes, tree.response, tree.leaf, definition.fitted, tree.logs,
+            members[rows], features, by_world, own, response, included, impossible[rows], change[rows],
         )  # fmt: skip
 
     size = max(1, PAIRS // n_worlds)

@@ -14,7 +14,7 @@ from unveil.trees import Column
 Ints = NDArray[np.int64]
 
 
-def with_errors(chain: TreeSequence, n_errors: int, members: Ints, seed: int) -> list[tuple[TreeSequence, Ints]]:
+def with_errors(sequence: TreeSequence, n_errors: int, members: Ints, seed: int) -> list[tuple[TreeSequence, Ints]]:
     """The original as the intruder has it, and the records that this is meant for.
 
     A wrong record has all its values from other records, each value from another one. Records looked at are right in
@@ -22,7 +22,7 @@ def with_errors(chain: TreeSequence, n_errors: int, members: Ints, seed: int) ->
 
     Parameters
     ----------
-    chain
+    sequence
         Codes of the files.
     n_errors
         Number of wrong records.
@@ -43,29 +43,29 @@ def with_errors(chain: TreeSequence, n_errors: int, members: Ints, seed: int) ->
     """
     rng = np.random.default_rng([seed, 11])
     # What is drawn depends on values, not on the order in which the records came.
-    order = rng.permutation(np.lexsort(list(chain.original.values())))
+    order = rng.permutation(np.lexsort(list(sequence.original.values())))
     first = order[:n_errors]
     hit = np.intersect1d(members, first)
-    files = [(_altered(chain, first, rng), np.setdiff1d(members, first))]
+    files = [(_altered(sequence, first, rng), np.setdiff1d(members, first))]
     if hit.size:
-        if 2 * n_errors > chain.n:
-            raise CallError(f"intruder_errors: at most {chain.n // 2} of {chain.n} records can be wrong")
-        files.append((_altered(chain, order[n_errors : 2 * n_errors], rng), hit))
+        if 2 * n_errors > sequence.n:
+            raise CallError(f"intruder_errors: at most {sequence.n // 2} of {sequence.n} records can be wrong")
+        files.append((_altered(sequence, order[n_errors : 2 * n_errors], rng), hit))
     return files
 
 
-def _altered(chain: TreeSequence, wrong: Ints, rng: np.random.Generator) -> TreeSequence:
-    ranked = np.lexsort(list(chain.original.values()))
+def _altered(sequence: TreeSequence, wrong: Ints, rng: np.random.Generator) -> TreeSequence:
+    ranked = np.lexsort(list(sequence.original.values()))
     original = {}
-    columns = dict(chain.columns)
+    columns = dict(sequence.columns)
     fitted = {}
-    for name, codes in chain.original.items():
+    for name, codes in sequence.original.items():
         levels = codes.copy()
-        levels[wrong] = codes[ranked[rng.integers(chain.n, size=wrong.size)]]
+        levels[wrong] = codes[ranked[rng.integers(sequence.n, size=wrong.size)]]
         original[name] = levels
-        for position, own in chain.part_codes(name, levels).items():
-            like = chain.columns[position]
+        for position, own in sequence.part_codes(name, levels).items():
+            like = sequence.columns[position]
             columns[position] = Column(own, like.kind, like.n_levels, like.values, like.name)
-            fitted[position] = chain.observed(position, name, levels)
-    links = tuple(replace(link, fitted=fitted[link.position], grown=None) for link in chain.links)
-    return replace(chain, links=links, columns=columns, original=original)
+            fitted[position] = sequence.observed(position, name, levels)
+    trees = tuple(replace(definition, fitted=fitted[definition.position], grown=None) for definition in sequence.trees)
+    return replace(sequence, trees=trees, columns=columns, original=original)

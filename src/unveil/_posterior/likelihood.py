@@ -50,7 +50,7 @@ class LikelihoodTerm:
 class WorldLikelihood(Protocol):
     """Likelihood of a release by record and world."""
 
-    def steps(self, members: Ints, start: int, stop: int, log_wrong: float) -> Sequence[LikelihoodTerm]:
+    def terms(self, members: Ints, start: int, stop: int, log_wrong: float) -> Sequence[LikelihoodTerm]:
         """What each part says about worlds ``start`` to ``stop`` of some records.
 
         Parameters
@@ -75,17 +75,21 @@ class WorldLikelihood(Protocol):
         ...
 
 
-def links_concerned(chain: TreeSequence, unknown: Sequence[str]) -> list[SequenceTree]:
+def trees_concerned(sequence: TreeSequence, unknown: Sequence[str]) -> list[SequenceTree]:
     """The trees whose fit depends on the unknown variables."""
-    positions = {p for name in unknown for p in chain.positions[name]}
-    return [link for link in chain.links if link.position in positions or positions & set(link.predictors)]
+    positions = {p for name in unknown for p in sequence.positions[name]}
+    return [
+        definition
+        for definition in sequence.trees
+        if definition.position in positions or positions & set(definition.predictors)
+    ]
 
 
-def fit_fixed_trees(chain: TreeSequence, links: Sequence[SequenceTree], releases: Sequence[int]) -> list[FixedTree]:
+def fit_fixed_trees(sequence: TreeSequence, trees: Sequence[SequenceTree], releases: Sequence[int]) -> list[FixedTree]:
     """Fit trees, and count donors and released records."""
-    threads = n_threads(None) if chain.n >= WORTH_A_THREAD else 1
+    threads = n_threads(None) if sequence.n >= WORTH_A_THREAD else 1
     # The last links have the most predictors: begun first, so that no thread is left alone with one of them.
-    found = in_threads(lambda link: fit_fixed(chain, link, releases), list(links)[::-1], threads)
+    found = in_threads(lambda definition: fit_fixed(sequence, definition, releases), list(trees)[::-1], threads)
     return found[::-1]
 
 
@@ -94,7 +98,7 @@ class CartLikelihood:
 
     Parameters
     ----------
-    chain
+    sequence
         Codes of the files.
     worlds
         What is unknown.
@@ -110,7 +114,7 @@ class CartLikelihood:
 
     def __init__(
         self,
-        chain: TreeSequence,
+        sequence: TreeSequence,
         worlds: PossibleValues,
         trees: Sequence[FixedTree],
         releases: Sequence[int],
@@ -118,27 +122,27 @@ class CartLikelihood:
         exact: bool,
         recoded: Sequence[Recoded] = (),
     ):
-        self.chain, self.worlds, self.trees, self.recoded = chain, worlds, trees, recoded
+        self.sequence, self.worlds, self.trees, self.recoded = sequence, worlds, trees, recoded
         self.exact: list[ExactTree] | None = None
         if exact:
-            self.exact = [fit_exact(chain, tree.link, releases, tree.possible) for tree in trees]
+            self.exact = [fit_exact(sequence, tree.definition, releases, tree.possible) for tree in trees]
         sizes = [len(levels) for levels in worlds.choices]
         self._rest = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
         self._sizes = sizes
 
-    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+    def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`WorldLikelihood`."""
         found: list[LikelihoodTerm] = []
         alive = np.ones((members.size, stop - start), dtype=np.bool_)
         score = np.zeros(alive.shape)
         for i, tree in enumerate(self.trees):
-            last = self._last(tree.link)
+            last = self._last(tree.definition)
             rest = self._rest[last]
             low, high = start // rest, (stop - 1) // rest + 1
-            codes, included = self._codes(tree.link, last, np.arange(low, high))
+            codes, included = self._codes(tree.definition, last, np.arange(low, high))
             spread = np.arange(start, stop) // rest - low if rest > 1 else None
             if self.exact is None:
-                impossible, log = fixed_changes(tree, self.chain, members, codes, included)
+                impossible, log = fixed_changes(tree, self.sequence, members, codes, included)
             else:
                 wanted = alive if spread is None else _any_of(alive, spread, high - low)
                 impossible, log = exact_likelihood(self.exact[i], members, codes, included, wanted)
@@ -149,7 +153,7 @@ class CartLikelihood:
             else:
                 score += log + impossible * log_wrong
                 alive &= score > np.where(alive, score, -np.inf).max(axis=1, keepdims=True) - HOPELESS
-            found.append(LikelihoodTerm(tree.link.name, impossible, log))
+            found.append(LikelihoodTerm(tree.definition.name, impossible, log))
         for one in self.recoded:
             impossible, log = self._of_recoding(one, members, np.arange(start, stop), alive)
             alive &= impossible == 0
@@ -176,20 +180,20 @@ class CartLikelihood:
             levels[self.worlds.unknown[i]] = self.worlds.choices[i][place]
         codes: dict[int, Codes] = {}
         for name, own in levels.items():
-            codes |= {p: np.ascontiguousarray(c) for p, c in self.chain.part_codes(name, own).items()}
+            codes |= {p: np.ascontiguousarray(c) for p, c in self.sequence.part_codes(name, own).items()}
         variable = one.recoding.variable
         included = [
-            self.chain.observed(link.position, variable, levels[variable]) if variable in levels else None
-            for link in one.recoding.links
+            self.sequence.observed(definition.position, variable, levels[variable]) if variable in levels else None
+            for definition in one.recoding.trees
         ]
         return one.likelihood(members, levels, codes, included, wanted)
 
-    def _last(self, link: SequenceTree) -> int:
+    def _last(self, definition: SequenceTree) -> int:
         """The last unknown variable that the tree depends on."""
-        concerned = {*link.predictors, link.position}
-        return max(i for i, name in enumerate(self.worlds.unknown) if concerned & set(self.chain.positions[name]))
+        concerned = {*definition.predictors, definition.position}
+        return max(i for i, name in enumerate(self.worlds.unknown) if concerned & set(self.sequence.positions[name]))
 
-    def _codes(self, link: SequenceTree, last: int, prefix: Ints) -> tuple[dict[int, Codes], Flags | None]:
+    def _codes(self, definition: SequenceTree, last: int, prefix: Ints) -> tuple[dict[int, Codes], Flags | None]:
         """Codes by prefix of the unknown parts that the tree depends on, and whether the record is fitted."""
         codes: dict[int, Codes] = {}
         included: Flags | None = None
@@ -197,11 +201,11 @@ class CartLikelihood:
             prefix, place = np.divmod(prefix, self._sizes[i])
             name = self.worlds.unknown[i]
             levels = self.worlds.choices[i][place]
-            concerned = {*link.predictors, link.position}
-            parts = self.chain.part_codes(name, levels)
+            concerned = {*definition.predictors, definition.position}
+            parts = self.sequence.part_codes(name, levels)
             codes |= {p: np.ascontiguousarray(c) for p, c in parts.items() if p in concerned}
-            if link.variable == name:
-                included = self.chain.observed(link.position, name, levels)
+            if definition.variable == name:
+                included = self.sequence.observed(definition.position, name, levels)
         return codes, included
 
 

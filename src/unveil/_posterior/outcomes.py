@@ -52,17 +52,17 @@ class _Outcome:
 
 
 def make_question(
-    setting: CheckedOptions, chain: TreeSequence, worlds: PossibleValues
+    options: CheckedOptions, sequence: TreeSequence, worlds: PossibleValues
 ) -> tuple[RecordQuestion, Callable[[int], object]]:
     """Values that the worlds are grouped into, and their prior.
 
     A *cell* is a combination of levels of the targets. Probabilities beforehand are had by cell over all values, and
     then restricted to what is in question for a record: the candidates and its truth.
     """
-    targets = [_target(setting, chain, worlds, name) for name in setting.targets]
+    targets = [_target(options, sequence, worlds, name) for name in options.targets]
     sizes = {name: len(levels) for name, levels in zip(worlds.unknown, worlds.choices, strict=True)}
-    others = [name for name in worlds.unknown if name not in setting.targets]
-    simple = worlds.unknown == setting.targets
+    others = [name for name in worlds.unknown if name not in options.targets]
+    simple = worlds.unknown == options.targets
 
     def digits(world: Ints) -> dict[str, Ints]:
         found = {}
@@ -79,10 +79,10 @@ def make_question(
         return cell
 
     value_by_cell = _crossed([one.value_of for one in targets], [len(one.values) for one in targets])
-    truth_cell = np.zeros(chain.n, dtype=np.int64)
-    asked = np.ones(chain.n, dtype=np.bool_)
+    truth_cell = np.zeros(sequence.n, dtype=np.int64)
+    asked = np.ones(sequence.n, dtype=np.bool_)
     for one in targets:
-        place = one.place[chain.original[one.name]]
+        place = one.place[sequence.original[one.name]]
         truth_cell = truth_cell * one.levels.size + place
         asked &= place >= 0
     truth_cell = np.where(asked, truth_cell, -1)
@@ -99,8 +99,10 @@ def make_question(
             labels.append(one.values[place])
         return labels[0] if len(labels) == 1 else tuple(reversed(labels))
 
-    prior = _Prior(setting, chain, targets, value_by_cell, n_values, truth_cell)
-    counts = {name: np.bincount(chain.original[name], minlength=chain.variables[name].n_levels) for name in others}
+    prior = _Prior(options, sequence, targets, value_by_cell, n_values, truth_cell)
+    counts = {
+        name: np.bincount(sequence.original[name], minlength=sequence.variables[name].n_levels) for name in others
+    }
     choices = dict(zip(worlds.unknown, worlds.choices, strict=True))
 
     def log_prior(members: Ints, start: int, stop: int) -> Floats:
@@ -110,11 +112,11 @@ def make_question(
         log = prior.log(members)[:, cell_of(world)]
         found = digits(world) if others else {}
         for name in others:
-            log = log + _log_of_other(setting, chain, name, choices[name][found[name]], counts[name], members)
+            log = log + _log_of_other(options, sequence, name, choices[name][found[name]], counts[name], members)
         return log
 
     truth = np.where(asked, truth_cell if value_by_cell is None else value_by_cell[truth_cell], -1)
-    wrong = -math.log(2.0 * chain.n * max(n_values, 2)) if setting.intruder_errors else -math.inf
+    wrong = -math.log(2.0 * sequence.n * max(n_values, 2)) if options.intruder_errors else -math.inf
     return RecordQuestion(worlds.size, n_values, value_of, worlds.truth, truth, log_prior, wrong), label_of
 
 
@@ -123,7 +125,7 @@ class _Prior:
 
     Parameters
     ----------
-    setting, chain
+    options, sequence
         What is asked, and of which files.
     targets
         The targets in the order in which they were named.
@@ -137,8 +139,8 @@ class _Prior:
 
     def __init__(
         self,
-        setting: CheckedOptions,
-        chain: TreeSequence,
+        options: CheckedOptions,
+        sequence: TreeSequence,
         targets: list[_Outcome],
         value_by_cell: Ints | None,
         n_values: int,
@@ -147,10 +149,12 @@ class _Prior:
         self.truth_cell = truth_cell
         named = [one.named for one in targets]
         self.named = None if all(flags.all() for flags in named) else _all_of(named)
-        uniform = isinstance(setting.prior, str) and setting.prior == "uniform"
+        uniform = isinstance(options.prior, str) and options.prior == "uniform"
         # Every world alike: nothing has to be held by cell.
         self.even = uniform and self.named is None and value_by_cell is None
-        self.table = prior_table(setting, chain, [one.levels for one in targets], value_by_cell, n_values, truth_cell)
+        self.table = prior_table(
+            options, sequence, [one.levels for one in targets], value_by_cell, n_values, truth_cell
+        )
         self._last: tuple[Ints, Floats] | None = None
 
     def log(self, members: Ints) -> Floats:
@@ -171,13 +175,13 @@ class _Prior:
 
 
 def _log_of_other(
-    setting: CheckedOptions, chain: TreeSequence, name: str, levels: NDArray[np.int32], counts: Ints, members: Ints
+    options: CheckedOptions, sequence: TreeSequence, name: str, levels: NDArray[np.int32], counts: Ints, members: Ints
 ) -> Floats:
     """Prior of an unknown variable that is not asked for."""
-    if isinstance(setting.prior, str) and setting.prior == "uniform":
+    if isinstance(options.prior, str) and options.prior == "uniform":
         return np.full((1, levels.size), -math.log(counts.size))
-    held = counts[levels][None, :] - (chain.original[name][members][:, None] == levels[None, :])
-    log: Floats = np.log((held + 1.0 / counts.size) / chain.n)
+    held = counts[levels][None, :] - (sequence.original[name][members][:, None] == levels[None, :])
+    log: Floats = np.log((held + 1.0 / counts.size) / sequence.n)
     return log
 
 
@@ -199,19 +203,19 @@ def _all_of(flags: list[Flags]) -> Flags:
     return found
 
 
-def _target(setting: CheckedOptions, chain: TreeSequence, worlds: PossibleValues, name: str) -> _Outcome:
+def _target(options: CheckedOptions, sequence: TreeSequence, worlds: PossibleValues, name: str) -> _Outcome:
     levels = worlds.choices[worlds.unknown.index(name)]
-    place = worlds.places(name, chain.variables[name].n_levels)
-    known = chain.level_labels(name)
+    place = worlds.places(name, sequence.variables[name].n_levels)
+    known = sequence.level_labels(name)
     named = np.ones(levels.size, dtype=np.bool_)
-    if name in setting.candidates:
-        named = np.isin(levels, chain.further[name])
-    if not setting.intervals:
+    if name in options.candidates:
+        named = np.isin(levels, sequence.further[name])
+    if not options.intervals:
         return _Outcome(name, levels, place, np.arange(levels.size), [known[level] for level in levels], named)
     value_of = np.full(levels.size, -1, dtype=np.int64)
     values: list[object] = []
-    interval = _interval_of(setting, chain, name)[levels]
-    for i, (low, high) in enumerate(setting.intervals):
+    interval = _interval_of(options, sequence, name)[levels]
+    for i, (low, high) in enumerate(options.intervals):
         if (interval == i).any():
             value_of[interval == i] = len(values)
             values.append(f"{low:.15g} to {high:.15g}")
@@ -222,25 +226,25 @@ def _target(setting: CheckedOptions, chain: TreeSequence, worlds: PossibleValues
     return _Outcome(name, levels, place, value_of, values, named)
 
 
-def levels_in_intervals(setting: CheckedOptions, chain: TreeSequence, name: str) -> NDArray[np.int32]:
+def levels_in_intervals(options: CheckedOptions, sequence: TreeSequence, name: str) -> NDArray[np.int32]:
     """Levels that lie in one of the intervals in question."""
-    return np.flatnonzero(_interval_of(setting, chain, name) >= 0).astype(np.int32)
+    return np.flatnonzero(_interval_of(options, sequence, name) >= 0).astype(np.int32)
 
 
-def _interval_of(setting: CheckedOptions, chain: TreeSequence, name: str) -> Ints:
+def _interval_of(options: CheckedOptions, sequence: TreeSequence, name: str) -> Ints:
     """(l,) number of the interval that each level lies in; -1: none."""
-    found = np.full(chain.variables[name].n_levels, -1, dtype=np.int64)
-    for level, amount in enumerate(_amounts(chain, name)):
-        for i, (low, high) in enumerate(setting.intervals):
+    found = np.full(sequence.variables[name].n_levels, -1, dtype=np.int64)
+    for level, amount in enumerate(_amounts(sequence, name)):
+        for i, (low, high) in enumerate(options.intervals):
             if amount is not None and low <= as_written(amount) <= high:
                 found[level] = i
     return found
 
 
-def _amounts(chain: TreeSequence, name: str) -> list[Any]:
+def _amounts(sequence: TreeSequence, name: str) -> list[Any]:
     """Number of every level; None for gaps and special codes, which lie in no interval."""
-    variable = chain.variables[name]
-    values: list[Any] = list(chain.level_labels(name))
+    variable = sequence.variables[name]
+    values: list[Any] = list(sequence.level_labels(name))
     if any(isinstance(value, bool) or not isinstance(value, int | float | None) for value in values):
         raise CallError(f"candidates: column {name!r} is not numeric; name values instead of intervals")
     if len(variable.parts) > 1:

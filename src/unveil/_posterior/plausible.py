@@ -15,7 +15,7 @@ from unveil._posterior.likelihood import fit_fixed_trees
 from unveil._posterior.refit import figures_of, quietly
 from unveil._posterior.selection import pooled_label
 from unveil._posterior.settings_check import SettingsCheck, check_settings
-from unveil._posterior.tree_sequence import TreeSequence, build_chain
+from unveil._posterior.tree_sequence import TreeSequence, build_sequence
 from unveil.columns import Pair
 from unveil.errors import DataError
 from unveil.limits import exceeds
@@ -32,7 +32,7 @@ class CheckedSequence:
 
     Parameters
     ----------
-    chain
+    sequence
         Codes of the files.
     trees
         All trees, with all releases pooled.
@@ -42,7 +42,7 @@ class CheckedSequence:
         Warnings.
     """
 
-    chain: TreeSequence
+    sequence: TreeSequence
     trees: list[FixedTree]
     check: SettingsCheck | None
     texts: tuple[str, ...]
@@ -52,14 +52,14 @@ _LAST: WeakKeyDictionary[Pair, tuple[Any, Any, CheckedSequence]] = WeakKeyDictio
 """What the last question about a pair found, by what it depends on; forgotten with the pair."""
 
 
-def checked_chain(
-    setting: CheckedOptions, largest_impossible: float, texts: list[str], *, thorough: bool
+def checked_sequence(
+    options: CheckedOptions, largest_impossible: float, texts: list[str], *, thorough: bool
 ) -> tuple[TreeSequence, list[FixedTree], SettingsCheck | None]:
     """Codes of the files, after a look at whether the sequence can have made the releases.
 
     Parameters
     ----------
-    setting
+    options
         What is asked.
     largest_impossible
         Largest share of released values that may be impossible.
@@ -70,7 +70,7 @@ def checked_chain(
 
     Returns
     -------
-    chain : Chain
+    sequence : Chain
         Codes of the files.
     trees : list of FixedTree
         All trees, with all releases pooled.
@@ -82,28 +82,30 @@ def checked_chain(
     DataError
         If too many released values are impossible.
     """
-    pair, maker = setting.pair, setting.synthesizer
-    asked = (repr(maker.cart), repr(maker.special_codes), setting.withheld, largest_impossible, thorough)
+    pair, maker = options.pair, options.synthesizer
+    asked = (repr(maker.cart), repr(maker.special_codes), options.withheld, largest_impossible, thorough)
     plans, last, found = _LAST.get(pair, (None, None, None))
-    if found is None or setting.candidates or plans is not maker.plans or last != asked:
-        found = _checked(setting, largest_impossible, thorough=thorough)
-        if not setting.candidates:
+    if found is None or options.candidates or plans is not maker.plans or last != asked:
+        found = _checked(options, largest_impossible, thorough=thorough)
+        if not options.candidates:
             _LAST[pair] = maker.plans, asked, found
     texts.extend(found.texts)
-    return found.chain, found.trees, found.check
+    return found.sequence, found.trees, found.check
 
 
 _NOT_MADE = "the assumed synthesizer did not make"
 _GIVE = "give the settings and the original that the releases were made with"
 
 
-def _checked(setting: CheckedOptions, largest_impossible: float, *, thorough: bool) -> CheckedSequence:
+def _checked(options: CheckedOptions, largest_impossible: float, *, thorough: bool) -> CheckedSequence:
     texts: list[str] = []
-    pair, synthesizer = setting.pair, setting.synthesizer
+    pair, synthesizer = options.pair, options.synthesizer
     everything = tuple(range(pair.n_releases))
-    chain = build_chain(pair, synthesizer, setting.candidates, setting.withheld)
-    trees = fit_fixed_trees(chain, chain.links, everything)
-    overwritten = sorted({tree.link.variable for tree in trees if tree.n_impossible and _constant(chain, tree)})
+    sequence = build_sequence(pair, synthesizer, options.candidates, options.withheld)
+    trees = fit_fixed_trees(sequence, sequence.trees, everything)
+    overwritten = sorted(
+        {tree.definition.variable for tree in trees if tree.n_impossible and _constant(sequence, tree)}
+    )
     if overwritten:
         texts.append(
             Note(
@@ -111,18 +113,18 @@ def _checked(setting: CheckedOptions, largest_impossible: float, *, thorough: bo
                 "cannot have drawn for every record: taken as withheld"
             )
         )
-        chain = build_chain(pair, synthesizer, setting.candidates, [*setting.withheld, *overwritten])
-        trees = fit_fixed_trees(chain, chain.links, everything)
+        sequence = build_sequence(pair, synthesizer, options.candidates, [*options.withheld, *overwritten])
+        trees = fit_fixed_trees(sequence, sequence.trees, everything)
     impossible = sum(tree.n_impossible for tree in trees)
-    released = sum(int(drawn.sum()) for tree in trees for drawn in tree.link.released)
+    released = sum(int(drawn.sum()) for tree in trees for drawn in tree.definition.released)
     if released and exceeds(impossible / released, largest_impossible, unit=0.0):
         worst = max(trees, key=lambda tree: tree.n_impossible)
-        closer = thorough and check_settings(chain, trees, everything).verdict == "finer"
+        closer = thorough and check_settings(sequence, trees, everything).verdict == "finer"
         hint = "; they follow the original more closely than these settings let them" if closer else ""
         raise DataError(
             Note(
                 f"{_NOT_MADE} {pooled_label(pair.labels)}: {impossible} of {released} released values are impossible "
-                f"under it, most in column {worst.link.variable!r} ({worst.n_impossible}){hint}; "
+                f"under it, most in column {worst.definition.variable!r} ({worst.n_impossible}){hint}; "
                 f"{_GIVE}",
                 f"{_NOT_MADE} the releases; {_GIVE}",
             )
@@ -133,42 +135,44 @@ def _checked(setting: CheckedOptions, largest_impossible: float, *, thorough: bo
             "than those that were used"
         )
         texts.append(Note(f"{impossible} of {released} {text}", f"some {text}"))
-    check = check_settings(chain, trees, everything) if thorough else None
+    check = check_settings(sequence, trees, everything) if thorough else None
     if check is not None and check.warning is not None:
         texts.append(check.warning)
-    return CheckedSequence(chain, trees, check, tuple(texts))
+    return CheckedSequence(sequence, trees, check, tuple(texts))
 
 
-def _constant(chain: TreeSequence, tree: FixedTree) -> bool:
+def _constant(sequence: TreeSequence, tree: FixedTree) -> bool:
     """Whether all releases hold one value of a variable."""
-    return np.unique(np.concatenate(chain.released[tree.link.variable])).size == 1
+    return np.unique(np.concatenate(sequence.released[tree.definition.variable])).size == 1
 
 
-def grid_of_far_values(chain: TreeSequence, trees: Sequence[FixedTree], unknown: Sequence[str]) -> str | None:
+def grid_of_far_values(sequence: TreeSequence, trees: Sequence[FixedTree], unknown: Sequence[str]) -> str | None:
     """Why the trees of some variable cannot stand for those of other worlds; None if all can.
 
     A tree of numbers is fitted to whole steps from the smallest to the largest. Where a candidate, or one record, makes
     the steps much larger than they otherwise are, ties between splits can fall in another way.
     """
     for tree in trees:
-        link = tree.link
-        response = chain.columns[link.position]
-        if response.values is None or link.variable not in unknown or not link.predictors:
+        definition = tree.definition
+        response = sequence.columns[definition.position]
+        if response.values is None or definition.variable not in unknown or not definition.predictors:
             continue
-        count = np.bincount(response.codes[link.fitted], minlength=response.n_levels)
+        count = np.bincount(response.codes[definition.fitted], minlength=response.n_levels)
         if not grid_is_kept(response.values, count):
-            return f"a candidate of column {link.variable!r}, or one record, has a value far off or of many decimals"
+            return (
+                f"a candidate of column {definition.variable!r}, or one record, has a value far off or of many decimals"
+            )
     return None
 
 
-def check_truth(setting: CheckedOptions, only: Sequence[str] | None) -> None:
+def check_truth(options: CheckedOptions, only: Sequence[str] | None) -> None:
     """Check that the true original can have given the releases."""
-    synthesizer = quietly(setting.synthesizer, setting.pair.original)
-    impossible = sum(figures_of(synthesizer, release, only)[0] for release in setting.pair.releases)
+    synthesizer = quietly(options.synthesizer, options.pair.original)
+    impossible = sum(figures_of(synthesizer, release, only)[0] for release in options.pair.releases)
     if impossible:
         raise DataError(
             Note(
-                f"{_NOT_MADE} {pooled_label(setting.pair.labels)}: {impossible} released values are impossible under "
+                f"{_NOT_MADE} {pooled_label(options.pair.labels)}: {impossible} released values are impossible under "
                 f"it; {_GIVE}",
                 f"{_NOT_MADE} the releases; {_GIVE}",
             )

@@ -54,28 +54,28 @@ class PossibleValues:
         grids = np.meshgrid(*self.choices, indexing="ij")
         return {name: grid.reshape(-1) for name, grid in zip(self.unknown, grids, strict=True)}
 
-    def codes(self, chain: TreeSequence) -> dict[int, Codes]:
+    def codes(self, sequence: TreeSequence) -> dict[int, Codes]:
         """Code by world of every part of the unknown variables, by position."""
         codes: dict[int, Codes] = {}
         for name, levels in self.levels().items():
-            codes |= {position: np.ascontiguousarray(c) for position, c in chain.part_codes(name, levels).items()}
+            codes |= {position: np.ascontiguousarray(c) for position, c in sequence.part_codes(name, levels).items()}
         return codes
 
-    def label(self, world: int, chain: TreeSequence) -> object:
+    def label(self, world: int, sequence: TreeSequence) -> object:
         """Value of a world: a plain value for one unknown variable, else a tuple."""
         values = []
         for name, levels in zip(reversed(self.unknown), reversed(self.choices), strict=True):
             world, place = divmod(world, len(levels))
-            values.append(chain.level_labels(name)[levels[place]])
+            values.append(sequence.level_labels(name)[levels[place]])
         return values[0] if len(values) == 1 else tuple(reversed(values))
 
 
-def make_worlds(chain: TreeSequence, unknown: Sequence[str], only: Mapping[str, Codes]) -> PossibleValues:
+def make_worlds(sequence: TreeSequence, unknown: Sequence[str], only: Mapping[str, Codes]) -> PossibleValues:
     """Cross the levels of the unknown variables.
 
     Parameters
     ----------
-    chain
+    sequence
         Codes of the files.
     unknown
         The unknown variables, in the order of visit.
@@ -92,15 +92,15 @@ def make_worlds(chain: TreeSequence, unknown: Sequence[str], only: Mapping[str, 
     CallError
         If there are too many to be numbered.
     """
-    n_levels = {name: chain.variables[name].n_levels for name in unknown}
+    n_levels = {name: sequence.variables[name].n_levels for name in unknown}
     choices = tuple(only.get(name, np.arange(n_levels[name], dtype=np.int32)) for name in unknown)
     if math.prod(len(levels) for levels in choices) >= 2**62:
         raise CallError("the unknown variables have too many combinations of values; name candidates or know more")
-    worlds = PossibleValues(tuple(unknown), choices, np.zeros(chain.n, dtype=np.int64))
-    truth = np.zeros(chain.n, dtype=np.int64)
-    asked = np.ones(chain.n, dtype=np.bool_)
+    worlds = PossibleValues(tuple(unknown), choices, np.zeros(sequence.n, dtype=np.int64))
+    truth = np.zeros(sequence.n, dtype=np.int64)
+    asked = np.ones(sequence.n, dtype=np.bool_)
     for name, levels in zip(unknown, choices, strict=True):
-        place = worlds.places(name, n_levels[name])[chain.original[name]]
+        place = worlds.places(name, n_levels[name])[sequence.original[name]]
         truth = truth * len(levels) + place
         asked &= place >= 0
     return replace(worlds, truth=np.where(asked, truth, -1))

@@ -18,7 +18,7 @@ CELLS = 1 << 20
 """Record-world pairs that are worked on at a time."""
 FEW_RECORDS = 256
 """Records of a block where every one of them is slow."""
-KEPT = 5_000_000
+MOST_PROBABILITIES = 5_000_000
 """Most record-value pairs whose posterior is kept."""
 
 
@@ -134,14 +134,14 @@ def block_size(n_worlds: int, slow: bool) -> int:
     return min(size, FEW_RECORDS) if slow else size
 
 
-def weigh(evidence: WorldLikelihood, question: RecordQuestion, members: Ints, *, keep: bool) -> Posteriors:
+def posteriors_of(likelihood: WorldLikelihood, question: RecordQuestion, members: Ints, *, keep: bool) -> Posteriors:
     """Posterior of some records.
 
     ``p(world | release) = prior * exp(log-likelihood) / sum``, over worlds without impossible values.
 
     Parameters
     ----------
-    evidence
+    likelihood
         The likelihood.
     question
         Worlds, values and prior.
@@ -167,14 +167,14 @@ def weigh(evidence: WorldLikelihood, question: RecordQuestion, members: Ints, *,
     for start in range(0, question.n_worlds, width):
         stop = min(start + width, question.n_worlds)
         log_prior = question.log_prior(members, start, stop)
-        steps = evidence.steps(members, start, stop, question.log_wrong)
-        parts = tuple(step.name for step in steps)
-        impossible = sum((step.impossible for step in steps), start=np.zeros((r, stop - start), dtype=np.int64))
-        log = log_prior + sum((step.log for step in steps), start=np.zeros((r, stop - start)))
+        terms = likelihood.terms(members, start, stop, question.log_wrong)
+        parts = tuple(term.name for term in terms)
+        impossible = sum((term.impossible for term in terms), start=np.zeros((r, stop - start), dtype=np.int64))
+        log = log_prior + sum((term.log for term in terms), start=np.zeros((r, stop - start)))
         possible += ((impossible == 0) & ~np.isneginf(log_prior)).sum(axis=1)
         log = _penalised(log, impossible, question.log_wrong)
         if stop - start == question.n_worlds:
-            part = _telling_part(steps, log_prior, question.truth_world[members], question.log_wrong)
+            part = _telling_part(terms, log_prior, question.truth_world[members], question.log_wrong)
         value = question.value_of(np.arange(start, stop))
         rise = np.maximum(top, log.max(axis=1))
         with np.errstate(invalid="ignore"):
@@ -199,7 +199,7 @@ def weigh(evidence: WorldLikelihood, question: RecordQuestion, members: Ints, *,
         likeliest,
         mass[rows, likeliest],
         possible,
-        evidence.must_fill(members),
+        likelihood.must_fill(members),
         part,
         parts,
         mass if keep else None,
@@ -223,15 +223,15 @@ def _add_by_value(mass: Floats, weight: Floats, value: Ints) -> None:
             mass[row] += np.bincount(value, weights=weight[row], minlength=mass.shape[1])
 
 
-def _telling_part(steps: Sequence[LikelihoodTerm], log_prior: Floats, truth: Ints, log_wrong: float) -> Ints:
+def _telling_part(terms: Sequence[LikelihoodTerm], log_prior: Floats, truth: Ints, log_wrong: float) -> Ints:
     """The part at which the probability of the truth rises most, parts taken one after the other."""
     r = log_prior.shape[0]
     rows = np.arange(r)
     best, part = np.full(r, 1e-9), np.full(r, -1, dtype=np.int64)
     log = log_prior.copy()
     before = _log_share(log, rows, truth)
-    for i, step in enumerate(steps):
-        log = _penalised(log + step.log, step.impossible, log_wrong)
+    for i, term in enumerate(terms):
+        log = _penalised(log + term.log, term.impossible, log_wrong)
         after = _log_share(log, rows, truth)
         with np.errstate(invalid="ignore"):
             rise = after - before

@@ -26,8 +26,8 @@ LARGEST = 100_000_000
 
 
 def prior_table(
-    setting: CheckedOptions,
-    chain: TreeSequence,
+    options: CheckedOptions,
+    sequence: TreeSequence,
     levels: Sequence[NDArray[np.int32]],
     value_by_cell: Ints | None,
     n_values: int,
@@ -39,7 +39,7 @@ def prior_table(
 
     Parameters
     ----------
-    setting, chain
+    options, sequence
         What is asked, and of which files.
     levels : sequence of (q,) int32
         Levels in question by target; the cells are their combinations, the last target running fastest.
@@ -60,32 +60,34 @@ def prior_table(
     CallError
         If the prior does not fit the values, or is conditioned on less or more than is known.
     """
-    choice = setting.prior
+    choice = options.prior
     n_cells = math.prod(one.size for one in levels)
     if not isinstance(choice, str):
-        return _spread(_given(_probabilities(choice, setting.known), chain.n, n_values), value_by_cell, n_values)
+        return _spread(_given(_probabilities(choice, options.known), sequence.n, n_values), value_by_cell, n_values)
     if choice == "uniform":
         even = np.full((1, n_values), 1.0 / n_values)
         return _spread(lambda members: np.repeat(even, members.size, axis=0), value_by_cell, n_values)
-    marginal = _marginal(chain, setting.targets, n_cells, truth_cell)
+    marginal = _marginal(sequence, options.targets, n_cells, truth_cell)
     if choice == "marginal":
         return marginal
     if choice == "conditional":
-        conditional = _Conditional(chain, setting, levels)
+        conditional = _Conditional(sequence, options, levels)
         return lambda members: (1 - SHARE_OF_MARGINAL) * conditional(members) + SHARE_OF_MARGINAL * marginal(members)
     raise CallError(f"unknown prior {choice!r}; choose from uniform, marginal, conditional, or give probabilities")
 
 
-def _marginal(chain: TreeSequence, targets: Sequence[str], n_cells: int, truth_cell: Ints) -> Callable[[Ints], Floats]:
+def _marginal(
+    sequence: TreeSequence, targets: Sequence[str], n_cells: int, truth_cell: Ints
+) -> Callable[[Ints], Floats]:
     asked = truth_cell >= 0
     counts = np.bincount(truth_cell[asked], minlength=n_cells).astype(np.float64)
-    n_everything = math.prod(chain.variables[name].n_levels for name in targets)
+    n_everything = math.prod(sequence.variables[name].n_levels for name in targets)
 
     def marginal(members: Ints) -> Floats:
         # The record itself is unknown; what nobody else has stays possible.
         others = np.tile(counts, (members.size, 1))
         others[np.arange(members.size), truth_cell[members]] -= 1
-        return (others + 1.0 / n_everything) / chain.n
+        return (others + 1.0 / n_everything) / sequence.n
 
     return marginal
 
@@ -132,40 +134,40 @@ class _Conditional:
 
     Parameters
     ----------
-    chain
+    sequence
         Codes of the files.
-    setting
+    options
         What is asked.
     levels : sequence of (q,) int32
         Levels in question by target.
     """
 
-    def __init__(self, chain: TreeSequence, setting: CheckedOptions, levels: Sequence[NDArray[np.int32]]):
-        known = [chain.columns[p] for name in setting.known for p in chain.positions[name]]
-        everything = np.zeros(chain.n, dtype=np.int64)
+    def __init__(self, sequence: TreeSequence, options: CheckedOptions, levels: Sequence[NDArray[np.int32]]):
+        known = [sequence.columns[p] for name in options.known for p in sequence.positions[name]]
+        everything = np.zeros(sequence.n, dtype=np.int64)
         n_everything = 1
-        for name in setting.targets:
-            size = chain.variables[name].n_levels
-            everything = everything * size + chain.original[name]
+        for name in options.targets:
+            size = sequence.variables[name].n_levels
+            everything = everything * size + sequence.original[name]
             n_everything *= size
         if n_everything >= 2**62:
             raise CallError("the targets have too many combinations of values for a conditional prior; use 'marginal'")
         held, code = np.unique(everything, return_inverse=True)
         # By place among the values that records have: candidates that nobody has do not change what is believed.
-        present = math.prod(np.unique(chain.original[name]).size for name in setting.targets)
+        present = math.prod(np.unique(sequence.original[name]).size for name in options.targets)
         response = (
             Column(code.astype(np.int32), "categorical", held.size)
             if present <= MOST_CLASSES
             else Column.from_values(code.astype(np.float64))
         )
         cells = np.zeros(1, dtype=np.int64)
-        for name, own in zip(setting.targets, levels, strict=True):
-            cells = (cells[:, None] * chain.variables[name].n_levels + own[None, :]).reshape(-1)
+        for name, own in zip(options.targets, levels, strict=True):
+            cells = (cells[:, None] * sequence.variables[name].n_levels + own[None, :]).reshape(-1)
         place = np.searchsorted(held, cells).clip(max=held.size - 1)
         # A cell that no record has takes the last column, which stays 0.
         self.column = np.where(held[place] == cells, place, held.size)
         self.fold = _folds(everything, known)
-        self.leaf = np.zeros(chain.n, dtype=np.int64)
+        self.leaf = np.zeros(sequence.n, dtype=np.int64)
         self.shares = [self._fit(response, known, code, fold, held.size) for fold in range(FOLDS)]
 
     def _fit(self, response: Column, known: Sequence[Column], code: Ints, fold: int, n_held: int) -> Floats:

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._posterior.checked_options import CheckedOptions, make_setting
+from unveil._posterior.checked_options import CheckedOptions, check_options
 from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood, Table
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.intruder_errors import with_errors
-from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, links_concerned
+from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, trees_concerned
 from unveil._posterior.outcomes import levels_in_intervals, make_question
-from unveil._posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_chain, grid_of_far_values
+from unveil._posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_sequence, grid_of_far_values
 from unveil._posterior.possible_values import make_worlds
 from unveil._posterior.recoded import Recoded, recodings_concerned
 from unveil._posterior.refit import Altered, DeltaLikelihood, RefitLikelihood
@@ -24,7 +24,7 @@ from unveil._posterior.result import DONOR_SHARES
 from unveil._posterior.settings_check import SettingsCheck
 from unveil._posterior.simulated import SimulatedLikelihood, fit_is_random
 from unveil._posterior.tree_methods import concerned, drawn_by_trees, refusal, without_likelihood
-from unveil._posterior.tree_sequence import TreeSequence, check_released, plain_chain, used_by
+from unveil._posterior.tree_sequence import TreeSequence, check_released, sequence_without_trees, used_by
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError
 from unveil.notes import Note
@@ -47,9 +47,9 @@ class PosteriorProblem:
 
     Parameters
     ----------
-    setting
+    options
         What is asked.
-    chain
+    sequence
         Codes of the files.
     kind
         "cart", "catall", "histogram", "delta", "refit" or "simulated".
@@ -67,8 +67,8 @@ class PosteriorProblem:
 
     def __init__(
         self,
-        setting: CheckedOptions,
-        chain: TreeSequence,
+        options: CheckedOptions,
+        sequence: TreeSequence,
         kind: str,
         left_out: Mapping[str, int],
         texts: list[str],
@@ -76,17 +76,17 @@ class PosteriorProblem:
         check: SettingsCheck | None = None,
         only: Sequence[str] | None = None,
     ):
-        self.setting, self.chain, self.kind = setting, chain, kind
-        self.trees = {tree.link.position: tree for tree in trees}
+        self.options, self.sequence, self.kind = options, sequence, kind
+        self.trees = {tree.definition.position: tree for tree in trees}
         self.left_out, self.warnings, self.check, self.only = left_out, texts, check, only
-        intervals = setting.targets if setting.intervals else ()
-        among = {name: _among(chain, setting, name) for name in (*setting.candidates, *intervals)}
-        self.worlds = make_worlds(chain, setting.unknown, among)
+        intervals = options.targets if options.intervals else ()
+        among = {name: _among(sequence, options, name) for name in (*options.candidates, *intervals)}
+        self.worlds = make_worlds(sequence, options.unknown, among)
         self.structures = (
-            setting.structures if kind == "cart" else (("simulated",) if kind == "simulated" else ("exact",))
+            options.structures if kind == "cart" else (("simulated",) if kind == "simulated" else ("exact",))
         )
-        self.question, self.label_of = make_question(setting, chain, self.worlds)
-        for low, high in setting.intervals:
+        self.question, self.label_of = make_question(options, sequence, self.worlds)
+        for low, high in options.intervals:
             if f"{low:.15g} to {high:.15g}" not in self._called():
                 text = f"no value of the files lies in the interval {low:.15g} to {high:.15g}; it is left out"
                 texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))
@@ -106,7 +106,7 @@ class PosteriorProblem:
             "histogram": "closed form of the noised histogram",
             "delta": "the synthesizer's own",
             "refit": "the synthesizer fitted to every world",
-            "simulated": f"{self.setting.replicates} simulated files per world",
+            "simulated": f"{self.options.replicates} simulated files per world",
         }[self.kind]
 
     def slow(self, structure: str) -> bool:
@@ -118,27 +118,27 @@ class PosteriorProblem:
         """Whether the first record may have to wait for a compiler."""
         return self.kind == "cart"
 
-    def evidence(self, releases: Sequence[int], structure: str) -> list[tuple[WorldLikelihood, Ints]]:
+    def likelihoods(self, releases: Sequence[int], structure: str) -> list[tuple[WorldLikelihood, Ints]]:
         """Evidence, and the records that it is meant for if not for all."""
-        s = self.setting
+        s = self.options
         if self.kind == "cart":
             if s.intruder_errors:
                 return [
-                    (self._cart(chain, releases, structure), own)
-                    for chain, own in with_errors(self.chain, s.intruder_errors, s.members, s.seed)
+                    (self._cart(sequence, releases, structure), own)
+                    for sequence, own in with_errors(self.sequence, s.intruder_errors, s.members, s.seed)
                 ]
-            return [(self._cart(self.chain, releases, structure), s.members)]
+            return [(self._cart(self.sequence, releases, structure), s.members)]
         if self.kind in ("catall", "histogram"):
             return [(self._table(releases), s.members)]
-        altered = Altered(s.pair, self.chain, self.worlds)
+        altered = Altered(s.pair, self.sequence, self.worlds)
         if self.kind == "delta":
-            labels = [self.worlds.label(w, self.chain) for w in range(self.worlds.size)]
+            labels = [self.worlds.label(w, self.sequence) for w in range(self.worlds.size)]
             return [(DeltaLikelihood(s.synthesizer, labels), s.members)]
         if self.kind == "refit":
             files = [s.pair.releases[r] for r in releases]
             return [(RefitLikelihood(altered, s.synthesizer, files, self.only), s.members)]
-        names = [name for name in s.pair.original.names if name not in self.chain.withheld]
-        found = SimulatedLikelihood(altered, s.synthesizer, self.chain, names, releases, s.replicates, s.seed)
+        names = [name for name in s.pair.original.names if name not in self.sequence.withheld]
+        found = SimulatedLikelihood(altered, s.synthesizer, self.sequence, names, releases, s.replicates, s.seed)
         self._simulated[tuple(releases)] = found
         return [(found, s.members)]
 
@@ -149,9 +149,9 @@ class PosteriorProblem:
         values are. The posterior is a mixture over the samples, and equals the prior for those that the record is not
         in; averaged over releases, ``E[(posterior - prior) / (1 - prior)] <= 1 - q``.
         """
-        if not _is_proper(self.setting.synthesizer):
+        if not _is_proper(self.options.synthesizer):
             return None
-        n = self.setting.pair.n_original
+        n = self.options.pair.n_original
         return 1 - (1 - 1 / n) ** (n * len(releases))
 
     def monte_carlo_error(self, members: Ints) -> Floats | None:
@@ -159,7 +159,7 @@ class PosteriorProblem:
         if self.kind != "simulated":
             return None
         errors = np.full(members.size, np.nan)
-        simulated = self._simulated.get(self.setting.groups[0])
+        simulated = self._simulated.get(self.options.groups[0])
         for i, record in enumerate(members):
             logs = simulated.errors.get(int(record)) if simulated else None
             if logs is None:
@@ -170,34 +170,34 @@ class PosteriorProblem:
             errors[i] = float((weight[:, truth].sum(axis=1) / weight.sum(axis=1)).std())
         return errors
 
-    def _cart(self, chain: TreeSequence, releases: Sequence[int], structure: str) -> WorldLikelihood:
-        links = links_concerned(chain, self.worlds.unknown)
-        if chain is self.chain and len(releases) == len(chain.z):
-            trees = [self.trees[link.position] for link in links]
+    def _cart(self, sequence: TreeSequence, releases: Sequence[int], structure: str) -> WorldLikelihood:
+        concerned = trees_concerned(sequence, self.worlds.unknown)
+        if sequence is self.sequence and len(releases) == len(sequence.z):
+            trees = [self.trees[definition.position] for definition in concerned]
         else:
-            trees = fit_fixed_trees(chain, links, releases)
-        if self.setting.intruder_errors:
+            trees = fit_fixed_trees(sequence, concerned, releases)
+        if self.options.intruder_errors:
             # Such an intruder cannot tell which values to leave out.
-            trees = [replace(tree, possible=tree.link.released) for tree in trees]
+            trees = [replace(tree, possible=tree.definition.released) for tree in trees]
         exact = structure == "exact"
         recoded = [
-            Recoded(chain, one, releases, exact=exact) for one in recodings_concerned(chain, self.worlds.unknown)
+            Recoded(sequence, one, releases, exact=exact) for one in recodings_concerned(sequence, self.worlds.unknown)
         ]
-        return CartLikelihood(chain, self.worlds, trees, releases, exact=exact, recoded=recoded)
+        return CartLikelihood(sequence, self.worlds, trees, releases, exact=exact, recoded=recoded)
 
     def _table(self, releases: Sequence[int]) -> WorldLikelihood:
-        s, chain = self.setting, self.chain
-        names = [name for name in s.pair.original.names if name not in chain.withheld]
+        s, sequence = self.options, self.sequence
+        names = [name for name in s.pair.original.names if name not in sequence.withheld]
         if len(names) < len(s.pair.original.names):
-            raise DataError(f"a release lacks column {chain.withheld[0]!r}; cells need all columns")
-        released = [np.concatenate([chain.released[name][r] for r in releases]) for name in names]
-        original = [chain.original[name] for name in names]
+            raise DataError(f"a release lacks column {sequence.withheld[0]!r}; cells need all columns")
+        released = [np.concatenate([sequence.released[name][r] for r in releases]) for name in names]
+        original = [sequence.original[name] for name in names]
         if self.kind == "catall":
-            n_levels = [chain.variables[name].n_levels for name in names]
+            n_levels = [sequence.variables[name].n_levels for name in names]
             return CatallLikelihood(Table(original, released, n_levels, names, self.worlds), s.synthesizer.prior)
         # The cells are those that were declared, with the levels that nobody has; amounts are told apart by part only.
         public = {column.name: column for column in s.synthesizer.public_columns(s.pair.original)}
-        coarse = {name: public[name].table(chain.variables[name].values) for name in names}
+        coarse = {name: public[name].table(sequence.variables[name].values) for name in names}
         asked = dict(zip(self.worlds.unknown, self.worlds.choices, strict=True))
         for name, own, seen in zip(names, original, released, strict=True):
             if any((coarse[name][codes] < 0).any() for codes in (own, seen, asked.get(name, own[:0]))):
@@ -213,85 +213,85 @@ class PosteriorProblem:
         return HistogramLikelihood(table, s.synthesizer.prior, scale)
 
     def _check_size(self) -> None:
-        pairs = self.question.n_worlds * self.setting.members.size
+        pairs = self.question.n_worlds * self.options.members.size
         most = MOST_EXACT if "exact" in self.structures else MOST_FIXED
-        if (pairs > most and self.setting.time_limit is None) or self.question.n_values > MOST_VALUES:
+        if (pairs > most and self.options.time_limit is None) or self.question.n_values > MOST_VALUES:
             raise CallError(
-                f"{self.question.n_worlds} worlds for {self.setting.members.size} records are too many for structure "
+                f"{self.question.n_worlds} worlds for {self.options.members.size} records are too many for structure "
                 f"{self.structures[-1]!r}; name candidates, fewer records, or more that the intruder knows"
             )
 
 
-def _among(chain: TreeSequence, setting: CheckedOptions, name: str) -> NDArray[np.int32]:
+def _among(sequence: TreeSequence, options: CheckedOptions, name: str) -> NDArray[np.int32]:
     """Levels in question: the user's candidates in their order, then the truths of the records looked at."""
-    named = levels_in_intervals(setting, chain, name) if setting.intervals else chain.further[name]
+    named = levels_in_intervals(options, sequence, name) if options.intervals else sequence.further[name]
     given, first = np.unique(named, return_index=True)
-    truths = np.setdiff1d(chain.original[name][setting.members], given)
+    truths = np.setdiff1d(sequence.original[name][options.members], given)
     return np.concatenate([given[np.argsort(first)], truths]).astype(np.int32)
 
 
-def make_study(setting: CheckedOptions, largest_impossible: float, *, thorough: bool) -> PosteriorProblem:
+def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough: bool) -> PosteriorProblem:
     """Find out how the likelihood can be had, and whether the synthesizer can have made the releases."""
-    pair, synthesizer = setting.pair, setting.synthesizer
+    pair, synthesizer = options.pair, options.synthesizer
     texts: list[str] = []
     reason = None
     if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
         lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
-        reason = refusal(synthesizer, setting.unknown, {*setting.withheld, *lacking})
+        reason = refusal(synthesizer, options.unknown, {*options.withheld, *lacking})
         if reason is None:
-            chain, trees, check = checked_chain(setting, largest_impossible, texts, thorough=thorough)
-            reason = grid_of_far_values(chain, trees, setting.unknown)
+            sequence, trees, check = checked_sequence(options, largest_impossible, texts, thorough=thorough)
+            reason = grid_of_far_values(sequence, trees, options.unknown)
         if reason is None:
-            if setting.intruder_errors and (broken := recodings_concerned(chain, setting.unknown)):
+            if options.intruder_errors and (broken := recodings_concerned(sequence, options.unknown)):
                 one = broken[0]
                 raise CallError(
                     f"intruder_errors: column {one.variable!r} is a recoding of {one.sources[0]!r}, which a wrong "
                     "record would break; name other targets, or leave the one column out of the files"
                 )
-            left_out = {tree.link.name: tree.n_impossible for tree in trees if tree.n_impossible}
-            return PosteriorProblem(setting, chain, "cart", left_out, texts, trees, check)
+            left_out = {tree.definition.name: tree.n_impossible for tree in trees if tree.n_impossible}
+            return PosteriorProblem(options, sequence, "cart", left_out, texts, trees, check)
         texts.clear()
-    chain = _plain(setting)
-    kind, only = _kind(setting, chain.withheld), None
+    sequence = _plain(options)
+    kind, only = _kind(options, sequence.withheld), None
     if kind == "refit":
         if isinstance(synthesizer, CartSynthesizer):
-            only = _asked(setting, chain)
-        elif chain.withheld:
+            only = _asked(options, sequence)
+        elif sequence.withheld:
             raise DataError(
-                f"the release has no column {chain.withheld[0]!r}, or it is withheld: a synthesizer's own "
+                f"the release has no column {sequence.withheld[0]!r}, or it is withheld: a synthesizer's own "
                 "likelihood is that of all columns; give the released column"
             )
         if reason is not None:
             text = "the synthesizer is fitted anew for every record and value, which takes long"
             texts.append(Note(f"{reason}: {text}", text))
     if kind == "simulated":
-        texts.extend(_on_simulation(setting, chain, reason))
-    if setting.intruder_errors:
+        texts.extend(_on_simulation(options, sequence, reason))
+    if options.intruder_errors:
         raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
-    study = PosteriorProblem(setting, chain, kind, {}, texts, only=only)
+    problem = PosteriorProblem(options, sequence, kind, {}, texts, only=only)
     if kind in ("refit", "catall"):
-        check_truth(setting, only)
-    return study
+        check_truth(options, only)
+    return problem
 
 
-def _asked(setting: CheckedOptions, chain: TreeSequence) -> list[str]:
+def _asked(options: CheckedOptions, sequence: TreeSequence) -> list[str]:
     """The released variables whose probabilities can depend on the unknown ones."""
-    synthesizer = setting.synthesizer
+    synthesizer = options.synthesizer
     drawn = drawn_by_trees(synthesizer)
     names = []
     for plan in synthesizer.plans:
         name = plan.variable.name
-        if name not in chain.withheld and concerned(plan, setting.unknown):
-            check_released(chain, name, used_by(chain, plan, drawn[name]))
+        if name not in sequence.withheld and concerned(plan, options.unknown):
+            check_released(sequence, name, used_by(sequence, plan, drawn[name]))
             names.append(name)
     return names
 
 
-def _on_simulation(setting: CheckedOptions, chain: TreeSequence, reason: str | None) -> list[str]:
+def _on_simulation(options: CheckedOptions, sequence: TreeSequence, reason: str | None) -> list[str]:
     """What is to be said of a simulated likelihood."""
-    synthesizer, n = setting.synthesizer, setting.pair.n_original
+    synthesizer, n = options.synthesizer, options.pair.n_original
     name = (
-        without_likelihood(synthesizer, setting.unknown, chain.withheld)
+        without_likelihood(synthesizer, options.unknown, sequence.withheld)
         if isinstance(synthesizer, CartSynthesizer)
         else None
     )
@@ -299,8 +299,8 @@ def _on_simulation(setting: CheckedOptions, chain: TreeSequence, reason: str | N
     if name is not None and not synthesizer.proper:
         what = f"{reason}, which gives no probabilities"
         drawn = drawn_by_trees(synthesizer)
-        users = [plan for plan in synthesizer.plans if name in used_by(chain, plan, drawn[plan.variable.name])]
-        if name not in setting.targets and not users:
+        users = [plan for plan in synthesizer.plans if name in used_by(sequence, plan, drawn[plan.variable.name])]
+        if name not in options.targets and not users:
             hint = f"; withheld=[{name!r}] gives the exact posterior of an intruder who does without this column"
     text = "the posterior is simulated from the count of the record's own combination, a weak lower bound"
     texts: list[str] = [Note(f"{what}: {text}{hint}", text)]
@@ -322,16 +322,16 @@ def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
     DataError
         If it cannot.
     """
-    setting = make_setting(
+    options = check_options(
         pair, synthesizer, target=target, known="all", candidates=None, prior="uniform", structure="fixed",
         records="all", sample=None, releases="pooled", intruder_errors=0, withheld=(), time_limit=None, seed=0,
         replicates=2,
     )  # fmt: skip
-    maker = setting.synthesizer
-    if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, setting.unknown) is None:
-        checked_chain(setting, LARGEST_IMPOSSIBLE, [], thorough=True)
-    elif _kind(setting) in ("refit", "catall"):
-        check_truth(setting, None)
+    maker = options.synthesizer
+    if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, options.unknown) is None:
+        checked_sequence(options, LARGEST_IMPOSSIBLE, [], thorough=True)
+    elif _kind(options) in ("refit", "catall"):
+        check_truth(options, None)
 
 
 def _is_proper(synthesizer: Any) -> bool:
@@ -339,14 +339,14 @@ def _is_proper(synthesizer: Any) -> bool:
     return isinstance(synthesizer, CartSynthesizer) and synthesizer.proper
 
 
-def _kind(setting: CheckedOptions, withheld: Collection[str] = ()) -> str:
-    synthesizer = setting.synthesizer
+def _kind(options: CheckedOptions, withheld: Collection[str] = ()) -> str:
+    synthesizer = options.synthesizer
     if isinstance(synthesizer, CatallSynthesizer):
         return "catall" if synthesizer.epsilon is None or math.isinf(synthesizer.epsilon) else "histogram"
     if callable(getattr(synthesizer, "delta_log_prob", None)):
         return "delta"
     if isinstance(synthesizer, CartSynthesizer):
-        unknown = synthesizer.proper or without_likelihood(synthesizer, setting.unknown, withheld)
+        unknown = synthesizer.proper or without_likelihood(synthesizer, options.unknown, withheld)
         return "simulated" if unknown else "refit"
     # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
     if callable(getattr(synthesizer, "log_prob", None)) and not fit_is_random(synthesizer):
@@ -356,9 +356,9 @@ def _kind(setting: CheckedOptions, withheld: Collection[str] = ()) -> str:
     raise CallError("synthesizer: it has neither log_prob(frame) nor sample(n, seed=...)")
 
 
-def _plain(setting: CheckedOptions) -> TreeSequence:
-    pair, synthesizer = setting.pair, setting.synthesizer
+def _plain(options: CheckedOptions) -> TreeSequence:
+    pair, synthesizer = options.pair, options.synthesizer
     names = pair.original.names
     kinds = dict(getattr(synthesizer, "kinds", None) or {})
     special = dict(getattr(synthesizer, "special_codes", None) or {})
-    return plain_chain(pair, names, kinds, special, setting.candidates, setting.withheld)
+    return sequence_without_trees(pair, names, kinds, special, options.candidates, options.withheld)

@@ -25,10 +25,10 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-def recodings_concerned(chain: TreeSequence, unknown: Sequence[str]) -> list[Recoding]:
+def recodings_concerned(sequence: TreeSequence, unknown: Sequence[str]) -> list[Recoding]:
     """The recodings that some world can break."""
     hidden = set(unknown)
-    return [one for one in chain.recodings if one.variable in hidden or hidden.issuperset(one.sources)]
+    return [one for one in sequence.recodings if one.variable in hidden or hidden.issuperset(one.sources)]
 
 
 class Recoded:
@@ -36,7 +36,7 @@ class Recoded:
 
     Parameters
     ----------
-    chain
+    sequence
         Codes of the files.
     recoding
         Which variable, and what it follows from.
@@ -51,27 +51,31 @@ class Recoded:
         If a release does not follow the recoding.
     """
 
-    def __init__(self, chain: TreeSequence, recoding: Recoding, releases: Sequence[int], *, exact: bool):
-        owner = {p: name for name, own in chain.positions.items() for p in own}
-        check_released(chain, recoding.variable, (owner[p] for link in recoding.links for p in link.predictors))
-        self.chain, self.recoding = chain, recoding
-        self.own = chain.original[recoding.variable]
-        self.count = np.bincount(self.own, minlength=chain.variables[recoding.variable].n_levels)
-        self.pairs = [_Pairs.of(chain, recoding.variable, source) for source in recoding.sources]
+    def __init__(self, sequence: TreeSequence, recoding: Recoding, releases: Sequence[int], *, exact: bool):
+        owner = {p: name for name, own in sequence.positions.items() for p in own}
+        check_released(
+            sequence, recoding.variable, (owner[p] for definition in recoding.trees for p in definition.predictors)
+        )
+        self.sequence, self.recoding = sequence, recoding
+        self.own = sequence.original[recoding.variable]
+        self.count = np.bincount(self.own, minlength=sequence.variables[recoding.variable].n_levels)
+        self.pairs = [_Pairs.of(sequence, recoding.variable, source) for source in recoding.sources]
         self.released = self._released(releases)
         # Every released value follows from the source's, and sources have one level per level of the variable.
         self.drawn = np.zeros(self.count.size, dtype=np.int64)
         np.add.at(self.drawn, self.pairs[0].follows[self.released > 0], self.released[self.released > 0])
         self.trees: list[ExactTree] = []
         if exact:
-            self.trees = [fit_exact(chain, link, releases, link.released) for link in recoding.links]
+            self.trees = [
+                fit_exact(sequence, definition, releases, definition.released) for definition in recoding.trees
+            ]
 
     def _released(self, releases: Sequence[int]) -> Ints:
         """Released records by level of the first source; all have to follow the recoding."""
         first = self.pairs[0]
         count = np.zeros(first.count.size, dtype=np.int64)
         for r in releases:
-            a, b = (self.chain.released[name][r] for name in (first.source, self.recoding.variable))
+            a, b = (self.sequence.released[name][r] for name in (first.source, self.recoding.variable))
             wrong = int((first.follows[a] != b).sum())
             if wrong:
                 raise DataError(
@@ -82,7 +86,7 @@ class Recoded:
             count += np.bincount(a, minlength=count.size)
         return count
 
-    def kept(self, members: Ints, levels: Mapping[str, Codes]) -> Flags:
+    def holds(self, members: Ints, levels: Mapping[str, Codes]) -> Flags:
         """(r, c) whether the recoding holds by record and world.
 
         Parameters
@@ -97,7 +101,7 @@ class Recoded:
         alone_b = self.count[b] == (own == b)
         found: Flags = np.zeros((members.size, next(iter(levels.values())).size), dtype=np.bool_)
         for one in self.pairs:
-            mine = self.chain.original[one.source][members][:, None]
+            mine = self.sequence.original[one.source][members][:, None]
             a = levels.get(one.source, mine)
             alone_a = one.count[a] == (mine == a)
             found |= np.where(alone_a, alone_b, one.follows[a] == b)
@@ -124,15 +128,15 @@ class Recoded:
         """
         if not self.trees:
             return self._held(members, levels)
-        kept = self.kept(members, levels)
-        broken = wanted & ~kept
+        holds = self.holds(members, levels)
+        broken = wanted & ~holds
         log = np.zeros(wanted.shape)
         # A value that only this record has cannot be drawn once the record has another one.
         own = self.own[members][:, None]
         gone = (levels.get(self.recoding.variable, own) != own) & (self.count[own] == 1)
-        impossible = np.where(wanted & kept & gone, self.drawn[own], 0)
+        impossible = np.where(wanted & holds & gone, self.drawn[own], 0)
         for tree, fitted in zip(self.trees, included, strict=True):
-            concerned = {*tree.link.predictors, tree.link.position}
+            concerned = {*tree.definition.predictors, tree.definition.position}
             more = exact_likelihood(tree, members, {p: c for p, c in codes.items() if p in concerned}, fitted, broken)
             impossible += np.where(broken, more[0], 0)
             log += np.where(broken, more[1], 0.0)
@@ -141,7 +145,7 @@ class Recoded:
     def _held(self, members: Ints, levels: Mapping[str, Codes]) -> tuple[Ints, Floats]:
         one = self.pairs[0]
         own = self.own[members][:, None]
-        mine = self.chain.original[one.source][members][:, None]
+        mine = self.sequence.original[one.source][members][:, None]
         b, a = levels.get(self.recoding.variable, own), levels.get(one.source, mine)
         a, b = np.broadcast_arrays(a, b)
         shape = (members.size, next(iter(levels.values())).size)
@@ -162,7 +166,7 @@ class Recoded:
 
     def must_fill(self, members: Ints) -> Flags:
         """(r,) whether a released value can have come from the record alone."""
-        mine = self.chain.original[self.pairs[0].source][members]
+        mine = self.sequence.original[self.pairs[0].source][members]
         alone: Flags = (self.pairs[0].count[mine] == 1) & (self.released[mine] > 0)
         return alone
 
@@ -176,8 +180,8 @@ class _Pairs:
     follows: Codes
 
     @classmethod
-    def of(cls, chain: TreeSequence, variable: str, source: str) -> _Pairs:
-        codes, n_levels = chain.original[source], chain.variables[source].n_levels
+    def of(cls, sequence: TreeSequence, variable: str, source: str) -> _Pairs:
+        codes, n_levels = sequence.original[source], sequence.variables[source].n_levels
         follows = np.full(n_levels, -1, dtype=np.int32)
-        follows[codes] = chain.original[variable]
+        follows[codes] = sequence.original[variable]
         return cls(source, np.bincount(codes, minlength=n_levels).astype(np.int64), follows)

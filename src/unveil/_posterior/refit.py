@@ -39,14 +39,14 @@ class Altered:
     ----------
     pair
         The files.
-    chain
+    sequence
         Their codes.
     worlds
         What is unknown.
     """
 
-    def __init__(self, pair: Pair, chain: TreeSequence, worlds: PossibleValues):
-        self.pair, self.chain, self.worlds = pair, chain, worlds
+    def __init__(self, pair: Pair, sequence: TreeSequence, worlds: PossibleValues):
+        self.pair, self.sequence, self.worlds = pair, sequence, worlds
         self.levels = worlds.levels()
         self.order = value_order(pair.original)
 
@@ -56,9 +56,9 @@ class Altered:
         rows = np.append(self.order[self.order != record], record)
         changed: dict[str, pa.ChunkedArray] = {}
         for name, by_world in self.levels.items():
-            codes = self.chain.original[name].copy()
+            codes = self.sequence.original[name].copy()
             codes[record] = by_world[world]
-            values = self.chain.variables[name].values
+            values = self.sequence.variables[name].values
             taken = values.take(pa.array(codes[rows], mask=codes[rows] == len(values)))
             changed[name] = pa.chunked_array([taken])
 
@@ -119,7 +119,7 @@ class RefitLikelihood:
         both = [figures_of(fitted, release, self.only) for release in self.releases]
         return sum(one[0] for one in both), sum(one[1] for one in both)
 
-    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+    def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         impossible = np.zeros((members.size, stop - start), dtype=np.int64)
         log = np.zeros((members.size, stop - start))
@@ -140,7 +140,7 @@ class DeltaLikelihood:
     def __init__(self, synthesizer: Any, labels: Sequence[object]):
         self.synthesizer, self.labels = synthesizer, list(labels)
 
-    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+    def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         impossible = np.zeros((members.size, stop - start), dtype=np.int64)
         log = np.zeros((members.size, stop - start))

@@ -96,7 +96,7 @@ class PosteriorRisk(Result):
     settings_check: SettingsCheck | None
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
-    _weighed: tuple[Mapping[str, Posteriors], ...] = field(repr=False, compare=False)
+    _posteriors: tuple[Mapping[str, Posteriors], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
     _label_of: Callable[[int], object] = field(repr=False, compare=False)
     _posterior: Callable[..., PosteriorRisk] = field(repr=False, compare=False)
@@ -113,7 +113,7 @@ class PosteriorRisk(Result):
         """Values in question, in the order of prior probabilities; None for the gap."""
         return [self._label_of(value) for value in range(self.n_values)]
 
-    def weighed(self, release: int = 0, structure: Structure | None = None) -> Posteriors:
+    def posteriors(self, release: int = 0, structure: Structure | None = None) -> Posteriors:
         """Figures of the records as arrays.
 
         Raises
@@ -124,7 +124,7 @@ class PosteriorRisk(Result):
         name = structure or self.structures[-1]
         if name not in self.structures:
             raise CallError(f"structure {name!r} was not computed; there is {', '.join(self.structures)}")
-        return self._weighed[release][name]
+        return self._posteriors[release][name]
 
     def to_dict(
         self, *, by: Sequence[str] = (), beside: Sequence[Any] = (), threshold: float = 0.3, smallest_group: int = 10
@@ -153,7 +153,7 @@ class PosteriorRisk(Result):
         return found | {
             "strongest": self.structures[-1],
             "releases": [
-                {name: summary(self.weighed(r, name)) for name in self.structures}  # type: ignore[arg-type]
+                {name: summary(self.posteriors(r, name)) for name in self.structures}  # type: ignore[arg-type]
                 for r in entries
             ],
             "records": found.pop("selection"),
@@ -166,7 +166,7 @@ class PosteriorRisk(Result):
 
     def _group_rows(self, column: str, release: int, smallest: int) -> list[dict[str, Any]]:
         """Measures by level under the strongest structure; none for levels with few records."""
-        table = group_table(self.weighed(release), self._pair.column(column))
+        table = group_table(self.posteriors(release), self._pair.column(column))
         return [
             {"level": level, "n": n}
             | {name: plain(table[name][i]) if n >= smallest else None for name in GROUP_MEASURES}
@@ -191,7 +191,7 @@ class PosteriorRisk(Result):
         must_fill (some released value can have come from this record alone), and tree: the part of the synthesizer
         at which the probability of the truth rises most.
         """
-        found = self.weighed(release, structure)
+        found = self.posteriors(release, structure)
         names = np.array([*found.parts, ""], dtype=object)
         return frame(
             {
@@ -218,7 +218,7 @@ class PosteriorRisk(Result):
         CallError
             If the record was not looked at, or there are too many values to be kept.
         """
-        found = self.weighed(release, structure)
+        found = self.posteriors(release, structure)
         at = np.flatnonzero(found.members == record)
         if at.size == 0:
             raise CallError(f"record {record} was not looked at; name it in records")
@@ -235,7 +235,7 @@ class PosteriorRisk(Result):
         flavour: Flavour | None = None,
     ) -> Any:
         """Number of records and measures for each level of a column."""
-        table = group_table(self.weighed(release, structure), self._pair.column(column))
+        table = group_table(self.posteriors(release, structure), self._pair.column(column))
         return frame(table, flavour or self._pair.flavour)
 
     def cross(
@@ -272,7 +272,7 @@ class PosteriorRisk(Result):
         CallError
             If the flags do not fit.
         """
-        found = self.weighed(release, structure)
+        found = self.posteriors(release, structure)
         flagged, called = flags_of(flags, self.groups[release], self.n_original)
         own = flagged[found.members]
         at_risk = exceeds(found.normalised_gain, threshold, unit=1.0)

@@ -11,7 +11,13 @@ from numpy.typing import NDArray
 
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.likelihood import WorldLikelihood
-from unveil._posterior.posterior_of_records import KEPT, Posteriors, RecordQuestion, block_size, weigh
+from unveil._posterior.posterior_of_records import (
+    MOST_PROBABILITIES,
+    Posteriors,
+    RecordQuestion,
+    block_size,
+    posteriors_of,
+)
 from unveil._posterior.problem import PosteriorProblem
 
 Ints = NDArray[np.int64]
@@ -24,19 +30,19 @@ SHORTEST = 1e-6
 
 
 def work_out(
-    study: PosteriorProblem,
+    problem: PosteriorProblem,
     groups: Sequence[tuple[int, ...]],
     labels: Sequence[str],
     *,
     time_limit: float | None = None,
-    kept: Checkpoint | None = None,
+    checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> list[dict[str, Posteriors]]:
     """Weigh all records, or as many as there is time for.
 
     Parameters
     ----------
-    study
+    problem
         Records, worlds and their likelihood.
     groups
         Releases that are pooled, by entry of the result.
@@ -46,7 +52,7 @@ def work_out(
         Seconds of wall clock. What is left is divided evenly among the entries and structures that are still to come.
         The first record of each is always worked out; of trees that are walked it does not count, since it may have to
         wait for a compiler.
-    kept
+    checkpoint
         Finished blocks; removed once all is done.
     progress
         Called with records done, their total and what is being done.
@@ -56,10 +62,10 @@ def work_out(
     list of dict
         By entry and structure the records that were worked out, in the order in which they were asked for.
     """
-    setting = study.setting
+    options = problem.options
     limited = time_limit is not None
-    order = setting.in_random_order() if limited else np.arange(setting.members.size)
-    tasks = [(g, name) for name in study.structures for g in range(len(groups))]
+    order = options.in_random_order() if limited else np.arange(options.members.size)
+    tasks = [(g, name) for name in problem.structures for g in range(len(groups))]
     total, done, left = order.size * len(tasks), 0, time_limit or math.inf
     outcomes: list[dict[str, Posteriors]] = [{} for _ in groups]
     complete = False
@@ -67,8 +73,8 @@ def work_out(
         for at, (g, name) in enumerate(tasks):
             began = time.monotonic()
             found: list[Posteriors] = []
-            for block in _blocks(study, groups[g], (g, name), order, left / (len(tasks) - at), kept):
-                began = began if found or not study.compiles else time.monotonic()
+            for block in _blocks(problem, groups[g], (g, name), order, left / (len(tasks) - at), checkpoint):
+                began = began if found or not problem.compiles else time.monotonic()
                 found.append(block)
                 done += block.members.size
                 if progress:
@@ -78,20 +84,20 @@ def work_out(
             outcomes[g][name] = whole.taken(np.argsort(order[: whole.members.size])) if limited else whole
         complete = done == total
     finally:
-        if kept and complete:
-            kept.remove()
-        elif kept:
-            kept.write()
+        if checkpoint and complete:
+            checkpoint.remove()
+        elif checkpoint:
+            checkpoint.write()
     return outcomes
 
 
 def _blocks(
-    study: PosteriorProblem,
+    problem: PosteriorProblem,
     releases: Sequence[int],
     task: tuple[int, str],
     order: Ints,
     seconds: float,
-    kept: Checkpoint | None,
+    checkpoint: Checkpoint | None,
 ) -> Iterator[Posteriors]:
     """Weigh block after block, until the time is over.
 
@@ -99,11 +105,11 @@ def _blocks(
     that is left is expected to do. Records that an earlier run has finished cost nothing, in whatever order it took
     them; here they come in this order, and what lies beyond the place that is reached stays in the file.
     """
-    evidence: list[tuple[WorldLikelihood, Ints]] | None = None
-    began, limited = math.inf if study.compiles else time.monotonic(), math.isfinite(seconds)
-    most = block_size(study.question.n_worlds, study.slow(task[1]))
-    members = study.setting.members[order]
-    known = _Known(kept.done(task) if kept else None, study.setting.pair.n_original)
+    likelihoods: list[tuple[WorldLikelihood, Ints]] | None = None
+    began, limited = math.inf if problem.compiles else time.monotonic(), math.isfinite(seconds)
+    most = block_size(problem.question.n_worlds, problem.slow(task[1]))
+    members = problem.options.members[order]
+    known = _Known(checkpoint.done(task) if checkpoint else None, problem.options.pair.n_original)
     start, size = 0, 1 if limited else most
     while start < members.size:
         before = time.monotonic()
@@ -111,13 +117,13 @@ def _blocks(
         if left.size and left[0] == 0:
             if before - began >= seconds:
                 return
-            evidence = study.evidence(releases, task[1]) if evidence is None else evidence
+            likelihoods = problem.likelihoods(releases, task[1]) if likelihoods is None else likelihoods
             # As many as are wanted, without those that are known between them.
             stop = start + (int(left[size]) if left.size > size else members.size - start)
             rows = start + left[:size]
-            block = _weigh_apart(evidence, study.question, members[rows], order.size)
-            if kept:
-                kept.store(task, block)
+            block = _posteriors_apart(likelihoods, problem.question, members[rows], order.size)
+            if checkpoint:
+                checkpoint.store(task, block)
             now = time.monotonic()
             if limited and math.isfinite(began):
                 speed = rows.size / max(now - before, SHORTEST)
@@ -164,17 +170,17 @@ class _Known:
         return whole.taken(np.argsort(whole.members)[np.argsort(np.argsort(members))])
 
 
-def _weigh_apart(
-    evidence: list[tuple[WorldLikelihood, Ints]], question: RecordQuestion, members: Ints, n_members: int
+def _posteriors_apart(
+    likelihoods: list[tuple[WorldLikelihood, Ints]], question: RecordQuestion, members: Ints, n_members: int
 ) -> Posteriors:
     """Weigh records, each with the evidence that is meant for it."""
-    keep = n_members * question.n_values <= KEPT
-    if len(evidence) == 1:
-        return weigh(evidence[0][0], question, members, keep=keep)
-    second = np.isin(members, evidence[1][1])
+    keep = n_members * question.n_values <= MOST_PROBABILITIES
+    if len(likelihoods) == 1:
+        return posteriors_of(likelihoods[0][0], question, members, keep=keep)
+    second = np.isin(members, likelihoods[1][1])
     order, parts = [], []
-    for (one, _), chosen in zip(evidence, (np.flatnonzero(~second), np.flatnonzero(second)), strict=True):
+    for (one, _), chosen in zip(likelihoods, (np.flatnonzero(~second), np.flatnonzero(second)), strict=True):
         if chosen.size:
-            parts.append(weigh(one, question, members[chosen], keep=keep))
+            parts.append(posteriors_of(one, question, members[chosen], keep=keep))
             order.append(chosen)
     return Posteriors.joined(parts).taken(np.argsort(np.concatenate(order)))

@@ -88,12 +88,12 @@ class SettingsCheck(Plain):
         return None
 
 
-def check_settings(chain: TreeSequence, trees: Sequence[FixedTree], releases: Sequence[int]) -> SettingsCheck:
+def check_settings(sequence: TreeSequence, trees: Sequence[FixedTree], releases: Sequence[int]) -> SettingsCheck:
     """Ask whether a sequence fitted to the original would draw such releases.
 
     Parameters
     ----------
-    chain
+    sequence
         Original and releases.
     trees
         All trees of the sequence, as assumed.
@@ -110,7 +110,7 @@ def check_settings(chain: TreeSequence, trees: Sequence[FixedTree], releases: Se
     x2, degrees, spread, log, spread_of_log = moments.tolist()
     z = log / np.sqrt(spread_of_log) if spread_of_log > 0 else 0.0
     log10_p = _log10_tail(x2, degrees, spread)
-    finer = _log10_finer(chain, trees, releases)
+    finer = _log10_finer(sequence, trees, releases)
     limit = np.log10(FALSE_ALARM)
     verdict = "fits"
     if finer >= -limit:
@@ -152,31 +152,31 @@ def _log10_tail(x2: float, mean: float, variance: float) -> float:
     return float(log_ndtr(-(np.cbrt(x2 / mean) - (1 - v)) / np.sqrt(v)) / np.log(10))
 
 
-def _log10_finer(chain: TreeSequence, trees: Sequence[FixedTree], releases: Sequence[int]) -> float:
+def _log10_finer(sequence: TreeSequence, trees: Sequence[FixedTree], releases: Sequence[int]) -> float:
     """Common logarithm of how much better finer trees explain the releases."""
     trees = _telling(trees)
-    found = [_log_ratio(trees, fit_fixed_trees(chain, [_finer(tree.link) for tree in trees], releases))]
-    if trees and trees[0].link.settings.collapse:
-        found.append(_log_ratio(trees, [before_collapse(tree, chain, releases) for tree in trees]))
+    found = [_log_ratio(trees, fit_fixed_trees(sequence, [_finer(tree.definition) for tree in trees], releases))]
+    if trees and trees[0].definition.settings.collapse:
+        found.append(_log_ratio(trees, [before_collapse(tree, sequence, releases) for tree in trees]))
     return float((logsumexp(found) - np.log(len(found))) / np.log(10))
 
 
 def _telling(trees: Sequence[FixedTree]) -> list[FixedTree]:
     """The trees with most leaves, as many as are quickly fitted again; any of them is a valid test."""
-    grown = [tree for tree in trees if tree.tree is not None and tree.link.predictors]
+    grown = [tree for tree in trees if tree.tree is not None and tree.definition.predictors]
     grown.sort(key=lambda tree: -(tree.tree.n_leaves_full if tree.tree else 0))
-    costs = np.cumsum([tree.leaf.size * len(tree.link.predictors) for tree in grown])
+    costs = np.cumsum([tree.leaf.size * len(tree.definition.predictors) for tree in grown])
     return grown[: max(1, int(np.searchsorted(costs, QUICK, side="right")))]
 
 
-def _finer(link: SequenceTree) -> SequenceTree:
-    s = link.settings
+def _finer(definition: SequenceTree) -> SequenceTree:
+    s = definition.settings
     minbucket = max(1, s.minbucket // 2)
     finer = replace(
         s, minbucket=minbucket, minsplit=min(s.minsplit, max(2, 3 * minbucket)), cp=min(s.cp, 1e-8), collapse=False,
         max_depth=max(s.max_depth, 30),
     )  # fmt: skip
-    return replace(link, settings=finer, grown=None)
+    return replace(definition, settings=finer, grown=None)
 
 
 def _log_ratio(assumed: Sequence[FixedTree], finer: Sequence[FixedTree]) -> float:

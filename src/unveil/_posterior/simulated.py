@@ -55,7 +55,7 @@ class SimulatedLikelihood:
         The worlds as files.
     synthesizer
         What is fitted and sampled.
-    chain
+    sequence
         Codes of the files.
     names
         Released variables.
@@ -73,14 +73,14 @@ class SimulatedLikelihood:
         self,
         altered: Altered,
         synthesizer: Any,
-        chain: TreeSequence,
+        sequence: TreeSequence,
         names: Sequence[str],
         releases: Sequence[int],
         replicates: int,
         seed: int,
         progress: Callable[[int, int], None] | None = None,
     ):
-        self.altered, self.synthesizer, self.chain, self.names = altered, synthesizer, chain, list(names)
+        self.altered, self.synthesizer, self.sequence, self.names = altered, synthesizer, sequence, list(names)
         self.releases, self.replicates, self.seed = list(releases), replicates, seed
         self.progress = progress
         self.errors: dict[int, Floats] = {}
@@ -91,7 +91,7 @@ class SimulatedLikelihood:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`; not known here."""
         return np.zeros(members.size, dtype=np.bool_)
 
-    def steps(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
+    def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         if start != 0 or stop != self.n_worlds:
             raise CallError("there are too many worlds to simulate; name fewer candidates")
@@ -128,7 +128,7 @@ class SimulatedLikelihood:
                 source = read(frame, label="a simulated file")
                 levels = {}
                 for name in self.names:
-                    found, unknown = self.chain.variables[name].read(source)
+                    found, unknown = self.sequence.variables[name].read(source)
                     levels[name] = np.where(unknown, -1, found.codes)
                 counts[world, r] = self._counts(record, levels)
             if self.progress:
@@ -136,7 +136,7 @@ class SimulatedLikelihood:
         return counts
 
     def _released(self, release: int) -> dict[str, Any]:
-        return {name: self.chain.released[name][release] for name in self.names}
+        return {name: self.sequence.released[name][release] for name in self.names}
 
     def _counts(self, record: int, levels: dict[str, Any]) -> Floats:
         """(w,) records with the combination that the record has in each world."""
@@ -144,13 +144,13 @@ class SimulatedLikelihood:
         same = np.ones(next(iter(levels.values())).size, dtype=np.bool_)
         for name in self.names:
             if name not in worlds.unknown:
-                same &= levels[name] == self.chain.original[name][record]
+                same &= levels[name] == self.sequence.original[name][record]
         world = np.zeros(int(same.sum()), dtype=np.int64)
         inside = np.ones(world.size, dtype=np.bool_)
         for name, choices in zip(worlds.unknown, worlds.choices, strict=True):
             own = levels[name][same] if name in levels else np.full(world.size, choices[0])
             # A value that no file has is -1, and finds the last entry.
-            place = np.append(worlds.places(name, self.chain.variables[name].n_levels), -1)[own]
+            place = np.append(worlds.places(name, self.sequence.variables[name].n_levels), -1)[own]
             inside &= place >= 0
             world = world * choices.size + place
         return np.bincount(world[inside], minlength=self.n_worlds).astype(np.float64)

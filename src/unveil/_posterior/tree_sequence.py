@@ -76,13 +76,13 @@ class Recoding:
         Its name.
     sources
         The earlier variables that it follows from; the first is the one that the synthesizer uses.
-    links
+    trees
         The trees of its parts, which are fitted where one record breaks the recoding.
     """
 
     variable: str
     sources: tuple[str, ...]
-    links: tuple[SequenceTree, ...]
+    trees: tuple[SequenceTree, ...]
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class TreeSequence:
 
     Parameters
     ----------
-    links
+    trees
         The trees of released variables, in the order of visit.
     columns
         Original records by position.
@@ -115,7 +115,7 @@ class TreeSequence:
         Released variables that follow from earlier ones.
     """
 
-    links: tuple[SequenceTree, ...]
+    trees: tuple[SequenceTree, ...]
     columns: Mapping[int, Column]
     z: tuple[Mapping[int, Codes], ...]
     variables: Mapping[str, EncodedVariable]
@@ -146,7 +146,7 @@ class TreeSequence:
         return self.variables[variable].python_values
 
 
-def plain_chain(
+def sequence_without_trees(
     pair: Pair,
     names: Sequence[str],
     kinds: Mapping[str, Kind],
@@ -260,7 +260,7 @@ def _with_candidates(
     return variable, tuple(released), further
 
 
-def build_chain(
+def build_sequence(
     pair: Pair, synthesizer: CartSynthesizer, candidates: Mapping[str, Sequence[object]], withheld: Iterable[str]
 ) -> TreeSequence:
     """Bring a fitted sequence, its original and its releases together.
@@ -289,35 +289,35 @@ def build_chain(
     plans = synthesizer.plans
     kinds: dict[str, Kind] = {plan.variable.name: plan.variable.kind for plan in plans}
     special = synthesizer.special_codes or {}
-    chain = plain_chain(pair, list(kinds), kinds, special, candidates, withheld)
+    sequence = sequence_without_trees(pair, list(kinds), kinds, special, candidates, withheld)
     drawn = drawn_by_trees(synthesizer)
-    alike = _alike_positions(chain, plans)
-    links: list[SequenceTree] = []
+    alike = _alike_positions(sequence, plans)
+    trees: list[SequenceTree] = []
     recodings: list[Recoding] = []
     for plan in plans:
         name, how, earlier = plan.variable.name, drawn[plan.variable.name], sources(plan, plans)
-        if name in chain.withheld:
+        if name in sequence.withheld:
             continue
         if not earlier:
-            check_released(chain, name, used_by(chain, plan, how))
+            check_released(sequence, name, used_by(sequence, plan, how))
         if isinstance(how, str):
             continue
-        own = tuple(_links(chain, plan, how, alike))
+        own = tuple(_trees_of(sequence, plan, how, alike))
         if earlier:
             recodings.append(Recoding(name, earlier, own))
         else:
-            links.extend(own)
-    return replace(chain, links=tuple(links), recodings=tuple(recodings))
+            trees.extend(own)
+    return replace(sequence, trees=tuple(trees), recodings=tuple(recodings))
 
 
-def _alike_positions(chain: TreeSequence, plans: Sequence[Plan]) -> dict[int, int]:
+def _alike_positions(sequence: TreeSequence, plans: Sequence[Plan]) -> dict[int, int]:
     """Parts that have the codes of the synthesizer's own, which never saw the releases: its position by ours."""
     found = {}
     for plan in plans:
-        positions = chain.positions[plan.variable.name]
+        positions = sequence.positions[plan.variable.name]
         if len(positions) == len(plan.steps):
             for position, step in zip(positions, plan.steps, strict=True):
-                if _same(chain.columns[position], plan.variable.parts[step.part].column):
+                if _same(sequence.columns[position], plan.variable.parts[step.part].column):
                     found[position] = step.position
     return found
 
@@ -331,25 +331,29 @@ def _same(one: Column, other: Column) -> bool:
     )
 
 
-def used_by(chain: TreeSequence, plan: Plan, how: DrawnFromLeaves | str) -> list[str]:
+def used_by(sequence: TreeSequence, plan: Plan, how: DrawnFromLeaves | str) -> list[str]:
     """Variables that a variable is drawn by; of those in its list the ones that vary."""
     if isinstance(how, DrawnFromLeaves) and not how.by_predictors:
         return []
     # What is constant in the original need not be so where a record has another value.
-    varying = [name for name in plan.predictors if chain.variables[name].n_levels > 1]
+    varying = [name for name in plan.predictors if sequence.variables[name].n_levels > 1]
     return [*varying, *(name for rule in plan.rules for name in sorted(rule.variables) if name not in varying)]
 
 
-def _links(chain: TreeSequence, plan: Plan, how: DrawnFromLeaves, alike: Mapping[int, int]) -> Iterator[SequenceTree]:
+def _trees_of(
+    sequence: TreeSequence, plan: Plan, how: DrawnFromLeaves, alike: Mapping[int, int]
+) -> Iterator[SequenceTree]:
     """The trees of a variable's parts, one as well where none of the records, but a candidate, has a gap."""
-    variable = chain.variables[plan.variable.name]
-    before = [p for name in used_by(chain, plan, how) for p in chain.positions[name]]
+    variable = sequence.variables[plan.variable.name]
+    before = [p for name in used_by(sequence, plan, how) for p in sequence.positions[name]]
     steps = {step.position: step for step in plan.steps}
-    for part, position in zip(variable.parts, chain.positions[variable.name], strict=True):
-        own = chain.columns[position]
-        usable = tuple(p for p in before if few_enough(chain.columns[p], own))
-        fitted = chain.observed(position, variable.name, variable.codes)
-        released = tuple(chain.observed(position, variable.name, codes) for codes in chain.released[variable.name])
+    for part, position in zip(variable.parts, sequence.positions[variable.name], strict=True):
+        own = sequence.columns[position]
+        usable = tuple(p for p in before if few_enough(sequence.columns[p], own))
+        fitted = sequence.observed(position, variable.name, variable.codes)
+        released = tuple(
+            sequence.observed(position, variable.name, codes) for codes in sequence.released[variable.name]
+        )
         step = steps.get(alike.get(position, -1))
         grown = None
         if step is not None and step.predictors == tuple(alike.get(p) for p in usable):
@@ -365,7 +369,7 @@ def _tree_of(step: PlanStep, response: Column, settings: Settings) -> Tree | Non
     return replace(step.fitted.tree, response=response, rows=rows)
 
 
-def check_released(chain: TreeSequence, variable: str, predictors: Iterable[str]) -> None:
+def check_released(sequence: TreeSequence, variable: str, predictors: Iterable[str]) -> None:
     """Refuse a released variable one of whose predictors is not in the release.
 
     Raises
@@ -374,7 +378,7 @@ def check_released(chain: TreeSequence, variable: str, predictors: Iterable[str]
         If there is one.
     """
     for name in predictors:
-        if name in chain.withheld:
+        if name in sequence.withheld:
             raise DataError(
                 f"the release has no column {name!r} by which {variable!r} was synthesised: the probability of the "
                 "release would be a sum over all its values; give the released column, or a synthesizer whose "

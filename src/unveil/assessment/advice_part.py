@@ -210,7 +210,7 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
             continue
         cannot.extend(f"posterior of {target}, not worked out: {text}" for text in advice.left_out)
         by_setting = {row.setting: row for row in advice.rows}
-        looked, whole = risk.weighed().members.size, ("m", str(context.pair.n_releases))
+        looked, whole = risk.posteriors().members.size, ("m", str(context.pair.n_releases))
         because = Note(
             f"Of {looked} records looked at, {advice.n_at_risk} are at risk (gain above {advice.threshold:g}).",
             f"There are records at risk (gain above {advice.threshold:g}).",

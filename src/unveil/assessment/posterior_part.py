@@ -74,7 +74,7 @@ def _compute(context: Context, target: str) -> Section:
     beside = [context.attribute[target]] if target in context.attribute else []
     found = {who: run.to_dict(by=list(context.scenario.keys), beside=beside) for who, run in runs.items()}
     how = str(found["sampled"]["strongest"])
-    drawn, least = runs["sampled"].weighed(), context.scenario.minimum_count
+    drawn, least = runs["sampled"].posteriors(), context.scenario.minimum_count
     if drawn.posterior.size < least:
         figures = _too_few(drawn.posterior.size, target, least)
     else:

@@ -28,7 +28,7 @@ def plot(risk: PosteriorRisk, kind: str, *, ax: Any = None) -> Any:
 def _records(risk: PosteriorRisk, ax: Any) -> Any:
     """Posterior of the truth per record, sorted, with its prior; a line per structure of the first release."""
     for name in risk.structures:
-        found = risk.weighed(0, name)  # type: ignore[arg-type]
+        found = risk.posteriors(0, name)  # type: ignore[arg-type]
         order = np.argsort(-found.posterior, kind="stable")
         x = 100 * (np.arange(order.size) + 0.5) / order.size
         ax.plot(x, found.posterior[order], color=_COLOURS[name], label=f"posterior, {name}", drawstyle="steps-mid")
@@ -45,7 +45,7 @@ def _records(risk: PosteriorRisk, ax: Any) -> Any:
 
 def _gain(risk: PosteriorRisk, ax: Any) -> Any:
     """Histogram of the gain in bits, by structure of the first release."""
-    gains = {name: risk.weighed(0, name).gain_bits for name in risk.structures}  # type: ignore[arg-type]
+    gains = {name: risk.posteriors(0, name).gain_bits for name in risk.structures}  # type: ignore[arg-type]
     edges = gain_edges(np.concatenate(list(gains.values())), bins=40)
     for name, gain in gains.items():
         ax.hist(
