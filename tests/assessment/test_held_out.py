@@ -110,6 +110,37 @@ def test_a_schema_is_for_held_out_records_too(tmp_path: Path):
     assert found.figure("RAPID").held_out == rapid.rate
 
 
+def test_a_pair_that_holds_them_gives_what_the_argument_gives(clean: Any):
+    original, release, others = FILES.values()
+    options: dict[str, Any] = {"special_codes": {"amount": [-8]}}
+    pair, without = unveil.Pair(original, release, holdout=others, **options), unveil.Pair(original, release, **options)
+    found = unveil.assess(pair, KEYS, targets="ill", holdout_unseen=True, budget=600, release_safe=False, **PARTS)
+    assert figures(found) == clean
+    risk, bare = (unveil.attribute(one, KEYS, target="ill") for one in (pair, without))
+    assert risk.mean == bare.mean
+    ladder = risk.ladder(permutations=5)
+    assert ladder.to_dict() == bare.ladder(permutations=5, holdout=others).to_dict()
+    assert ladder.mean["DiSCO"].held_out == clean["DiSCO"]["held_out"]
+    assert risk.ladder(permutations=5, holdout=False).to_dict() == bare.ladder(permutations=5).to_dict()
+    held = unveil.membership(pair, holdout_unseen=True, attacks="dcr")
+    assert held.to_dict() == unveil.membership(without, others, holdout_unseen=True, attacks="dcr").to_dict()
+    with pytest.raises(unveil.CallError, match="no held-out records are given"):
+        unveil.membership(without, holdout_unseen=True)
+
+
+def test_labels_and_kinds_are_those_of_the_pair(clean: Any, tmp_path: Path):
+    """Codes in two files, labels in the held-out one; amounts that one file writes as text."""
+    labels = {1: "f", 2: "m"}
+    tables = dict(FILES)
+    for name in ("original", "release"):
+        codes = [{"f": 1, "m": 2}.get(value) for value in tables[name].column("sex").to_pylist()]
+        tables[name] = tables[name].set_column(0, "sex", pa.array(codes))
+    texts = [None if value is None else f"{value:.2f}" for value in tables["others"].column("amount").to_pylist()]
+    tables["others"] = tables["others"].set_column(1, "amount", pa.array(texts))
+    schema = {"sex": {"kind": "categorical", "labels": labels}}
+    assert figures(assessed(*tables.values(), schema=schema, kinds={"amount": "numeric"})) == clean
+
+
 def test_a_finished_part_is_not_taken_for_that_of_another_reading(tmp_path: Path):
     files = written(tmp_path, missing="keine")
     options = {"targets": "ill", "measures": "attribute", "holdout": files[2], "holdout_unseen": True,

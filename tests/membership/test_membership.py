@@ -231,15 +231,13 @@ def test_twins_do_not_make_a_holdout_suspicious() -> None:
 
 def test_fresh_records_are_not_refused_where_twins_come_in_groups() -> None:
     """Draws from few values of unequal frequency; the refusal's error probability is 0.0001 each."""
-    from unveil.columns.holdout import Holdout
-
     rng = np.random.default_rng(5)
     share = 1 / np.arange(1, 201)
     for n in (64, 150):
         for _ in range(60):
             original, holdout = ({"x": rng.choice(200, n, p=share / share.sum())} for _ in range(2))
-            pair = unveil.Pair(pa.table(original), pa.table(original))
-            assert Holdout.of(pair, pa.table(holdout)).n_records == n
+            pair = unveil.Pair(pa.table(original), pa.table(original), pa.table(holdout))
+            assert pair.held_out.n_synthetic == (n, n)
 
 
 @pytest.fixture

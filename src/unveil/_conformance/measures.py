@@ -109,7 +109,7 @@ def _membership(world: World) -> float:
     with warnings.catch_warnings():
         # The numbers occur in no other file, as they should.
         warnings.simplefilter("ignore", UnveilWarning)
-        found = membership(Pair(original, releases), holdout, holdout_unseen=True, attacks=ATTACKS,
+        found = membership(Pair(original, releases, holdout), holdout_unseen=True, attacks=ATTACKS,
                            columns=[*world.keys, world.target]).records(flavour="arrow")  # fmt: skip
     member = found.column("member").to_numpy(zero_copy_only=False)
     asked = member & np.isin(found.column("record").to_numpy(), world.records)

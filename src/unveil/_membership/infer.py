@@ -16,7 +16,6 @@ from unveil._membership.refusal import check_provenance, require_statement
 from unveil._membership.result import Copies, Membership
 from unveil._tables.keyed_pair import as_names
 from unveil.checks import check_choice, check_shares, check_whole_numbers
-from unveil.columns.holdout import Holdout
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.stats import clopper_pearson
@@ -24,7 +23,7 @@ from unveil.stats.roc import RocFigures, figures_of
 
 
 def membership(
-    pair: Pair, holdout: Any, *, holdout_unseen: bool = False, columns: str | Sequence[str] | None = None,
+    pair: Pair, holdout: Any = None, *, holdout_unseen: bool = False, columns: str | Sequence[str] | None = None,
     attacks: str | Sequence[str] = ATTACKS, scale: Scale = "range", neighbours: int = 5,
     max_records: int = 20_000, level: float = 0.95, seed: int = 0, n_jobs: int | None = None,
 ) -> Membership:  # fmt: skip
@@ -46,7 +45,7 @@ def membership(
     pair
         The records that the synthesizer was fitted to, and its releases.
     holdout
-        Records of the same population that the synthesizer never saw: a path or a frame.
+        Records of the same population that the synthesizer never saw: a path or a frame; by default those of the pair.
     holdout_unseen
         True to state that this is so. Records set aside afterwards, from data that the synthesizer was fitted to, are
         members too; they are refused where that can be seen: when they are among the original's records, and when a
@@ -76,7 +75,8 @@ def membership(
     Raises
     ------
     CallError
-        If ``holdout_unseen`` is not stated, a column is unknown, or an option is out of its range.
+        If ``holdout_unseen`` is not stated, there are no held-out records, a column is unknown, or an option is out of
+        its range.
     DataError
         If the held-out records are not that, lack a column, or cannot be compared.
 
@@ -105,10 +105,11 @@ def membership(
     if not names:
         raise CallError("; ".join(["the files have no column in common that can be compared", *said]))
     pair.require(names)
-    known = Holdout.of(pair, holdout)
-    known.pair.require(names)
-    confirmed = check_provenance(known)
-    records = collect(known, names, scale=scale, most=max_records, seed=seed)
+    pair = pair.with_holdout(holdout)
+    everybody = pair.held_out
+    everybody.require(names)
+    confirmed = check_provenance(pair)
+    records = collect(everybody, names, scale=scale, most=max_records, seed=seed)
     targets = list(records.releases)
     if len(targets) > 1:
         targets.append(np.concatenate(targets))
@@ -126,17 +127,17 @@ def membership(
         copies_together=copies[-1],
         largest=largest_of({name: one.auc for name, one in figures[-1].items()}, _weights(records, attempts[-1]), seed),
         n_members=pair.n_original,
-        n_held_out=known.n_records,
+        n_held_out=everybody.n_synthetic[-1],
         n_attacked=(len(records.members), len(records.others)),
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
         label_original=pair.original.label,
-        label_held_out=known.source.label,
+        label_held_out=everybody.labels[-1],
         confirmed=confirmed,
         level=level,
         seed=seed,
         unmatched=pair.unmatched(map(pair.column, names)),
-        warnings=(*said, *known.pair.notes(map(known.pair.column, names))),
+        warnings=(*said, *everybody.notes(map(everybody.column, names))),
         flavour=pair.flavour,
         _records=records,
         _scores=tuple({name: one.scores for name, one in made.items()} for made in attempts),

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._membership.distance import GowerAxes, Scale
-from unveil.columns.holdout import Holdout
+from unveil.columns.pair import Pair
 
 Codes = NDArray[np.int32]
 
@@ -93,13 +93,13 @@ class AttackedRecords:
         return np.isin(row[:n], row[n:])
 
 
-def collect(holdout: Holdout, names: Sequence[str], *, scale: Scale, most: int, seed: int) -> AttackedRecords:
+def collect(everybody: Pair, names: Sequence[str], *, scale: Scale, most: int, seed: int) -> AttackedRecords:
     """Code the records, and draw those that are attacked.
 
     Parameters
     ----------
-    holdout
-        The pair and the held-out records.
+    everybody
+        The original, the releases, and the held-out records as the last of them.
     names
         Columns to compare.
     scale
@@ -110,8 +110,8 @@ def collect(holdout: Holdout, names: Sequence[str], *, scale: Scale, most: int, 
         Seed of the draws.
     """
     ordered = sorted(names)
-    columns = [holdout.pair.column(name) for name in ordered]
-    *releases, held_out = (np.column_stack([c.releases[r] for c in columns]) for r in range(holdout.pair.n_releases))
+    columns = [everybody.column(name) for name in ordered]
+    *releases, held_out = (np.column_stack([c.releases[r] for c in columns]) for r in range(everybody.n_releases))
     original = np.column_stack([c.original for c in columns])
     streams = np.random.SeedSequence(seed).spawn(2)
     return AttackedRecords(

@@ -164,8 +164,8 @@ def membership_synthesizer(
             others = rows_of(source, left, "the half that was not")
             fitted = fitted_anew(maker, members, seed=seed + len(runs))
             made = open_source(fitted.sample(len(used), seed=seed + len(runs)), label="the synthesizer's release")
-            pair = Pair(members, made, kinds=kinds, special_codes=special_codes)
-            runs.append(membership(pair, others, holdout_unseen=True, seed=seed, **options))
+            pair = Pair(members, made, others, kinds=kinds, special_codes=special_codes)
+            runs.append(membership(pair, holdout_unseen=True, seed=seed, **options))
             _add_weights(weights, runs[-1], used, left, 1 / (2 * repeats))
             if progress is not None:
                 progress(len(runs), 2 * repeats, "releases")

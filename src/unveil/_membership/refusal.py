@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from unveil.columns.holdout import WHY, Holdout
+from unveil.columns.holdout import WHY
+from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError
 from unveil.files.source import Source
 from unveil.notes import Note
@@ -29,13 +30,13 @@ def require_statement(holdout_unseen: bool) -> None:
         )
 
 
-def check_provenance(holdout: Holdout) -> tuple[str, ...]:
+def check_provenance(pair: Pair) -> tuple[str, ...]:
     """Compare the original with what the releases were made from, where a provenance file says it.
 
     Parameters
     ----------
-    holdout
-        The pair and the held-out records.
+    pair
+        The original, its releases and the held-out records.
 
     Returns
     -------
@@ -50,10 +51,10 @@ def check_provenance(holdout: Holdout) -> tuple[str, ...]:
         If a provenance file that names the release cannot be read.
     """
     confirmed = []
-    for release in holdout.base.releases:
+    for release in pair.releases:
         found = _provenance_of(release)
         if found is not None:
-            _compare(release, found, holdout)
+            _compare(release, found, pair)
             confirmed.append(release.label)
     return tuple(confirmed)
 
@@ -73,12 +74,13 @@ def _provenance_of(release: Source) -> Provenance | None:
     return None
 
 
-def _compare(release: Source, provenance: Provenance, holdout: Holdout) -> None:
-    original, made_from = holdout.base.original, provenance.original
-    if holdout.source.path and FileFacts.of(holdout.source.path, 0).sha256 == made_from.sha256:
-        raise DataError(f"{release.label} was made from {holdout.source.label} itself; {WHY}")
+def _compare(release: Source, provenance: Provenance, pair: Pair) -> None:
+    original, holdout, made_from = pair.original, pair.holdout, provenance.original
+    assert holdout is not None
+    if holdout.path and FileFacts.of(holdout.path, 0).sha256 == made_from.sha256:
+        raise DataError(f"{release.label} was made from {holdout.label} itself; {WHY}")
     if made_from.records != original.num_rows:
-        together = original.num_rows + holdout.n_records
+        together = original.num_rows + holdout.num_rows
         how = " (as many as the original and the held-out records together)" if made_from.records == together else ""
         raise DataError(
             f"{release.label} was made from the {made_from.records} records of {made_from.name}{how}, not from the "

@@ -256,7 +256,8 @@ class AttributeRisk(Result):
             Number of shuffles; 0 for no null and no excess. With fewer than 40 no 95 % interval of the excess can lie
             above 0.
         holdout
-            A file or frame of real records that the synthesizer never saw. Records of the original are refused.
+            A file or frame of real records that the synthesizer never saw; by default those of the pair, False for
+            none. Records of the original are refused.
         halves
             What :func:`unveil.synthesis.halves` makes with the synthesizer; for the process intervals.
         level

@@ -31,7 +31,9 @@ from unveil._tables.sums import percent
 from unveil._tables.target_cells import TargetCells
 from unveil.checks import check_shares, check_whole_numbers
 from unveil.columns.column import CodedColumn
-from unveil.columns.holdout import Holdout
+from unveil.columns.grouping import regrouped
+from unveil.columns.holdout import in_place_of_original
+from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, drawer, frame
 from unveil.stats import Interval
@@ -118,10 +120,10 @@ def ladder(
     check_whole_numbers(0, permutations=permutations, seed=seed)
     check_shares(level=level)
     keys, target = source.study.keys, source.target.name
-    pair = source.study.pair
-    unseen = None if holdout is None else Holdout.of(pair, holdout)
-    held_out = None if unseen is None else _held_out(source, options, unseen)
-    of_others = () if unseen is None else unseen.pair.notes(map(unseen.pair.column, (*keys, target)))
+    pair = source.study.pair.with_holdout(holdout)
+    everybody = None if pair.holdout is None else pair.held_out
+    held_out = None if everybody is None else _held_out(source, options, everybody)
+    of_others = () if everybody is None else everybody.notes(map(everybody.column, (*keys, target)))
     numbers = range(pair.n_releases)
     seeds = np.random.SeedSequence(seed).spawn(pair.n_releases)
     nulls = [shuffled_measures(source, release, permutations, seeds[release]) for release in numbers]
@@ -172,11 +174,11 @@ def _without(process: Mapping[str, Interval]) -> dict[str, str]:
     return {f"{name}.process_interval": one.undefined for name, one in process.items() if one.undefined is not None}
 
 
-def _held_out(source: TargetCells, options: Mapping[str, Any], holdout: Holdout) -> TargetCells:
+def _held_out(source: TargetCells, options: Mapping[str, Any], everybody: Pair) -> TargetCells:
     """The same study with held-out records in the place of the original ones."""
 
     def column(name: str) -> CodedColumn:
-        return holdout.column(name, cuts=source.cuts.get(name, ()))
+        return in_place_of_original(regrouped(everybody.column(name), source.cuts.get(name, ())))
 
     keys = source.study.keys
     study = KeyedPair(source.study.pair, keys, tuple(map(column, keys)), source.study.use_keys_na)

@@ -12,9 +12,8 @@ from typing import Any
 from unveil.columns import Pair
 from unveil.errors import FileError, UnveilWarning
 from unveil.files.atomic import replacing
-from unveil.files.distinct import distinct_values, python_values
+from unveil.files.distinct import distinct_of, python_values
 from unveil.files.path_checks import check_readable
-from unveil.files.source import Source
 from unveil.result import without_nan
 
 
@@ -65,7 +64,7 @@ class Checkpoint:
             temporary.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}", encoding="utf-8")
 
 
-def fingerprint(pair: Pair, holdout: Source | None, *settings: object) -> str:
+def fingerprint(pair: Pair, *settings: object) -> str:
     """A digest of the files' coded content and of everything that decides a result."""
     digest = hashlib.sha256(repr((pair.n_original, pair.n_synthetic, settings)).encode())
     for name in pair.names:
@@ -73,9 +72,9 @@ def fingerprint(pair: Pair, holdout: Source | None, *settings: object) -> str:
         digest.update(repr((name, column.kind, column.labels, column.special)).encode())
         for codes in (column.original, *column.releases):
             digest.update(codes.tobytes())
-    if holdout is not None:
-        for name in holdout.names:
-            found = distinct_values(holdout.column(name), label=holdout.label, name=name)
+    if pair.holdout is not None:
+        for name in pair.holdout.names:
+            found = distinct_of(pair.holdout, name)
             digest.update(repr((name, python_values(found.values))).encode())
             digest.update(found.codes.tobytes())
     return digest.hexdigest()

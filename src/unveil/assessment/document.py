@@ -71,7 +71,7 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         | {
             "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
             "synthesizer": None if context.synthesizer is None else settings_of(context.synthesizer),
-            "holdout": context.holdout is not None,
+            "holdout": context.pair.holdout is not None,
         },
         "data": _data(pair, scenario.keys, scenario.targets),
         "intruders": [_intruder(name, context, figures) for name in scenario.intruders],
@@ -164,7 +164,7 @@ def _intruder(name: str, context: Context, figures: Sequence[Mapping[str, Any]])
     if not applies:
         reason = Note(
             "the synthesizer and its settings were not given"
-            if name != INTRUDERS[0] and context.synthesizer is None and context.holdout is None
+            if name != INTRUDERS[0] and context.synthesizer is None and context.pair.holdout is None
             else "no measure of this intruder was taken; see the list of parts"
         )
     title = {
@@ -244,8 +244,8 @@ def _provenance(context: Context, parts: Sequence[Mapping[str, Any]]) -> dict[st
         except metadata.PackageNotFoundError:
             continue
     sources = [("original", context.pair.original), *(("release", one) for one in context.pair.releases)]
-    if context.holdout is not None:
-        sources.append(("holdout", context.holdout))
+    if context.pair.holdout is not None:
+        sources.append(("holdout", context.pair.holdout))
     inputs = []
     for role, source in sources:
         path = source.path

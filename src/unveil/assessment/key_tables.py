@@ -104,7 +104,7 @@ def _left_out(context: Context) -> str | None:
 
 def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
     """The baselines, those of held-out records where there are any."""
-    holdout = None if context.unseen is None else context.holdout
+    holdout = False if context.unseen is None else None
     return risk.ladder(holdout=holdout, halves=context.halves, level=context.scenario.level, seed=context.scenario.seed)
 
 

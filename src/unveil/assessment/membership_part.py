@@ -29,7 +29,7 @@ def membership_part(context: Context) -> Section:
     scenario = context.scenario
     if INTRUDERS[1] not in scenario.intruders:
         raise Skipped(Note("the intruder who has release and synthesizer is not part of the scenario"))
-    if context.holdout is None and context.synthesizer is None:
+    if context.pair.holdout is None and context.synthesizer is None:
         raise Skipped(
             Note(
                 "neither records that the synthesizer never saw (holdout) nor the synthesizer were given; records set "
@@ -40,9 +40,9 @@ def membership_part(context: Context) -> Section:
         raise Skipped(Note("the budget was used up before membership was measured"))
     # The largest of several attacks is reported: its interval holds for all of them at once.
     level = 1 - (1 - scenario.level) / len(ATTACKS)
-    if context.holdout is not None:
+    if context.pair.holdout is not None:
         found = membership(
-            context.pair, context.holdout, holdout_unseen=context.holdout_unseen, max_records=MOST_RECORDS, level=level,
+            context.pair, holdout_unseen=context.holdout_unseen, max_records=MOST_RECORDS, level=level,
             seed=scenario.seed,
         )  # fmt: skip
         rows = [_row(name, one.auc, one.auc_interval, one.tpr) for name, one in found.together.items()]

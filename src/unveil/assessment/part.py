@@ -18,9 +18,7 @@ from unveil.assessment.repetitions import Halves, Repetitions
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
 from unveil.columns import Pair
-from unveil.columns.holdout import Holdout
 from unveil.errors import DataError, UnveilError, UnveilWarning
-from unveil.files.source import Source
 from unveil.notes import Note
 
 MOST_SECONDS = 300.0
@@ -58,9 +56,8 @@ class Context:
         The time that is left.
     synthesizer
         What made the releases, if it is known.
-    holdout, holdout_unseen
-        Real records held out, as they were opened with the pair, and whether it was stated that the synthesizer never
-        saw them.
+    holdout_unseen
+        Whether it was stated that the synthesizer never saw the held-out records of the pair.
     parts_left
         Number of parts that share the time that is left, this one among them.
     said
@@ -73,7 +70,6 @@ class Context:
     scenario: Scenario
     clock: Clock
     synthesizer: Any = None
-    holdout: Source | None = None
     holdout_unseen: bool = False
     parts_left: int = 1
     said: tuple[Note, ...] = ()
@@ -89,12 +85,12 @@ class Context:
         return Rounding(persons, self.scenario.minimum_count)
 
     @cached_property
-    def unseen(self) -> Holdout | None:
-        """The held-out records, read like the other files; None where there are none, or none that were held out."""
-        if self.holdout is None or not self.holdout_unseen:
+    def unseen(self) -> Pair | None:
+        """All files with the held-out records beside them; None where there are none, or none that were held out."""
+        if self.pair.holdout is None or not self.holdout_unseen:
             return None
         try:
-            return Holdout.of(self.pair, self.holdout)
+            return self.pair.held_out
         except DataError as error:
             # They take none of the other figures with them.
             text = "figures for held-out records are left out"

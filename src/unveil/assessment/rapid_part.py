@@ -147,9 +147,9 @@ def _held_out(context: Context, target: str, attacker: str) -> float:
         return math.nan
     from unveil._rapid import rapid
 
-    scenario = context.scenario
+    scenario, others = context.scenario, context.pair.held_out_as_original()
     found = rapid(
-        context.unseen.as_original(), scenario.keys, target=target, attacker=attacker, permutations=0, ceiling=False,
+        others, scenario.keys, target=target, attacker=attacker, permutations=0, ceiling=False,
         seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon, metric=_metric(context, target),
     )  # fmt: skip
     return float(found.rate)

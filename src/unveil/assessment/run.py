@@ -128,13 +128,11 @@ def assess(
     rules = policy if policy is None or isinstance(policy, Policy) else read_policy(policy)
     if rules is not None:
         rules.check(scenario.targets)
-    unseen = None if holdout is None else pair.with_file(holdout, "the held-out records").releases[-1]
+    pair = pair.with_holdout(holdout)
     said = pair.roles.usual(scenario.keys)[1] if targets is None else ()
     said += tuple(pair.roles.identifier_notes([*scenario.keys, *scenario.targets]))
     again = Repetitions(pair, scenario, synthesizer)
-    context = Context(
-        pair, scenario, Clock(scenario.budget), synthesizer, unseen, holdout_unseen, said=said, again=again
-    )
+    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, holdout_unseen, said=said, again=again)
     parts = _parts(scenario)
     kept = None if checkpoint is None else _kept(checkpoint, context)
     done = []
@@ -178,4 +176,4 @@ def _parts(scenario: Scenario) -> list[AssessmentPart]:
 def _kept(folder: str | Path, context: Context) -> Checkpoint:
     maker = None if context.synthesizer is None else in_plain_words(identity_of(context.synthesizer))
     stated = (SCHEMA_VERSION, __version__, context.scenario, maker, context.holdout_unseen)
-    return Checkpoint(folder, fingerprint(context.pair, context.holdout, *stated))
+    return Checkpoint(folder, fingerprint(context.pair, *stated))

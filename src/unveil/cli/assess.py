@@ -248,14 +248,13 @@ def assess(
     if synthesis == Synthesis() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
-    pair = reading.pair(original, tuple(releases))
+    pair = reading.pair(original, tuple(releases), holdout)
     maker = synthesis.made(original, releases, reading.codes, reading.stated)
     synthesis.keep_secret(options.get("seed", 0))
     announce_compiling()
     with progress_bar("reading") as progress:
         result = compute(
-            pair, **options, synthesizer=maker, holdout=None if holdout is None else str(holdout),
-            holdout_unseen=holdout_unseen,
+            pair, **options, synthesizer=maker, holdout_unseen=holdout_unseen,
             policy=policy, release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress,
         )  # fmt: skip
     pages = (

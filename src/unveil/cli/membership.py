@@ -111,8 +111,8 @@ def membership(
         )
     from unveil._membership import membership as infer
 
-    pair = reading.pair(original, synthetic)
-    found = infer(pair, str(holdout), holdout_unseen=holdout_unseen, **attack.options(pair.names))
+    pair = reading.pair(original, synthetic, holdout)
+    found = infer(pair, holdout_unseen=holdout_unseen, **attack.options(pair.names))
     if records is not None:
         save_confidential(found.records(flavour="arrow"), records, output.overwrite)
     output.give(found)

@@ -173,7 +173,7 @@ class Reading:
         said = {f.name: getattr(self, f.name) for f in fields(Reading) if getattr(self, f.name) is not None}
         return Reading(**(found | said))
 
-    def pair(self, original: Path, synthetic: tuple[Path, ...]) -> Any:
+    def pair(self, original: Path, synthetic: tuple[Path, ...], holdout: Path | None = None) -> Any:
         """Open the files.
 
         Raises
@@ -191,7 +191,8 @@ class Reading:
                     f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
                 )
         releases = [str(path) for path in synthetic]
-        return Pair(str(original), releases, special_codes=self.codes, kinds=self.stated, **self.options)
+        unseen = None if holdout is None else str(holdout)
+        return Pair(str(original), releases, unseen, special_codes=self.codes, kinds=self.stated, **self.options)
 
 
 @Parameter(name="*")

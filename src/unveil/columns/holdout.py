@@ -1,19 +1,15 @@
-"""Real records that a synthesizer has never seen, coded like a pair; and whether they can be that at all."""
+"""Whether records can be held out: records that a synthesizer has never seen."""
 
 from __future__ import annotations
 
-import copy
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
-from unveil.columns.grouping import regrouped
-from unveil.columns.pair import Pair
 from unveil.errors import DataError
 from unveil.files.source import Source
 
@@ -70,110 +66,68 @@ class Overlap:
         return bool(chance < _BY_CHANCE and self.found / self.n_held_out > expected + _TOLERATED)
 
 
-@dataclass(frozen=True)
-class Holdout:
-    """Real records that were not used for the releases of a pair.
+def check_held_out(
+    files: Sequence[Source], names: Sequence[str], compared: Sequence[str], column: Callable[[str], CodedColumn]
+) -> None:
+    """Refuse held-out records that cannot be that.
 
     Parameters
     ----------
-    pair
-        The original, its releases and the held-out records, which take the place of a last release.
-    base
-        The pair without them.
+    files
+        The original, its releases and the held-out records.
+    names, compared
+        Columns that all files have, and those that tell a person from another.
+    column
+        Function from a name to the column of all files.
+
+    Raises
+    ------
+    DataError
+        If there are no records, a column is missing, or they are records of the original or of a release.
     """
+    original, *_, holdout = files
+    if not holdout.num_rows:
+        raise DataError(f"{holdout.label} has no records; there is nothing to compare with")
+    _refuse_same_file(holdout, files[:-1])
+    _refuse_same_records(files, [column(name) for name in names])
+    seen = overlap([column(name) for name in compared])
+    if seen.suspicious:
+        raise DataError(
+            f"{holdout.label}: {seen.found} of {seen.n_held_out} records are records of "
+            f"{original.label} in all {len(compared)} columns (by chance about "
+            f"{seen.n_held_out * seen.twins / seen.n_original:.1f}), so they were not held out; {WHY}. "
+            "Give records that the synthesizer never saw"
+        )
 
-    pair: Pair
-    base: Pair
 
-    @classmethod
-    def of(cls, base: Pair, data: Any) -> Holdout:
-        """Open the records and refuse them if they cannot be held out.
+def _refuse_same_file(holdout: Source, others: Sequence[Source]) -> None:
+    for other in others:
+        same_path = holdout.path and other.path and os.path.samefile(holdout.path, other.path)
+        if holdout is other or same_path:
+            raise DataError(f"{other.label} is given as held-out records too; {WHY}")
 
-        Parameters
-        ----------
-        base
-            The original and its releases.
-        data
-            A path or a frame, read like the files of the pair.
 
-        Raises
-        ------
-        DataError
-            If there are no records, a column is missing, or they are records of the original.
-        """
-        found = cls(base.with_file(data, "the held-out records"), base)
-        if not found.source.num_rows:
-            raise DataError(f"{found.source.label} has no records; there is nothing to compare with")
-        found._refuse_same_file()
-        found._refuse_same_records()
-        # A number that is dealt anew tells a copy from its original, and no person from another.
-        names = base.roles.usual()[0] or base.names
-        seen = overlap(found, names)
-        if seen.suspicious:
+def _refuse_same_records(files: Sequence[Source], columns: Sequence[CodedColumn]) -> None:
+    """Refuse a file or frame that holds the same records in the same order, where that is no chance."""
+    *others, holdout = files
+    held = [column.releases[-1] for column in columns]
+    for number, other in enumerate(others):
+        codes = [(column.original, *column.releases)[number] for column in columns]
+        if other.num_rows != holdout.num_rows or any((a != b).any() for a, b in zip(codes, held, strict=True)):
+            continue
+        shares = (np.bincount(one)[one] / len(one) for one in codes)
+        if min((float(np.log10(share).sum()) for share in shares), default=0.0) < _SAME_BY_CHANCE:
             raise DataError(
-                f"{found.source.label}: {seen.found} of {seen.n_held_out} records are records of "
-                f"{base.original.label} in all {len(names)} columns (by chance about "
-                f"{seen.n_held_out * seen.twins / seen.n_original:.1f}), so they were not held out; {WHY}. "
-                "Give records that the synthesizer never saw"
+                f"{holdout.label} has the records of {other.label} in the same order, so they were not held "
+                f"out; {WHY}. Give records that the synthesizer never saw"
             )
-        return found
-
-    @property
-    def source(self) -> Source:
-        """The file of the held-out records."""
-        return self.pair.releases[-1]
-
-    @property
-    def n_records(self) -> int:
-        """Number of held-out records."""
-        return self.source.num_rows
-
-    def column(self, name: str, *, cuts: Sequence[float] = ()) -> CodedColumn:
-        """One variable with the held-out records in the place of the original ones, cut into groups if any."""
-        joint = regrouped(self.pair.column(name), cuts)
-        return replace(joint, original=joint.releases[-1], releases=joint.releases[:-1])
-
-    def as_original(self) -> Pair:
-        """The releases with the held-out records in the place of the original, read and coded with it all the same."""
-        others = copy.copy(self.base)
-        others.original = self.source
-        others._columns = {name: self.column(name) for name in self.base.names if name in self.source}
-        others._grouped = {}
-        return others
-
-    def _refuse_same_records(self) -> None:
-        """Refuse a file or frame that holds the same records in the same order, where that is no chance."""
-        names = [name for name in self.base.names if name in self.source]
-        columns = [self.pair.column(name) for name in names]
-        others = [column.releases[-1] for column in columns]
-        for number, other in enumerate((self.base.original, *self.base.releases)):
-            own = [(column.original, *column.releases)[number] for column in columns]
-            if other.num_rows != self.n_records or any((a != b).any() for a, b in zip(own, others, strict=True)):
-                continue
-            shares = (np.bincount(codes)[codes] / len(codes) for codes in own)
-            if min((float(np.log10(share).sum()) for share in shares), default=0.0) < _SAME_BY_CHANCE:
-                raise DataError(
-                    f"{self.source.label} has the records of {other.label} in the same order, so they were not held "
-                    f"out; {WHY}. Give records that the synthesizer never saw"
-                )
-
-    def _refuse_same_file(self) -> None:
-        for other in (self.base.original, *self.base.releases):
-            same = self.source is other or bool(
-                self.source.path and other.path and os.path.samefile(self.source.path, other.path)
-            )
-            if same:
-                raise DataError(f"{other.label} is given as held-out records too; {WHY}")
 
 
-def overlap(holdout: Holdout, names: Sequence[str]) -> Overlap:
-    """Count held-out records that the original has too, and twins in the original."""
-    columns = [holdout.pair.column(name) for name in names]
-    n = holdout.pair.n_original
-    codes = np.concatenate(
-        [np.column_stack([column.original for column in columns]), np.column_stack([c.releases[-1] for c in columns])]
-    )
-    _, row = np.unique(codes, axis=0, return_inverse=True)
+def overlap(columns: Sequence[CodedColumn]) -> Overlap:
+    """Count held-out records, the last file of the columns, that the original has too, and twins in the original."""
+    files = (np.column_stack(codes) for codes in zip(*((c.original, c.releases[-1]) for c in columns), strict=True))
+    n = len(columns[0].original)
+    _, row = np.unique(np.concatenate(list(files)), axis=0, return_inverse=True)
     row = row.ravel()
     count: NDArray[np.intp] = np.bincount(row[:n], minlength=int(row.max()) + 1)
     return Overlap(
@@ -183,3 +137,8 @@ def overlap(holdout: Holdout, names: Sequence[str]) -> Overlap:
         pairs=int(np.count_nonzero(count == 2)),
         n_original=n,
     )
+
+
+def in_place_of_original(column: CodedColumn) -> CodedColumn:
+    """The same column with the records of its last file in the place of the original ones."""
+    return replace(column, original=column.releases[-1], releases=column.releases[:-1])

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 from unveil.columns.column import CodedColumn, is_amount
 from unveil.columns.grouping import Grouping, grouped
 from unveil.columns.harmonise import as_kind, harmonise
+from unveil.columns.holdout import check_held_out, in_place_of_original
 from unveil.columns.labels import by_labels
 from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
@@ -30,6 +31,8 @@ from unveil.files.schema import as_schema
 from unveil.files.source import KINDS, Flavour, Kind, Scalar, Source, Variable
 from unveil.notes import Note
 from unveil.printable import commands_shown
+
+_HELD_OUT = "the held-out records"
 
 
 class Pair:
@@ -45,6 +48,8 @@ class Pair:
         pyarrow, duckdb), or what :func:`unveil.read` gives.
     synthetic
         The release, or a list of m releases.
+    holdout
+        Real records of the same population that the synthesizer never used: a path or a frame, read like the others.
     special_codes
         By column, the values of a numeric variable that are not amounts, such as ``{"income": [-8]}``; they stay
         levels of their own when the column is grouped.
@@ -61,8 +66,8 @@ class Pair:
 
     Attributes
     ----------
-    original, releases
-        The files.
+    original, releases, holdout
+        The files; ``holdout`` is None where there are no held-out records.
     special_codes, kinds
         As given, by column.
 
@@ -87,6 +92,7 @@ class Pair:
         self,
         original: Any,
         synthetic: Any,
+        holdout: Any = None,
         *,
         special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
         kinds: Mapping[str, Kind] | None = None,
@@ -134,6 +140,8 @@ class Pair:
         self._columns: dict[str, CodedColumn] = {}
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
+        self.holdout: Source | None = None
+        self.holdout = self.with_holdout(holdout).holdout
 
     @commands_shown
     def __repr__(self) -> str:
@@ -302,7 +310,7 @@ class Pair:
             part = whole.with_file(data, label).part(records, (*releases, whole.n_releases))
             part._beside = self._beside + 1
             return part
-        more = copy.copy(self)
+        more = self._anew()
         more._beside += 1
         reading = self._with_labels([self.original, *self.releases])
         if reading["schema"] is not None:
@@ -311,8 +319,48 @@ class Pair:
             reading = reading | {"schema": declared}
         more.releases = (*self.releases, self._opened(data, label, reading))
         more._tell_apart()
-        more._columns, more._grouped = {}, {}
         return more
+
+    def with_holdout(self, data: Any) -> Pair:
+        """The same original and releases, and other held-out records, read like them.
+
+        Parameters
+        ----------
+        data
+            A path or a frame; None for those that the pair has, False for none.
+        """
+        if data is None or data is self.holdout:
+            return self
+        more = copy.copy(self)
+        more.__dict__.pop("held_out", None)
+        more.holdout = None if data is False else self.with_file(data, _HELD_OUT).releases[-1]
+        return more
+
+    @cached_property
+    def held_out(self) -> Pair:
+        """All files coded jointly, with the held-out records as the last release.
+
+        Raises
+        ------
+        CallError
+            If there are none.
+        DataError
+            If they cannot be held out: they have no records, lack a column, or are records of the original.
+        """
+        if self.holdout is None:
+            raise CallError("no held-out records are given: name real records that the synthesizer never saw (holdout)")
+        joint = self.with_file(self.holdout, _HELD_OUT)
+        # A number that is dealt anew tells a copy from its original, and no person from another.
+        compared = self.roles.usual()[0] or self.names
+        check_held_out([joint.original, *joint.releases], joint.names, compared, joint.column)
+        return joint
+
+    def held_out_as_original(self) -> Pair:
+        """The releases with the held-out records in the place of the original, in the codes of all files."""
+        joint, others = self.held_out, self._anew()
+        others.original = joint.releases[-1]
+        others._columns = {name: in_place_of_original(joint.column(name)) for name in joint.names}
+        return others
 
     def with_releases(self, files: Iterable[Any], label: str) -> Pair:
         """The same original and releases, and more releases that are coded jointly with them.
@@ -340,16 +388,22 @@ class Pair:
         releases
             Positions of releases.
         """
-        some = copy.copy(self)
+        some = self._anew()
         whole, taken = self.original, pa.array(records)
         some.original = replace(
             whole, path=None, num_rows=len(records), fetch=lambda name: whole.column(name).take(taken)
         )
         some.releases = tuple(self.releases[i] for i in releases)
         some._beside, some.roles = 0, self.roles
-        some._columns, some._grouped = {}, {}
         some._of = (self, records, tuple(releases))
         return some
+
+    def _anew(self) -> Pair:
+        """A copy that codes its columns anew."""
+        other = copy.copy(self)
+        other.__dict__.pop("held_out", None)
+        other._columns, other._grouped = {}, {}
+        return other
 
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
         named = isinstance(data, str | os.PathLike | Source)
