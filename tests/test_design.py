@@ -23,7 +23,7 @@ def test_the_rooms_of_the_table_are_those_of_the_code():
 
 
 def test_files_that_the_page_names_exist():
-    named = re.findall(r"`([\w/]+\.(?:py|md|txt|toml))`", PAGE)
+    named = re.findall(r"`([\w/]+\.(?:py|md|txt|toml|c|h))`", PAGE)
     places = (ROOT, ROOT / "src" / "unveil")
     assert len(named) > 30
     assert [name for name in named if not any((place / name).exists() for place in places)] == []

@@ -5,9 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from unveil._posterior.walk import walk_many
-from unveil._posterior.walk_grow import new_workspace
-from unveil._posterior.walk_tree import known_tree
+from unveil._posterior.walk import Worlds, known_tree, walk_many
 from unveil.trees import Column, Settings, grow
 
 KINDS = ("numeric", "ordered", "categorical")
@@ -82,6 +80,22 @@ def release(rng, response, predictors, settings, rows):
     return np.where(rng.random(z) < 0.02, rng.integers(0, response.n_levels, z), drawn).astype(np.int32), z_predictors
 
 
+def worlds(members, fitted, features, codes, own, responses, included):
+    """Records and worlds as the loop takes them."""
+    return Worlds(
+        members=np.array(members, dtype=np.int64),
+        fitted=fitted,
+        features=np.array(features, dtype=np.int64),
+        feature_codes=np.ascontiguousarray(codes, dtype=np.int32),
+        response_codes=np.array(responses, dtype=np.int32),
+        included=included,
+        n_members=len(members),
+        n_features=len(features),
+        n=len(included),
+        own=own,
+    )
+
+
 def check(seed, n_records=6, n_worlds=6):
     """Compare random records and worlds of a random data set; returns the number of cells."""
     rng = np.random.default_rng(seed)
@@ -89,7 +103,6 @@ def check(seed, n_records=6, n_worlds=6):
     z_response, z_predictors = release(rng, response, predictors, settings, rows)
     n, p = response.codes.size, len(predictors)
     known = known_tree(response, predictors, rows, settings, z_response, z_predictors)
-    space = new_workspace(known)
     fitted = np.zeros(n, dtype=bool)
     fitted[rows] = True
     cells = 0
@@ -105,11 +118,8 @@ def check(seed, n_records=6, n_worlds=6):
         included = rng.random(n_worlds) < (0.8 if rows.size < n else 1.1)
         impossible = np.zeros((n_records, n_worlds), dtype=np.int64)
         log = np.zeros((n_records, n_worlds))
-        walk_many(
-            known, space, members, fitted, features.astype(np.int64), codes.astype(np.int32), own, responses, included,
-            np.ones((n_records, n_worlds), dtype=bool), np.zeros(p, dtype=np.int32), np.zeros(p, dtype=bool),
-            impossible, log,
-        )  # fmt: skip
+        asked = worlds(members, fitted, features, codes, own, responses, included)
+        walk_many(known, asked, np.ones((n_records, n_worlds), dtype=bool), impossible, log)
         for a, record in enumerate(members):
             for w in range(n_worlds):
                 moved = [c.codes.copy() for c in predictors]
@@ -150,13 +160,11 @@ def test_smallest_fits(values):
     settings = Settings(1, 2, 30, 0.0, False, 0)
     z = np.array(values, dtype=np.int32)
     known = known_tree(response, [x], np.arange(4), settings, z, x.codes[None])
-    space = new_workspace(known)
     impossible, log = np.zeros((4, 4), dtype=np.int64), np.zeros((4, 4))
+    everyone = np.ones(4, dtype=bool)
     walk_many(
-        known, space, np.arange(4), np.ones(4, dtype=bool), np.zeros(0, dtype=np.int64), np.zeros((0, 4), np.int32),
-        True, np.arange(4, dtype=np.int32), np.ones(4, dtype=bool), np.ones((4, 4), dtype=bool),
-        np.zeros(1, np.int32), np.zeros(1, dtype=bool), impossible, log,
-    )  # fmt: skip
+        known, worlds(range(4), everyone, [], [], True, range(4), everyone), np.ones((4, 4), bool), impossible, log
+    )
     for record in range(4):
         for level in range(4):
             codes = response.codes.copy()
@@ -170,11 +178,7 @@ def test_the_only_fitted_record_leaves():
     response = Column.from_values([1.0, 2.0])
     known = known_tree(response, [], np.array([0]), Settings(1, 2, 30, 0.0, True, 0), np.array([0], np.int32),
                        np.zeros((0, 1), np.int32))  # fmt: skip
-    space = new_workspace(known)
     impossible, log = np.zeros((1, 2), dtype=np.int64), np.zeros((1, 2))
-    walk_many(
-        known, space, np.array([0]), np.array([True, False]), np.zeros(0, np.int64), np.zeros((0, 2), np.int32), True,
-        np.array([0, 1], np.int32), np.array([False, True]), np.ones((1, 2), dtype=bool), np.zeros(0, np.int32),
-        np.zeros(0, dtype=bool), impossible, log,
-    )  # fmt: skip
+    asked = worlds([0], np.array([True, False]), [], [], True, [0, 1], np.array([False, True]))
+    walk_many(known, asked, np.ones((1, 2), dtype=bool), impossible, log)
     assert impossible.tolist() == [[1, 1]]

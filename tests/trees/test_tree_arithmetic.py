@@ -5,46 +5,45 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from unveil.core import loop
 from unveil.trees import Column
-from unveil.trees.ratio import add_wide, exceeds, multiply_wide, subtract_wide, times_wide
 from unveil.trees.response import integer_target
 
 words = st.one_of(st.integers(0, 2**64 - 1), st.sampled_from([0, 1, 2**32 - 1, 2**32, 2**63, 2**64 - 1]))
 
 
-def split(number):
-    return np.uint64(number >> 64), np.uint64(number % 2**64)
+fraction_exceeds = loop("fraction_exceeds", *(int,) * 6, result=int)
+within_squares = loop("within_squares", int, np.int64, np.int32, result=float)
 
 
-def join(high, low):
-    return int(high) * 2**64 + int(low)
-
-
-@settings(deadline=None)
-@given(words, words, words, words)
-def test_wide_arithmetic(a, b, c, d):
-    assert join(*multiply_wide(np.uint64(a), np.uint64(b))) == a * b
-    x, y = sorted((a * 2**62 + b, c * 2**62 + d))
-    assert join(*subtract_wide(*split(y), *split(x))) == y - x
-    assert join(*add_wide(*split(x), *split(y))) == x + y
-    highest, middle, lowest = times_wide(*split(x), np.uint64(c))
-    assert int(highest) * 2**128 + join(middle, lowest) == x * c
+def exceeds(x, q, y, other):
+    """Whether x / q is larger than y / other; words above 2^63 are passed as the negative numbers of the same bits."""
+    parts = [x >> 64, x % 2**64, q, y >> 64, y % 2**64, other]
+    return bool(fraction_exceeds(*(word - 2**64 if word >= 2**63 else word for word in parts)))
 
 
 @settings(deadline=None)
 @given(words, words, st.integers(1, 2**64 - 1), st.integers(1, 2**64 - 1), st.integers(1, 9))
 def test_exceeds(a, b, q, other, factor):
     x = a * 2**50 + b
-    assert exceeds(*split(x), np.uint64(q), *split(x + 1), np.uint64(q)) is False
-    assert exceeds(*split(x + 1), np.uint64(q), *split(x), np.uint64(q)) is True
+    assert not exceeds(x, q, x + 1, q)
+    assert exceeds(x + 1, q, x, q)
     y = b * 2**50 + a
-    larger = Fraction(x, q) > Fraction(y, other)
-    assert exceeds(*split(x), np.uint64(q), *split(y), np.uint64(other)) == larger
+    assert exceeds(x, q, y, other) == (Fraction(x, q) > Fraction(y, other))
     small = q // 10 + 1
-    assert not exceeds(*split(x * factor), np.uint64(small * factor), *split(x), np.uint64(small))
+    assert not exceeds(x * factor, small * factor, x, small)
+
+
+@settings(deadline=None)
+@given(st.lists(st.integers(0, 2**42), min_size=1, max_size=20))
+def test_within_sum_of_squares_is_that_of_exact_numbers(values):
+    exact = sum(v * v for v in values) - Fraction(sum(values)) ** 2 / len(values)
+    order = np.arange(len(values), dtype=np.int32)
+    assert within_squares(len(values), np.array(values), order) == pytest.approx(float(exact), rel=1e-15)
 
 
 def test_decimals_are_exact_and_others_close():

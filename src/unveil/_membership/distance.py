@@ -17,9 +17,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
+from unveil.core import loop
 from unveil.errors import CallError
 from unveil.threads import n_threads
-from unveil.trees._compiled import allocating
 
 Scale = Literal["range", "iqr"]
 Grid = NDArray[np.int32]
@@ -30,8 +30,12 @@ _FARTHEST = 1 << 27
 _FIRST_CODE = 1 << 28
 _MOST_CODES = 700
 _MOST_COLUMNS = 2000
-_BLOCK = 4096
+_LARGEST_RADIUS = 2**31 - 1
 _CHUNK = 256
+
+_search_nearest = loop(
+    "search_nearest", int, int, int, int, np.int32, np.int32, np.int32, np.int32, int, np.int64, np.int64, int
+)
 
 
 @dataclass(frozen=True)
@@ -164,55 +168,12 @@ def nearest(
 
     def search(start: int) -> None:
         end = start + _CHUNK
-        _search(
-            amounts[start:end],
-            levels[start:end],
-            *columns,
-            distances[start:end],
-            within[start:end],
-            np.int32(radius),
-            _BLOCK,
-        )
+        _search_nearest(
+            len(amounts[start:end]), len(records), amounts.shape[1], levels.shape[1], amounts[start:end],
+            levels[start:end], *columns, k, distances[start:end], within[start:end], min(radius, _LARGEST_RADIUS),
+        )  # fmt: skip
 
     if len(records):
         with ThreadPoolExecutor(n_threads(n_jobs)) as pool:
             list(pool.map(search, range(0, len(distinct), _CHUNK)))
     return Nearest(distances[position], within[position])
-
-
-@allocating
-def _search(amounts, levels, column_amounts, column_levels, distances, within, radius, block):  # type: ignore[no-untyped-def]
-    unit = np.int32(UNIT)
-    n = max(column_amounts.shape[1], column_levels.shape[1])
-    k = distances.shape[1]
-    sums = np.empty(block, dtype=np.int32)
-    for i in range(amounts.shape[0]):
-        for start in range(0, n, block):
-            size = min(block, n - start)
-            for j in range(size):
-                sums[j] = 0
-            for c in range(amounts.shape[1]):
-                here = amounts[i, c]
-                column = column_amounts[c, start : start + size]
-                for j in range(size):
-                    # Every step is cut back to 32 bits, or the loop takes half as many records at once.
-                    apart = np.int32(column[j] - here)
-                    apart = apart if apart >= 0 else np.int32(-apart)
-                    sums[j] = np.int32(sums[j] + (apart if apart < unit else unit))
-            for c in range(levels.shape[1]):
-                level = levels[i, c]
-                other = column_levels[c, start : start + size]
-                for j in range(size):
-                    sums[j] = np.int32(sums[j] + (unit if other[j] != level else np.int32(0)))
-            near = 0
-            for j in range(size):
-                near += sums[j] <= radius
-            within[i] += near
-            for j in range(size):
-                d = sums[j]
-                if d < distances[i, k - 1]:
-                    place = k - 1
-                    while place > 0 and distances[i, place - 1] > d:
-                        distances[i, place] = distances[i, place - 1]
-                        place -= 1
-                    distances[i, place] = d

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
-from unveil._posterior.walk import walk_many
-from unveil._posterior.walk_grow import Workspace, new_workspace
-from unveil._posterior.walk_tree import KnownTree, known_tree
-from unveil.threads import n_threads
+from unveil._posterior.walk import Worlds, known_tree, walk_many
+from unveil.core import Struct
+from unveil.threads import in_threads, n_threads
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -26,11 +24,10 @@ BLOCK = 32
 
 @dataclass(frozen=True, eq=False)
 class ExactTree:
-    """One tree, what is released of it, and a set of buffers per thread."""
+    """One tree, and what is released of it."""
 
     definition: SequenceTree
-    known: KnownTree
-    spaces: list[Workspace]
+    known: Struct
 
 
 def fit_exact(
@@ -73,7 +70,7 @@ def fit_exact(
         z_response,
         z_predictors,
     )
-    return ExactTree(definition, known, [new_workspace(known) for _ in range(n_threads(None))])
+    return ExactTree(definition, known)
 
 
 def exact_likelihood(
@@ -123,26 +120,23 @@ def exact_likelihood(
     impossible = np.zeros((first.size, n_worlds), dtype=np.int64)
     log = np.zeros((first.size, n_worlds))
     different = members[first]
-    none = np.zeros(len(definition.predictors), dtype=np.bool_)
-    free = list(tree.spaces)
 
-    def work(start: int) -> None:
-        rows = slice(start, start + BLOCK)
-        space = free.pop()
-        walk_many(
-            known, space, different[rows], definition.fitted, features, feature_codes, own, response_codes, included,
-            asked[rows], np.zeros(len(definition.predictors), dtype=np.int32), none, impossible[rows], log[rows],
-        )  # fmt: skip
-        free.append(space)
+    def work(rows: slice) -> None:
+        part = Worlds(
+            members=different[rows],
+            fitted=definition.fitted,
+            features=features,
+            feature_codes=feature_codes,
+            response_codes=response_codes,
+            included=included,
+            n_members=different[rows].size,
+            n_features=features.size,
+            n=n_worlds,
+            own=own,
+        )
+        walk_many(known, part, asked[rows], impossible[rows], log[rows])
 
-    starts = range(0, different.size, BLOCK)
-    if len(tree.spaces) == 1 or len(starts) <= 1:
-        for start in starts:
-            work(start)
-    else:
-        with ThreadPoolExecutor(len(tree.spaces)) as pool:
-            for future in [pool.submit(work, start) for start in starts]:
-                future.result()
+    in_threads(work, [slice(at, at + BLOCK) for at in range(0, different.size, BLOCK)], n_threads(None))
     return impossible[group], log[group]
 
 
@@ -158,12 +152,11 @@ def _worlds_alike(
     return None if first.size == table.shape[1] else (first.astype(np.int64), group.reshape(-1))
 
 
-def _alike(known: KnownTree, definition: SequenceTree, members: Ints) -> tuple[Ints, Ints]:
+def _alike(known: Struct, definition: SequenceTree, members: Ints) -> tuple[Ints, Ints]:
     """First of each set of records that are the same to this tree, and the set of every record."""
-    records = known.records
     table = np.empty((members.size, len(definition.predictors) + 2), dtype=np.int32)
-    table[:, :-2] = records.codes[:, members].T
-    table[:, -2] = records.response[members]
+    table[:, :-2] = known.kept["codes"][:, members].T
+    table[:, -2] = known.kept["response"][members]
     table[:, -1] = definition.fitted[members]
     order = np.lexsort(table.T)
     sorted_table = table[order]

@@ -19,9 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
+from unveil._posterior.walk import Worlds
+from unveil.core import STRUCTS, Struct, loop
 from unveil.threads import in_threads, n_threads
 from unveil.trees import Column, Tree, grow
-from unveil.trees._compiled import compiled
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -29,19 +30,24 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
+Routing = STRUCTS["Routing"]
+"""Where a tree sends a record; as in :class:`unveil.trees.Tree`."""
+_add_fixed = loop(
+    "add_fixed",
+    Routing,
+    STRUCTS["LeafCells"],
+    Worlds,
+    np.int32,
+    int,
+    np.int32,
+    np.int32,
+    np.float64,
+    np.int64,
+    np.float64,
+)
+
 PAIRS = 30_000
 """Record-world pairs that a thread takes at a time."""
-
-
-class Routing(NamedTuple):
-    """Where a tree sends a record; as in :class:`unveil.trees.Tree`."""
-
-    feature: Codes
-    right: Codes
-    cut: Codes
-    side_start: Ints
-    sides: NDArray[np.uint8]
-    leaf: Codes
 
 
 class LeafCells(NamedTuple):
@@ -95,7 +101,7 @@ class FixedTree:
 
     definition: SequenceTree
     tree: Tree | None
-    routing: Routing
+    routing: Struct
     cells: LeafCells
     response: Codes
     leaf: Codes
@@ -178,7 +184,7 @@ def _counted(sequence: TreeSequence, definition: SequenceTree, releases: Sequenc
     logs[1:] = np.log(np.arange(1, n + 2))
     cell_of = [np.full(definition.released[r].size, -1, dtype=np.int64) for r in range(len(sequence.z))]
     leaf, log = np.zeros(n, dtype=np.int32), 0.0
-    routing, cells = _no_routing(), _no_cells()
+    routing, cells = Routing(), _no_cells()
     if tree is not None:
         # Leaves hold their donors one after the other; only records that were not fitted have to be sent down the tree.
         sizes = tree.stop[tree.leaf_node] - tree.start[tree.leaf_node]
@@ -187,7 +193,10 @@ def _counted(sequence: TreeSequence, definition: SequenceTree, releases: Sequenc
         if others.size:
             leaf[others] = _leaves(tree, [replace(c, codes=c.codes[others]) for c in predictors], others.size)
         cells = _count(leaf[definition.fitted], response.codes[definition.fitted], tree.n_leaves)
-        routing = Routing(tree.feature, tree.right, tree.cut, tree.side_start, tree.sides, tree.leaf)
+        routing = Routing(
+            feature=tree.feature, right=tree.right, cut=tree.cut, side_start=tree.side_start, sides=tree.sides,
+            leaf=tree.leaf,
+        )  # fmt: skip
         for r in releases:
             rows = np.flatnonzero(definition.released[r])
             z = [Column(sequence.z[r][p][rows], c.kind, c.n_levels, c.values) for p, c in
@@ -215,11 +224,6 @@ def _grown(sequence: TreeSequence, definition: SequenceTree) -> Tree:
 
 def _leaves(tree: Tree, columns: Sequence[Column], n: int) -> Codes:
     return tree.apply([column.codes for column in columns]) if columns else np.zeros(n, dtype=np.int32)
-
-
-def _no_routing() -> Routing:
-    none = np.zeros(0, dtype=np.int32)
-    return Routing(none, none, none, np.zeros(0, np.int64), np.zeros(0, np.uint8), none)
 
 
 def _no_cells() -> LeafCells:
@@ -281,97 +285,26 @@ def fixed_changes(
     response = codes[definition.position] if own else np.zeros(n_worlds, dtype=np.int32)
     included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
 
+    counts = STRUCTS["LeafCells"](**tree.cells._asdict())
+
     def work(rows: slice) -> None:
-        add_fixed(
-            tree.routing, tree.cells, known_codes, tree.response, tree.leaf, definition.fitted, tree.logs,
-            members[rows], features, by_world, own, response, included, impossible[rows], change[rows],
+        part = Worlds(
+            members=members[rows],
+            fitted=definition.fitted,
+            features=features,
+            feature_codes=by_world,
+            response_codes=response,
+            included=included,
+            n_members=members[rows].size,
+            n_features=features.size,
+            n=n_worlds,
+            own=own,
+        )
+        _add_fixed(
+            tree.routing, counts, part, known_codes, sequence.n, tree.response, tree.leaf, tree.logs, impossible[rows],
+            change[rows],
         )  # fmt: skip
 
     size = max(1, PAIRS // n_worlds)
     in_threads(work, [slice(at, at + size) for at in range(0, members.size, size)], n_threads(None))
     return impossible, change
-
-
-@compiled
-def _cell(cells: LeafCells, leaf: int, code: int) -> int:
-    """Cell of a leaf and a value, -1: no donor."""
-    low, high = cells.start[leaf], cells.start[leaf + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if cells.code[middle] < code:
-            low = middle + 1
-        else:
-            high = middle
-    return low if low < cells.start[leaf + 1] and cells.code[low] == code else -1
-
-
-@compiled
-def add_fixed(
-    routing: Routing,
-    cells: LeafCells,
-    codes: Codes,
-    response: Codes,
-    leaf_of: Codes,
-    fitted: Flags,
-    logs: Floats,
-    members: Ints,
-    features: Ints,
-    feature_codes: Codes,
-    own: bool,
-    response_codes: Codes,
-    included: Flags,
-    impossible: Ints,
-    change: Floats,
-) -> None:
-    """Changes for all records and worlds; see :func:`fixed_changes`."""
-    for i in range(members.size):
-        record = members[i]
-        leaves = fitted[record]
-        first = np.int64(leaf_of[record])
-        old = response[record]
-        old_cell = _cell(cells, first, old) if leaves else -1
-        for c in range(impossible.shape[1]):
-            new = response_codes[c] if own else old
-            comes = included[c] if own else leaves
-            second = first
-            moved = False
-            for j in range(features.size):
-                moved = moved or feature_codes[j, c] != codes[features[j], record]
-            if moved:
-                node = np.int64(0)
-                while routing.leaf[node] < 0:
-                    f = routing.feature[node]
-                    code = codes[f, record]
-                    for j in range(features.size):
-                        if features[j] == f:
-                            code = feature_codes[j, c]
-                    if routing.side_start[node] < 0:
-                        to_right = code >= routing.cut[node]
-                    else:
-                        to_right = routing.sides[routing.side_start[node] + code] & 1 == 1
-                    node = np.int64(routing.right[node]) if to_right else node + 1
-                second = np.int64(routing.leaf[node])
-            stays = leaves and comes and first == second
-            if (not leaves and not comes) or (stays and new == old):
-                continue
-            lost = 0
-            if leaves:
-                count, released = cells.donors[old_cell], cells.released[old_cell]
-                size, total = cells.leaf_donors[first], cells.leaf_released[first]
-                if count == 1:
-                    lost = released
-                else:
-                    change[i, c] += released * (logs[count - 1] - logs[count])
-                if stays:
-                    change[i, c] += lost * logs[size]
-                else:
-                    change[i, c] += total * logs[size] - (total - lost) * logs[size - 1]
-                impossible[i, c] += lost
-            if comes:
-                cell = _cell(cells, second, new)
-                if cell >= 0:
-                    count = cells.donors[cell]
-                    change[i, c] += cells.released[cell] * (logs[count + 1] - logs[count])
-                if not stays:
-                    size = cells.leaf_donors[second]
-                    change[i, c] += cells.leaf_released[second] * (logs[size] - logs[size + 1])

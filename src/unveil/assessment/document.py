@@ -24,7 +24,7 @@ from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
 
 SCHEMA_VERSION = "2.0"
-PACKAGES = ("numpy", "scipy", "pyarrow", "numba", "scikit-learn", "narwhals", "jinja2")
+PACKAGES = ("numpy", "scipy", "pyarrow", "scikit-learn", "narwhals", "jinja2")
 KNOWS = {
     "release": "The released files, and the keys of some persons.",
     "release and synthesizer": "Also the method that made the release, its settings, and data like the original.",

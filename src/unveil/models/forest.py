@@ -7,16 +7,22 @@ stream of random numbers: a fit does not depend on the number of threads.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.core import STRUCTS, loop, taken
 from unveil.models.features import KeyTable
-from unveil.models.forest_grow import add_leaves, grow_tree
 from unveil.threads import in_threads
 
 Floats = NDArray[np.float64]
+
+_Tree = STRUCTS["ForestTree"]
+_grow_forest_tree = loop("grow_forest_tree", STRUCTS["Training"], int, _Tree, result=bool)
+_free_forest_tree = loop("free_forest_tree", _Tree)
+_add_leaves = loop("add_leaves", _Tree, np.float64, int, int, np.float64)
+
 _BLOCK = 8192
 _BYTES_PER_CELL = 9
 """What a tree takes per different training record, at the default size of its leaves."""
@@ -81,9 +87,7 @@ class Forest:
             rows = slice(start, start + _BLOCK)
             x, out = np.ascontiguousarray(values[:, rows]), result[rows]
             for tree in trees:
-                add_leaves(
-                    x, tree.feature, tree.threshold, tree.right, tree.leaf_start, tree.leaf_class, tree.leaf_value, out
-                )
+                _add_leaves(_Tree(**vars(tree)), x, x.shape[1], self.n_outputs, out)
 
         in_threads(block, range(0, len(result), _BLOCK), self.threads)
 
@@ -165,11 +169,33 @@ def grow_forest(
     numbers = numbers - centre
     seeds = seed.generate_state(n_trees)
 
+    training = STRUCTS["Training"](
+        codes=codes,
+        starts=starts,
+        values=distinct_values,
+        cell=cell,
+        classes=classes,
+        numbers=numbers,
+        p=p,
+        n=n,
+        m=cell.size,
+        n_classes=n_classes or 0,
+        mtry=mtry,
+        min_node_size=least,
+    )
+
     def one(t: int) -> ForestTree:
-        grown = grow_tree(
-            codes, starts, distinct_values, cell, classes, numbers, n_classes or 0, mtry, least, np.uint64(seeds[t])
-        )
-        tree = ForestTree(*grown)
+        made = _Tree()
+        try:
+            _grow_forest_tree(training, int(seeds[t]), made)
+            sizes = (made.n_nodes,) * 3 + (made.n_leaves + 1,) + (made.n_entries,) * 2
+            parts = [
+                taken(getattr(made, field.name), _Tree.arrays[field.name], size)
+                for field, size in zip(fields(ForestTree), sizes, strict=True)
+            ]
+        finally:
+            _free_forest_tree(made)
+        tree = ForestTree(*parts)
         if n_classes is None:
             tree.leaf_value[:] += np.float32(centre)
         return tree

@@ -11,13 +11,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unveil.checks import check_choice
+from unveil.core import loop
 from unveil.synthesis.bandwidth import Noise, Rule
 from unveil.synthesis.donors import Donors
 from unveil.trees import Column, Tree, grow
-from unveil.trees._compiled import compiled
 from unveil.trees.tree import Settings
 
 BLOCK = 1 << 16
+
+_draw_donors = loop("draw_donors", int, np.int32, np.int64, None, int, np.float64, np.int32)
 """Records that are drawn together: few enough to take little memory."""
 
 
@@ -126,7 +128,15 @@ class FittedCart:
         for start in range(0, leaf.size, BLOCK):
             part = leaf[start : start + BLOCK]
             share = rng.random(part.size)
-            _draw_donors(part, self.tree.leaf_start, self.pool, share, codes[start : start + BLOCK])
+            _draw_donors(
+                part.size,
+                part,
+                self.tree.leaf_start,
+                self.pool,
+                self.pool.itemsize,
+                share,
+                codes[start : start + BLOCK],
+            )
         if self.noise is not None and like.values is not None:
             return Column.from_values(self.noise.add(like.values[codes], rng), name=like.name)
         return like.with_codes(codes)
@@ -135,32 +145,3 @@ class FittedCart:
         """Logarithm of the share of donors in the record's leaf that have the record's value."""
         leaf = self.leaf(predictors) if self.tree.predictors else np.zeros(response.codes.size, dtype=np.int32)
         return self.donors.log_share(leaf, response)
-
-
-@compiled
-def _draw_donors(
-    leaf: NDArray[np.int32],
-    start: NDArray[np.int64],
-    pool: NDArray[np.unsignedinteger],
-    share: NDArray[np.float64],
-    codes: NDArray[np.int32],
-) -> None:
-    """Code of a donor for every record.
-
-    Parameters
-    ----------
-    leaf : (n,) int32
-        Leaf of every record.
-    start : (l + 1,) int64
-        The donors of leaf ``i`` are at the places from ``start[i]`` to before ``start[i + 1]``.
-    pool : (m,) unsigned
-        Codes of the donors.
-    share : (n,) float64
-        Where in its leaf the donor is found, from 0 to below 1.
-    codes : (n,) int32
-        Receives the codes.
-    """
-    for i in range(leaf.size):
-        first = start[leaf[i]]
-        # A number below 1 times a size below 2^31 rounds to less than the size.
-        codes[i] = pool[first + np.int64(share[i] * (start[leaf[i] + 1] - first))]

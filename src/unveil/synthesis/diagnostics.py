@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.columns.identifiers import Identifier, identifier_in, is_named_like_one
+from unveil.core import loop
 from unveil.errors import UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.limits import exceeds
@@ -17,13 +18,17 @@ from unveil.synthesis.plan import Plan
 from unveil.synthesis.rules import rows_under_rules
 from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Tree
-from unveil.trees._compiled import compiled
 
 FEW_RECORDS = 20
 """In files of this size or smaller a column with a different value in every record means little."""
 LOST_SHARE = 0.05
 """Share of a variable's entropy whose loss deserves a warning."""
 CHANCE = 0.01
+
+_outstanding_bits = loop(
+    "outstanding_bits", int, np.int32, np.int64, np.int64, np.int32, np.int32, int, np.float64, np.bool_, float,
+    np.int64, np.int64, result=float,
+)  # fmt: skip
 
 Floats = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -128,95 +133,9 @@ def lost_bits(tree: Tree) -> float:
         return 0.0
     n_levels = np.array([predictor.n_levels for predictor in tree.predictors], dtype=np.float64)
     unordered = np.array([predictor.kind == "categorical" for predictor in tree.predictors], dtype=np.bool_)
-    codes, counts = tree.by_node(tree.response.codes), np.zeros((2, tree.response.n_levels), dtype=np.int64)
-    lost = _outstanding_bits(codes, tree.start, tree.stop, tree.right, tree.leaf, n_levels, unordered, counts)
+    counts = np.zeros((2, tree.response.n_levels), dtype=np.int64)
+    lost: float = _outstanding_bits(
+        tree.right.size, tree.by_node(tree.response.codes), tree.start, tree.stop, tree.right, tree.leaf, n_levels.size,
+        n_levels, unordered, CHANCE, counts[0], counts[1],
+    )  # fmt: skip
     return lost / tree.n_records
-
-
-@compiled
-def _outstanding_bits(
-    codes: NDArray[np.int32],
-    start: Integers,
-    stop: Integers,
-    right: NDArray[np.int32],
-    leaf: NDArray[np.int32],
-    n_levels: Floats,
-    unordered: NDArray[np.bool_],
-    counts: Integers,
-) -> float:
-    """Bits, times records, of the removed splits that are not there by chance.
-
-    Parameters
-    ----------
-    codes : (m,) int32
-        Classes, by node.
-    start, stop, right, leaf : (t,)
-        Nodes, see :class:`unveil.trees.Tree`.
-    n_levels : (p,) float64
-        Numbers of levels of the predictors.
-    unordered : (p,) bool
-        Whether their levels are split into sets.
-    counts : (2, k) int64
-        Buffer of zeros.
-    """
-    removed, reach = 0, np.int64(0)
-    for node in range(right.size):
-        reach = max(reach, stop[node]) if leaf[node] >= 0 else reach
-        removed += right[node] >= 0 and start[node] < reach
-    chance = np.log(removed / CHANCE)
-    widest = 0.0
-    for f in range(n_levels.size):
-        widest = max(widest, n_levels[f]) if unordered[f] else widest
-    total, reach = 0.0, np.int64(0)
-    for node in range(right.size):
-        reach = max(reach, stop[node]) if leaf[node] >= 0 else reach
-        if right[node] < 0 or start[node] >= reach:
-            continue
-        records = stop[node] - start[node]
-        # Most removed splits are too small for any outcome to count: one bit per record is the most a split can
-        # hold. The candidates of the predictor with the most levels alone tell so for most of them.
-        if np.log(2.0) * (records - min(float(records), widest)) <= chance:
-            continue
-        surprise = _log_candidates(records, n_levels, unordered) + chance
-        if np.log(2.0) * records <= surprise:
-            continue
-        bits, freedom = _split_bits(codes, start[node], stop[node + 1], stop[node], counts)
-        if 2.0 * np.log(2.0) * bits > freedom + 2.0 * np.sqrt(freedom * surprise) + 2.0 * surprise:
-            total += bits
-    return total
-
-
-@compiled
-def _split_bits(codes: NDArray[np.int32], start: int, middle: int, stop: int, counts: Integers) -> tuple[float, float]:
-    """Mutual information of side and class, times records, and number of classes less one; ``counts`` is zeros."""
-    for i in range(start, stop):
-        counts[0 if i < middle else 1, codes[i]] += 1
-    bits = _k_log_k(stop - start) - _k_log_k(middle - start) - _k_log_k(stop - middle)
-    classes = 0
-    for i in range(start, stop):
-        code = codes[i]
-        a, b = counts[0, code], counts[1, code]
-        if a + b > 0:
-            bits += _k_log_k(a) + _k_log_k(b) - _k_log_k(a + b)
-            classes += 1
-            counts[0, code] = counts[1, code] = 0
-    return bits, classes - 1.0
-
-
-@compiled
-def _k_log_k(count: int) -> float:
-    return count * np.log2(count) if count > 0 else 0.0
-
-
-@compiled
-def _log_candidates(records: int, n_levels: Floats, unordered: NDArray[np.bool_]) -> float:
-    """Logarithm of (a bound of) the number of splits of a node with so many records."""
-    largest, total = -np.inf, 0.0
-    for f in range(n_levels.size):
-        levels = min(n_levels[f], float(records))
-        candidates = levels * np.log(2.0) if unordered[f] else np.log(levels)
-        if candidates > largest:
-            largest, total = candidates, total * np.exp(largest - candidates) + 1.0
-        else:
-            total += np.exp(candidates - largest)
-    return float(largest + np.log(total))

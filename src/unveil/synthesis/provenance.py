@@ -8,7 +8,7 @@ original, whoever knows all of the original but one record can try out that reco
 ``confidential``
     A sentence that says so.
 ``versions``
-    Of unveil, Python, numpy, numba, pyarrow and scipy.
+    Of unveil, Python, numpy, pyarrow and scipy.
 ``date``, ``seconds``
     When the files were made (UTC), and how long it took.
 ``method``, ``settings``, ``seed``, ``m``, ``k``
@@ -57,7 +57,7 @@ CONFIDENTIAL = (
     "Keep this file in the building. Whoever has its seed, or the SHA-256 of the original, and all records of the "
     "original but one, finds out that record by trying."
 )
-PACKAGES = ("unveil", "numpy", "numba", "pyarrow", "scipy")
+PACKAGES = ("unveil", "numpy", "pyarrow", "scipy")
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def versions() -> dict[str, str]:
     Examples
     --------
     >>> sorted(versions())
-    ['numba', 'numpy', 'pyarrow', 'python', 'scipy', 'unveil']
+    ['numpy', 'pyarrow', 'python', 'scipy', 'unveil']
     """
     return {"python": platform.python_version()} | {name: metadata.version(name) for name in PACKAGES}
 

@@ -24,7 +24,6 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Kind, Source, Variable
 from unveil.files.value_labels import Naming
 from unveil.trees import Column
-from unveil.trees._compiled import allocating
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -138,7 +137,10 @@ class EncodedVariable:
     @cached_property
     def examples(self) -> NDArray[np.int64]:
         """(l,) first record of each level."""
-        return _first_records(self.codes, self.n_levels)
+        first = np.zeros(self.n_levels, dtype=np.int64)
+        # of several values for one place the last one stays
+        first[self.codes[::-1]] = np.arange(self.codes.size - 1, -1, -1)
+        return first
 
     @cached_property
     def python_values(self) -> list[object]:
@@ -266,15 +268,6 @@ def open_release(release: Any, variables: Sequence[EncodedVariable]) -> Source:
         and not pa.types.is_dictionary(source.column(variable.name).type)
     }
     return read(release, schema=texts) if texts else source
-
-
-@allocating
-def _first_records(codes: Codes, n_levels: int) -> NDArray[np.int64]:
-    """First record of each level."""
-    first = np.zeros(n_levels, np.int64)
-    for i in range(codes.size - 1, -1, -1):
-        first[codes[i]] = i
-    return first
 
 
 def _nearest(known: Floats, wanted: Floats, allowed: NDArray[np.bool_]) -> NDArray[np.int64]:

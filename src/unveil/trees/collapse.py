@@ -7,16 +7,22 @@ first (Breiman, Friedman, Olshen & Stone 1984, chapter 3). What is left is the s
 
 For a categorical response R is the number of records outside the majority class: a subtree that tells apart
 nodes with the same majority class has no decrease and goes, however small ``cp`` is.
+
+The loops are in ``core/leaves.c``.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.trees._compiled import allocating
+from unveil.core import loop
+
+_collapse_nodes = loop("collapse_nodes", int, np.int32, np.float64, float, np.bool_, np.float64, np.int64)
+_complexities = loop("complexities", int, np.int32, np.float64, np.float64, np.int64, np.float64, np.int64)
+_fill_ends = loop("fill_ends", int, None, np.int32, np.int32)
 
 
 class Settled(NamedTuple):
@@ -31,7 +37,6 @@ class Settled(NamedTuple):
     end: NDArray[np.int32]
 
 
-@allocating
 def collapse_nodes(right: NDArray[np.int32], decrease: NDArray[np.float64], price: float) -> NDArray[np.bool_]:
     """Mark the inner nodes whose subtrees are removed.
 
@@ -51,29 +56,16 @@ def collapse_nodes(right: NDArray[np.int32], decrease: NDArray[np.float64], pric
         would go.
     """
     t = right.size
-    gone = np.zeros(t, np.bool_)
-    paid = np.zeros(t, np.float64)
-    splits = np.zeros(t, np.int64)
-    for node in range(t - 1, -1, -1):
-        if right[node] < 0:
-            continue
-        total = decrease[node] + paid[node + 1] + paid[right[node]]
-        count = 1 + splits[node + 1] + splits[right[node]]
-        if total > price * count:
-            paid[node] = total
-            splits[node] = count
-        else:
-            gone[node] = True
+    gone = np.zeros(t, dtype=np.bool_)
+    _collapse_nodes(t, right, decrease, price, gone, np.zeros(t), np.zeros(t, dtype=np.int64))
     return gone
 
 
-@allocating
 def complexities(right: NDArray[np.int32], decrease: NDArray[np.float64]) -> NDArray[np.float64]:
     """The price at which each node becomes a leaf.
 
     A node is a leaf for every ``price`` at or above its complexity: the largest decrease per split over all
-    subtrees that keep the node's own split. Found by raising the price to the decrease per split of what is
-    left of the subtree until nothing changes.
+    subtrees that keep the node's own split.
 
     Parameters
     ----------
@@ -88,45 +80,18 @@ def complexities(right: NDArray[np.int32], decrease: NDArray[np.float64]) -> NDA
         Complexity in units of risk; 0 in leaves.
     """
     t = right.size
-    result = np.zeros(t, np.float64)
-    last = np.zeros(t, np.int64)
-    paid = np.zeros(t, np.float64)
-    splits = np.zeros(t, np.int64)
-    for node in range(t - 1, -1, -1):
-        last[node] = node if right[node] < 0 else last[right[node]]
-        if right[node] < 0:
-            continue
-        price = -np.inf
-        while True:
-            for below in range(last[node], node - 1, -1):
-                kept = right[below] >= 0 and (below == node or result[below] > price)
-                paid[below] = decrease[below] + paid[below + 1] + paid[right[below]] if kept else 0.0
-                splits[below] = 1 + splits[below + 1] + splits[right[below]] if kept else 0
-            raised = paid[node] / splits[node]
-            if raised <= price:
-                break
-            price = raised
-        result[node] = price
+    result, whole = np.zeros(t), np.zeros((2, t), dtype=np.int64)
+    _complexities(t, right, decrease, result, whole[0], np.zeros(t), whole[1])
     return result
 
 
-@allocating
-def settle(
-    places: NDArray[np.int64],
-    figures: NDArray[np.float64],
-    order: NDArray[np.int32],
-    n: int,
-    cp: float,
-    misclassified: bool,
-) -> Settled:
+def settle(nodes: NDArray[Any], order: NDArray[np.int32], n: int, cp: float, misclassified: bool) -> Settled:
     """Collapse a tree and number its leaves from left to right.
 
     Parameters
     ----------
-    places : (t, 8) int64
-        Nodes, see :class:`unveil.trees.nodes.Grown`.
-    figures : (t, 3) float64
-        See there.
+    nodes : (t,) NODE
+        See :class:`unveil.trees.nodes.Grown`.
     order : (m,) int32
         See there.
     n : int
@@ -141,37 +106,18 @@ def settle(
     Settled
         The leaves.
     """
-    t = places.shape[0]
-    right = np.empty(t, np.int32)
-    decrease = np.empty(t, np.float64)
-    for node in range(t):
-        right[node] = places[node, 3]
-        decrease[node] = figures[node, 1]
-        if misclassified and right[node] >= 0:
-            decrease[node] = figures[node, 0] - figures[node + 1, 0] - figures[right[node], 0]
-    collapsed = collapse_nodes(right, decrease, cp * figures[0, 0])
-    leaf = np.full(t, -1, np.int32)
-    reach, leaves = np.int64(0), 0
-    for node in range(t):
-        if right[node] >= 0 and not collapsed[node]:
-            continue
-        # a node lies below an earlier stop exactly if its records end at or before that stop's end
-        if places[node, 0] >= reach:
-            leaf[node] = leaves
-            leaves += 1
-        reach = max(reach, places[node, 1])
-    leaf_node = np.empty(leaves, np.int32)
-    leaf_start = np.empty(leaves + 1, np.int64)
-    leaf_start[leaves] = places[0, 1]
-    for node in range(t):
-        if leaf[node] >= 0:
-            leaf_node[leaf[node]] = node
-            leaf_start[leaf[node]] = places[node, 0]
-    end = np.full(n, -1, np.int32)
-    ends = 0
-    for node in range(t):
-        if right[node] < 0:
-            for i in range(places[node, 0], places[node, 1]):
-                end[np.uint32(order[i])] = ends
-            ends += 1
-    return Settled(right, decrease, collapsed, leaf, leaf_node, leaf_start, end)
+    right, risk, start, stop = nodes["right"].astype(np.int32), nodes["risk"], nodes["start"], nodes["stop"]
+    split = np.flatnonzero(right >= 0)
+    decrease = nodes["gain"].copy()
+    if misclassified:
+        decrease[split] = risk[split] - risk[split + 1] - risk[right[split]]
+    collapsed = collapse_nodes(right, decrease, cp * float(risk[0]))
+    # a node lies below an earlier stop exactly if its records end at or before that stop's end
+    stops = np.flatnonzero((right < 0) | collapsed)
+    reach = np.append(0, np.maximum.accumulate(stop[stops])[:-1])
+    leaf_node = stops[start[stops] >= reach].astype(np.int32)
+    leaf = np.full(nodes.size, -1, dtype=np.int32)
+    leaf[leaf_node] = np.arange(leaf_node.size)
+    end = np.full(n, -1, dtype=np.int32)
+    _fill_ends(nodes.size, nodes, order, end)
+    return Settled(right, decrease, collapsed, leaf, leaf_node, np.append(start[leaf_node], stop[0]), end)

@@ -7,19 +7,20 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.core import Struct, loop
 from unveil.errors import CallError, DataError
 from unveil.trees.collapse import settle
 from unveil.trees.column import Column, shared_block
-from unveil.trees.impurity import GINI, MISCLASSIFIED, SQUARES
-from unveil.trees.nodes import Grown, Limits, grow_nodes
-from unveil.trees.records import Data, sort_by_code
+from unveil.trees.nodes import GINI, MISCLASSIFIED, SQUARES, Grown, Limits, Records, grow_nodes
 from unveil.trees.response import Response, integer_target
-from unveil.trees.route import fill_cuts
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
 from unveil.trees.tree import Settings, Tree
 
 WIDE = 256
 """Numeric and ordered predictors with more levels are read in sorted order, others are counted by level."""
+
+_sort_by_code = loop("sort_by_code", int, np.int32, int, np.int64, np.int32)
+_fill_cuts = loop("fill_cuts", int, np.int64, np.int64, np.int64, np.int64, np.float64, np.int32, np.float64)
 
 
 def grow(
@@ -100,9 +101,11 @@ def grow(
     if m == 0:
         raise DataError(f"{response.name or 'response'}: no records to fit a tree to")
     target = integer_target(response, fitted)
-    data = _data(predictors, target, fitted)
     risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
-    grown = grow_nodes(data, Limits(minbucket, settings.minsplit, min(max_depth, m), float(cp), risk))
+    limits = Limits(
+        minbucket=minbucket, minsplit=settings.minsplit, max_depth=min(max_depth, m), risk=risk, cp=float(cp)
+    )
+    grown = grow_nodes(fitted_records(predictors, target, fitted), limits)
     return _tree(response, predictors, settings, target, fitted, grown, risk)
 
 
@@ -122,31 +125,34 @@ def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     return fitted
 
 
-def _data(predictors: Sequence[Column], target: Response, rows: NDArray[np.int32] | None) -> Data:
-    """Arrange the records as the fit wants them; all of them where no ``rows`` are given."""
+def fitted_records(predictors: Sequence[Column], target: Response, rows: NDArray[np.int32] | None) -> Struct:
+    """Arrange the records as the fit wants them (a ``Records``); all of them where no ``rows`` are given."""
     m = target.y.size if rows is None else rows.size
-    held = shared_block(predictors) if rows is None else None
-    codes = np.empty((len(predictors), m), dtype=np.int32) if held is None else held
-    wide = np.full(len(predictors), -1, dtype=np.int64)
-    are_wide = [p.kind != "categorical" and p.n_levels > WIDE for p in predictors]
-    ordered = np.empty((sum(are_wide), m), dtype=np.int32)
+    block = shared_block(predictors) if rows is None else None
+    codes = np.empty((len(predictors), m), dtype=np.int32) if block is None else block
+    are_wide = np.array([p.kind != "categorical" and p.n_levels > WIDE for p in predictors], dtype=np.bool_)
+    sorted_rows = np.empty((int(are_wide.sum()), m), dtype=np.int32)
     for f, predictor in enumerate(predictors):
-        if held is None:
+        if block is None:
             codes[f] = predictor.codes if rows is None else predictor.codes[rows]
         if are_wide[f]:
-            wide[f] = sum(are_wide[:f])
-            ordered[wide[f]] = sort_by_code(codes[f], predictor.n_levels)
-    return Data(
-        codes,
-        np.array([predictor.n_levels for predictor in predictors], dtype=np.int64),
-        np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_),
-        wide,
-        ordered,
-        target.y if rows is None else target.y[rows],
-        target.n_classes,
-        target.span,
-        np.arange(m, dtype=np.int32),
-        np.zeros(0, dtype=np.int32) if rows is None else rows,
+            following = np.zeros(predictor.n_levels + 1, dtype=np.int64)
+            _sort_by_code(m, codes[f], predictor.n_levels, following, sorted_rows[are_wide[:f].sum()])
+    return Records(
+        codes=codes,
+        n_levels=np.array([predictor.n_levels for predictor in predictors], dtype=np.int64),
+        unordered=np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_),
+        wide=np.where(are_wide, np.cumsum(are_wide) - 1, -1),
+        sorted_rows=sorted_rows,
+        y=target.y if rows is None else target.y[rows],
+        rows=np.arange(m, dtype=np.int32),
+        origin=rows,
+        columns=m,
+        predictors=len(predictors),
+        n_wide=len(sorted_rows),
+        m=m,
+        classes=target.n_classes,
+        span=target.span,
     )
 
 
@@ -160,39 +166,39 @@ def _tree(
     risk: int,
 ) -> Tree:
     """Collapse and number the leaves."""
-    start, stop, depth, _, feature, low, high, side_start = (column.copy() for column in grown.places.T)
-    figures = grown.figures
-    settled = settle(grown.places, figures, grown.order, response.codes.size, settings.cp, risk == MISCLASSIFIED)
+    nodes = grown.nodes
+    settled = settle(nodes, grown.order, response.codes.size, settings.cp, risk == MISCLASSIFIED)
     end = settled.end if rows is None else settled.end[rows]
     decrease = settled.decrease
+    # one factor at a time: a square of the unit may be out of range where the figures are 0
+    unit = target.unit if risk == SQUARES else 1.0
+    with np.errstate(over="ignore"):
+        node_risk, gain, rival_gain = (nodes[name] * unit * unit for name in ("risk", "gain", "rival_gain"))
     if risk == SQUARES:
-        # one factor at a time: a square of the unit may be out of range where the figures are 0
-        with np.errstate(over="ignore"):
-            figures = figures * target.unit * target.unit
-        decrease = figures[:, 1].copy()
-    cut, threshold = _cuts(predictors, feature, low, high)
+        decrease = gain.copy()
+    cut, threshold = cuts(predictors, *(nodes[name].copy() for name in ("feature", "low", "high")))
     found = _surrogates(predictors, grown, settled.leaf, settings.surrogates)
     surrogate_cut, surrogate_threshold = cut[:0], threshold[:0]
     if found.feature.size:
-        surrogate_cut, surrogate_threshold = _cuts(predictors, found.feature, found.low, found.high)
+        surrogate_cut, surrogate_threshold = cuts(predictors, found.feature, found.low, found.high)
     return Tree(
         response=response,
         predictors=tuple(predictor.without_records() for predictor in predictors),
         settings=settings,
         unit=target.unit,
-        feature=feature.astype(np.int32),
+        feature=nodes["feature"].astype(np.int32),
         right=settled.right,
         cut=cut,
         threshold=threshold,
-        side_start=side_start,
+        side_start=nodes["sides"].copy(),
         sides=grown.sides.copy(),
-        depth=depth.astype(np.int32),
-        start=start,
-        stop=stop,
+        depth=nodes["depth"].astype(np.int32),
+        start=nodes["start"].copy(),
+        stop=nodes["stop"].copy(),
         end=end.astype(np.min_scalar_type(settled.right.size // 2)),
-        risk=figures[:, 0].copy(),
-        gain=figures[:, 1].copy(),
-        rival_gain=figures[:, 2].copy(),
+        risk=node_risk,
+        gain=gain,
+        rival_gain=rival_gain,
         decrease=decrease,
         collapsed=settled.collapsed,
         leaf=settled.leaf,
@@ -205,7 +211,7 @@ def _tree(
     )
 
 
-def _cuts(
+def cuts(
     predictors: Sequence[Column],
     feature: NDArray[np.int64],
     low: NDArray[np.int64],
@@ -217,21 +223,25 @@ def _cuts(
     scales = [np.arange(p.n_levels, dtype=np.float64) if p.values is None else p.values for p in predictors]
     first = np.zeros(len(scales) + 1, dtype=np.int64)
     np.cumsum([scale.size for scale in scales], out=first[1:])
-    fill_cuts(feature, low, high, first, np.concatenate([*scales, np.zeros(0)]), cut, threshold)
+    _fill_cuts(feature.size, feature, low, high, first, np.concatenate([*scales, np.zeros(0)]), cut, threshold)
     return cut, threshold
 
 
 def _surrogates(predictors: Sequence[Column], grown: Grown, leaf: NDArray[np.int32], most: int) -> Surrogates:
     """Surrogates of the nodes that may meet a level they have not seen."""
-    nodes = leaf.size
     if most == 0 or len(predictors) < 2:
-        return no_surrogates(nodes)
-    side_start = grown.places[:, 7]
-    wanted = np.zeros(nodes, dtype=np.bool_)
-    for node in np.flatnonzero(side_start >= 0):
-        levels = predictors[grown.places[node, 4]].n_levels
-        wanted[node] = (grown.sides[side_start[node] : side_start[node] + levels] >= 2).any()
-    codes = np.stack([predictor.codes for predictor in predictors])
-    n_levels = np.array([predictor.n_levels for predictor in predictors], dtype=np.int64)
-    unordered = np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_)
-    return find_surrogates(codes, n_levels, unordered, grown.order, grown.places, wanted, most)
+        return no_surrogates(leaf.size)
+    wanted = np.zeros(leaf.size, dtype=np.bool_)
+    for at in np.flatnonzero(grown.nodes["sides"] >= 0):
+        node = grown.nodes[at]
+        levels = predictors[node["feature"]].n_levels
+        wanted[at] = (grown.sides[node["sides"] : node["sides"] + levels] >= 2).any()
+    records = Records(
+        codes=np.stack([predictor.codes for predictor in predictors]),
+        n_levels=np.array([predictor.n_levels for predictor in predictors], dtype=np.int64),
+        unordered=np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_),
+        rows=grown.order,
+        columns=predictors[0].codes.size,
+        predictors=len(predictors),
+    )
+    return find_surrogates(records, grown.nodes, wanted, most)

@@ -17,7 +17,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import DataError
-from unveil.trees._compiled import allocating
 from unveil.trees.column import Column
 
 _LARGEST_STEPS = 2**42
@@ -81,22 +80,13 @@ def integer_target(response: Column, rows: NDArray[np.int32] | None = None) -> R
             raise DataError(f"{response.name or 'response'}: cannot fit infinite values; give them a code of their own")
         steps, unit = _steps(response.values, response.codes.size if rows is None else rows.size)
         span = int(steps[-1]) if steps.size else 0
-        return Response(_looked_up(steps, response.codes), 0, span, unit)
+        return Response(steps.take(response.codes), 0, span, unit)
     occurs = np.zeros(response.n_levels, dtype=np.bool_)
     occurs[response.codes if rows is None else response.codes[rows]] = True
     recoded = np.cumsum(occurs) - 1
     n_classes = int(occurs.sum())
     classes = np.where(occurs, recoded, 0).astype(np.int64)
-    return Response(_looked_up(classes, response.codes), n_classes, 1, 1.0)
-
-
-@allocating
-def _looked_up(table: NDArray[np.int64], codes: NDArray[np.int32]) -> NDArray[np.int64]:
-    """``table[codes]``, for codes that are known to be in its range."""
-    result = np.empty(codes.size, np.int64)
-    for i in range(codes.size):
-        result[i] = table[np.uint32(codes[i])]
-    return result
+    return Response(classes.take(response.codes), n_classes, 1, 1.0)
 
 
 def _steps(values: NDArray[np.float64], n: int) -> tuple[NDArray[np.int64], float]:

@@ -11,13 +11,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unveil.checks import check_flags, check_numbers, check_whole_numbers
+from unveil.core import STRUCTS, loop
 from unveil.errors import CallError
 from unveil.printable import commands_shown
 from unveil.trees.collapse import complexities
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
-from unveil.trees.records import arranged
-from unveil.trees.route import route
 from unveil.trees.surrogates import Surrogates
 
 BLOCK = 1 << 16
@@ -25,6 +24,9 @@ BLOCK = 1 << 16
 _LARGEST = 2**31 - 1
 """Largest whole number that the compiled code holds."""
 _MOST_LABELS = 8
+
+_arrange = loop("arrange", int, None, int, np.int64, np.int64, np.int64)
+_route = loop("route", STRUCTS["Splits"], int, np.int32, int, int, np.int32, result=bool)
 
 
 @dataclass(frozen=True)
@@ -60,13 +62,13 @@ class Settings:
 
 
 class _Splits(NamedTuple):
-    """What :func:`unveil.trees.route.route` wants to know of a tree; and the predictors that it looks at."""
+    """The splits of a tree, followed by its surrogates (``Splits`` in ``core/layouts.h``); predictors that they use."""
 
     feature: NDArray[np.int32]
     side_start: NDArray[np.int64]
     sides: NDArray[np.uint8]
     flip: NDArray[np.bool_]
-    first: NDArray[np.int64]
+    first_surrogate: NDArray[np.int64]
     used: list[int]
 
 
@@ -185,17 +187,21 @@ class Tree:
     def by_node(self, values: NDArray[Any]) -> NDArray[Any]:
         """``values[order]``, without a list of the records."""
         starts = self.start[self.right < 0]
-        return arranged(self._fitted(values), self.end, np.arange(starts.size), starts)
+        return self._arranged(values, np.arange(starts.size), starts)
 
     def by_leaf(self, values: NDArray[Any]) -> NDArray[Any]:
         """``values[donors]``, without a list of the records."""
         starts = self.start[self.right < 0]
         leaf_of_end = np.searchsorted(self.leaf_start, starts, side="right") - 1
-        return arranged(self._fitted(values), self.end, leaf_of_end, self.leaf_start)
+        return self._arranged(values, leaf_of_end, self.leaf_start)
 
-    def _fitted(self, values: NDArray[Any]) -> NDArray[Any]:
-        """Values of the fitted records."""
-        return values if self.rows is None else values[self.rows]
+    def _arranged(self, values: NDArray[Any], stretch: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[Any]:
+        """Values of the fitted records by stretch: (e,) stretches of the ends, and where each stretch starts."""
+        place = np.empty(self.end.size, dtype=np.int64)
+        _arrange(self.end.size, self.end, self.end.itemsize, stretch, start.copy(), place)
+        result = np.empty(self.end.size, dtype=values.dtype)
+        result[place] = values if self.rows is None else values[self.rows]
+        return result
 
     @property
     def n_leaves_full(self) -> int:
@@ -230,27 +236,18 @@ class Tree:
         [0, 0, 1]
         """
         given = self._given(columns)
-        splits = self._splits
         cut, known = self._scales(given)
+        arrays = self._splits._asdict()
+        used = arrays.pop("used")
+        splits = STRUCTS["Splits"](cut=cut, right=self.right, leaf=self.leaf, **arrays)
         result = np.empty(given[0].size if given else 0, dtype=np.int32)
         codes = np.empty((len(given), min(BLOCK, result.size)), dtype=np.int32)
         for start in range(0, result.size, BLOCK):
             part = result[start : start + BLOCK]
-            for f in splits.used:
+            for f in used:
                 own, scale = given[f][start : start + BLOCK], known[f]
                 codes[f, : part.size] = own if scale is None else np.searchsorted(scale, own, side="right")
-            route(
-                codes,
-                splits.feature,
-                self.right,
-                cut,
-                splits.side_start,
-                splits.sides,
-                self.leaf,
-                splits.flip,
-                splits.first,
-                part,
-            )
+            _route(splits, self.right.size, codes, codes.shape[1], part.size, part)
         return result
 
     def complexity(self) -> NDArray[np.float64]:

@@ -1,0 +1,172 @@
+"""The compiled loops, and the way of arrays to them.
+
+The loops are C functions in this folder. ``layouts.h`` says which structs they take; the structs of this module are
+made from its text, so that both sides have the same fields at the same places. A call releases the interpreter lock.
+
+Examples
+--------
+>>> import numpy as np
+>>> sort_by_code = loop("sort_by_code", int, np.int32, int, np.int64, np.int32)
+>>> order = np.empty(3, np.int32)
+>>> sort_by_code(3, np.array([1, 0, 1], np.int32), 2, np.zeros(3, np.int64), order)
+>>> order.tolist()
+[1, 0, 2]
+"""
+
+from __future__ import annotations
+
+import ctypes
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike, NDArray
+
+SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
+LIBRARY = Path(__file__).with_name(f"_loops{SUFFIX}")
+_NUMBERS: dict[str, tuple[Any, str]] = {"int64_t": (ctypes.c_int64, "i8"), "double": (ctypes.c_double, "f8")}
+_ARRAYS = {"uint8_t *": np.uint8, "int32_t *": np.int32, "int64_t *": np.int64, "float *": np.float32,
+           "double *": np.float64}  # fmt: skip
+
+
+def _load() -> ctypes.CDLL:
+    try:
+        return ctypes.CDLL(str(LIBRARY))
+    except OSError as error:
+        raise ImportError(
+            f"the compiled loops of unveil are missing or of another system ({error}); install the package again: "
+            "pip install --force-reinstall unveil"
+        ) from error
+
+
+_LIBRARY = _load()
+
+
+class Struct(ctypes.Structure):
+    """A struct of ``layouts.h``; keeps the arrays alive whose addresses it holds."""
+
+    arrays: dict[str, DTypeLike]
+
+    def __init__(self, **fields: Any) -> None:
+        super().__init__()
+        self.kept: dict[str, NDArray[Any]] = {}
+        self.keep(**fields)
+
+    def keep(self, **fields: Any) -> None:
+        """Set fields: numbers, structs, arrays, or None for an array that there is not."""
+        for name, value in fields.items():
+            if isinstance(value, np.ndarray):
+                self.kept[name] = value
+                value = _address(value, self.arrays[name])
+            setattr(self, name, value)
+
+
+def _address(array: NDArray[Any], dtype: DTypeLike) -> int:
+    """Where an array begins that a loop may read and write as it is."""
+    if array.dtype != dtype and not (array.dtype == np.bool_ and dtype is np.uint8):
+        raise TypeError(f"a loop takes an array of {np.dtype(dtype)}, not of {array.dtype}")
+    if not array.flags.c_contiguous:
+        raise TypeError("a loop takes a contiguous array")
+    return int(array.__array_interface__["data"][0])
+
+
+class _Array:
+    """Type of an argument: an array of a type."""
+
+    def __init__(self, dtype: DTypeLike) -> None:
+        self.dtype = dtype
+
+    def from_param(self, array: NDArray[Any]) -> ctypes.c_void_p:
+        return ctypes.c_void_p(_address(array, self.dtype))
+
+
+class _AnyArray:
+    """Type of an argument: an array whose size of entries the call says."""
+
+    @staticmethod
+    def from_param(array: NDArray[Any]) -> ctypes.c_void_p:
+        return ctypes.c_void_p(_address(array, array.dtype))
+
+
+def _structs() -> dict[str, type[Struct]]:
+    """The structs of ``layouts.h``."""
+    layouts = _LIBRARY.layouts
+    layouts.restype = ctypes.c_char_p
+    found: dict[str, type[Struct]] = {}
+    for line in layouts().decode().splitlines():
+        name, _, text = line.partition(":")
+        fields = [field.rsplit(" ", 1) for field in text.split(";") if field]
+        types = [
+            (field, _NUMBERS[kind][0] if kind in _NUMBERS else found.get(kind, ctypes.c_void_p))
+            for kind, field in fields
+        ]
+        arrays = {field: _ARRAYS.get(kind, kind) for kind, field in fields if kind.endswith("*")}
+        found[name] = type(name, (Struct,), {"_fields_": types, "arrays": arrays})
+    for struct in found.values():
+        struct.arrays = {
+            field: record_type(found[kind.rstrip(" *")]) if isinstance(kind, str) else kind
+            for field, kind in struct.arrays.items()
+        }
+    return found
+
+
+def record_type(struct: type[Struct]) -> np.dtype[np.void]:
+    """The type of an array of such structs: numbers only."""
+    names = {ctypes.c_int64: "i8", ctypes.c_double: "f8"}
+    return np.dtype([(name, names.get(kind, "u8")) for name, kind, *_ in struct._fields_], align=True)
+
+
+STRUCTS = _structs()
+
+
+def loop(name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
+    """A loop by its name.
+
+    Parameters
+    ----------
+    name
+        Name of the C function.
+    *arguments
+        Types of its arguments: a struct, ``int``, ``float``, the type of an array's entries, or ``None`` for an array
+        of entries of any size.
+    result
+        ``int``, ``float``, or ``bool`` for a function that says whether it got its memory; None for no result.
+
+    Returns
+    -------
+    callable
+        The function. It raises ``MemoryError`` where it did not get its memory, and ``TypeError`` where an array has
+        another type, or is not contiguous.
+    """
+    function = getattr(_LIBRARY, name)
+    function.argtypes = [_argument(kind) for kind in arguments]
+    function.restype = {None: None, int: ctypes.c_int64, float: ctypes.c_double, bool: ctypes.c_int}[result]
+    if result is bool:
+        function.errcheck = _raise_without_memory
+    called: Callable[..., Any] = function
+    return called
+
+
+def _argument(kind: Any) -> Any:
+    if kind is None:
+        return _AnyArray
+    if kind is int:
+        return ctypes.c_int64
+    if kind is float:
+        return ctypes.c_double
+    return ctypes.POINTER(kind) if isinstance(kind, type) and issubclass(kind, Struct) else _Array(kind)
+
+
+def _raise_without_memory(code: int, function: Any, arguments: Any) -> None:
+    if code:
+        raise MemoryError("not enough memory for a tree")
+
+
+def taken(address: int, dtype: DTypeLike, n: int) -> NDArray[Any]:
+    """A copy of ``n`` entries that a loop has made."""
+    made = np.empty(n, dtype=dtype)
+    if n:
+        ctypes.memmove(made.ctypes.data, address, made.nbytes)
+    return made

@@ -1,0 +1,61 @@
+/* What all loops share: layouts of nodes and records, and small helpers.
+ *
+ * Arrays come from numpy and their sizes stand beside them. No function keeps a pointer after it has returned, and
+ * there are no global variables: any number of threads may call any function at the same time.
+ */
+#ifndef UNVEIL_CORE_H
+#define UNVEIL_CORE_H
+
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "layouts.h"
+
+#if defined(_WIN32)
+#define EXPORT __declspec(dllexport)
+#else
+#define EXPORT __attribute__((visibility("default")))
+#endif
+
+typedef unsigned __int128 wide_t;
+
+enum { DONE = 0, NO_MEMORY = 1 };
+
+enum { SQUARES = 0, MISCLASSIFIED = 1, GINI = 2 };
+
+/* The sides of levels at an unordered split: 0 left, 1 right, 2 (3) not in the node, with the majority to the left
+ * (right). The lowest bit is the side. */
+enum { LEFT = 0, RIGHT = 1, UNSEEN = 2 };
+
+static inline int64_t smaller(int64_t a, int64_t b) { return a < b ? a : b; }
+static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
+
+/* Number of classes if they are counted (three or more), else 0: the response is summed. */
+static inline int64_t counted_classes(int64_t classes) { return classes > 2 ? classes : 0; }
+
+/* Memory for `number` things, at least one byte; null where there is none. */
+static inline void *room(int64_t number, size_t size) {
+    size_t bytes;
+    if (number < 0 || __builtin_mul_overflow((size_t)number, size, &bytes)) return NULL;
+    return malloc(bytes ? bytes : 1);
+}
+
+static inline void *zeros(int64_t number, size_t size) { return calloc(number > 0 ? (size_t)number : 1, size); }
+
+/* Make an array longer if it has fewer than `needed` entries; false where there is no memory (the array stays). */
+static inline bool lengthen(void **array, int64_t *length, int64_t needed, size_t size) {
+    if (needed <= *length) return true;
+    int64_t longer = larger(needed, 2 * *length);
+    size_t bytes;
+    if (__builtin_mul_overflow((size_t)longer, size, &bytes)) return false;
+    void *moved = realloc(*array, bytes);
+    if (!moved) return false;
+    *array = moved;
+    *length = longer;
+    return true;
+}
+
+#endif

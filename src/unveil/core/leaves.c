@@ -1,0 +1,190 @@
+/* What is done with grown trees: cuts, collapse, leaves, and the way of records to them. */
+#include "core.h"
+
+/* Cut and threshold halfway between the codes next to the cut.
+ *
+ * first    (predictors + 1) where the values of a predictor begin in `values`
+ * values   values of the codes, ascending within a predictor
+ */
+EXPORT void fill_cuts(
+    int64_t n, const int64_t *feature, const int64_t *low, const int64_t *high, const int64_t *first,
+    const double *values, int32_t *cut, double *threshold) {
+    for (int64_t split = 0; split < n; split++) {
+        if (low[split] < 0) continue;
+        const double *value = values + first[feature[split]];
+        double below = value[low[split]], above = value[high[split]], middle = 0.5 * below + 0.5 * above;
+        /* neighbouring floating-point numbers and infinities have nothing in the middle */
+        if (!(middle > below)) middle = above;
+        threshold[split] = middle;
+        int64_t least = low[split] + 1, most = high[split];
+        while (least < most) {
+            int64_t between = (least + most) / 2;
+            if (value[between] < middle)
+                least = between + 1;
+            else
+                most = between;
+        }
+        cut[split] = (int32_t)least;
+    }
+}
+
+/* Mark the inner nodes whose subtrees do not pay for their splits.
+ *
+ * right     (t) right child, -1 in leaves
+ * decrease  (t) decrease of risk by the split of a node; 0 in leaves
+ * price     cp * R(root)
+ * gone      (t) true where the node becomes a leaf, also below another such node
+ * paid, splits   (t) buffers of zeros
+ */
+EXPORT void collapse_nodes(
+    int64_t t, const int32_t *right, const double *decrease, double price, uint8_t *gone, double *paid,
+    int64_t *splits) {
+    for (int64_t node = t - 1; node >= 0; node--) {
+        if (right[node] < 0) continue;
+        double total = decrease[node] + paid[node + 1] + paid[right[node]];
+        int64_t count = 1 + splits[node + 1] + splits[right[node]];
+        if (total > price * (double)count) {
+            paid[node] = total;
+            splits[node] = count;
+        } else {
+            gone[node] = 1;
+        }
+    }
+}
+
+/* The price at which each node becomes a leaf: the largest decrease per split over all subtrees that keep the split of
+ * the node. The price is raised to the decrease per split of what is left of the subtree until nothing changes. */
+EXPORT void complexities(
+    int64_t t, const int32_t *right, const double *decrease, double *result, int64_t *last, double *paid,
+    int64_t *splits) {
+    for (int64_t node = t - 1; node >= 0; node--) {
+        last[node] = right[node] < 0 ? node : last[right[node]];
+        if (right[node] < 0) continue;
+        double price = -INFINITY;
+        for (;;) {
+            for (int64_t below = last[node]; below >= node; below--) {
+                bool stays = right[below] >= 0 && (below == node || result[below] > price);
+                paid[below] = stays ? decrease[below] + paid[below + 1] + paid[right[below]] : 0.0;
+                splits[below] = stays ? 1 + splits[below + 1] + splits[right[below]] : 0;
+            }
+            double raised = paid[node] / (double)splits[node];
+            if (raised <= price) break;
+            price = raised;
+        }
+        result[node] = price;
+    }
+}
+
+/* Where growth ended for each record, as the number of the end from left to right. */
+EXPORT void fill_ends(int64_t t, const Node *nodes, const int32_t *order, int32_t *end) {
+    int32_t ends = 0;
+    for (int64_t node = 0; node < t; node++) {
+        if (nodes[node].right >= 0) continue;
+        for (int64_t i = nodes[node].start; i < nodes[node].stop; i++) end[order[i]] = ends;
+        ends++;
+    }
+}
+
+/* Records sorted by code, equal codes in their order: by counting.
+ *
+ * following   (n_levels + 1) buffer of zeros
+ */
+EXPORT void sort_by_code(int64_t m, const int32_t *codes, int64_t n_levels, int64_t *following, int32_t *order) {
+    for (int64_t i = 0; i < m; i++) following[codes[i] + 1]++;
+    for (int64_t level = 0; level < n_levels; level++) following[level + 1] += following[level];
+    for (int64_t i = 0; i < m; i++) order[following[codes[i]]++] = (int32_t)i;
+}
+
+/* Values by stretch, within a stretch in their order: places of the values.
+ *
+ * group      (m) groups of the values, of `size` bytes each
+ * stretch    stretch of each group
+ * following  where each stretch starts; used up
+ */
+static inline int64_t group_at(const void *group, int64_t size, int64_t i) {
+    if (size == 1) return ((const uint8_t *)group)[i];
+    if (size == 2) return ((const uint16_t *)group)[i];
+    return size == 4 ? (int64_t)((const uint32_t *)group)[i] : (int64_t)((const uint64_t *)group)[i];
+}
+
+EXPORT void arrange(
+    int64_t m, const void *group, int64_t size, const int64_t *stretch, int64_t *following, int64_t *place) {
+    for (int64_t i = 0; i < m; i++) place[i] = following[stretch[group_at(group, size, i)]]++;
+}
+
+/* Whether a record whose level was not in the node goes right: by the first surrogate that knows its level. */
+static bool unseen_goes_right(const Splits *splits, const int32_t *codes, int64_t n, int64_t node, uint32_t row, bool majority) {
+    for (int64_t s = splits->first_surrogate[node]; s < splits->first_surrogate[node + 1]; s++) {
+        int32_t code = codes[splits->feature[s] * n + row];
+        if (splits->side_start[s] < 0) return (code >= splits->cut[s]) != splits->flip[s];
+        uint8_t side = splits->sides[splits->side_start[s] + code];
+        if (side < UNSEEN) return side == RIGHT;
+    }
+    return majority;
+}
+
+/* Divide records at a node; gives where the right ones start. */
+static int64_t divide_at(
+    const Splits *splits, const int32_t *codes, int64_t n, int64_t node, uint32_t *rows, uint32_t *spare, int64_t start,
+    int64_t stop) {
+    const int32_t *column = codes + splits->feature[node] * n;
+    const uint8_t *sides = splits->sides + splits->side_start[node];
+    bool threshold = splits->side_start[node] < 0;
+    bool surrogates = !threshold && splits->first_surrogate[node] < splits->first_surrogate[node + 1];
+    int32_t cut = splits->cut[node];
+    int64_t left = start, right = 0;
+    for (int64_t i = start; i < stop; i++) {
+        uint32_t row = rows[i];
+        int64_t to_right;
+        if (threshold) {
+            to_right = column[row] >= cut;
+        } else {
+            uint8_t side = sides[column[row]];
+            to_right = side & RIGHT;
+            if (surrogates && side >= UNSEEN)
+                to_right = unseen_goes_right(splits, codes, n, node, row, side & RIGHT);
+        }
+        rows[left] = row;
+        spare[right] = row;
+        left += 1 - to_right;
+        right += to_right;
+    }
+    memcpy(rows + left, spare, (size_t)right * sizeof *rows);
+    return left;
+}
+
+/* Leaf of every record.
+ *
+ * All records go down together, divided at every node as in the fit: a processor cannot foresee which way a single
+ * record turns; how many records turn right does not matter to it.
+ *
+ * codes    (predictors, columns) codes of at least n records
+ */
+EXPORT int route(const Splits *splits, int64_t t, const int32_t *codes, int64_t columns, int64_t n, int32_t *result) {
+    typedef struct {
+        int64_t node, start, stop;
+    } Part;
+    uint32_t *rows = room(2 * n, sizeof(uint32_t));
+    Part *waiting = room(t / 2 + 2, sizeof(Part));
+    if (!rows || !waiting) {
+        free(rows);
+        free(waiting);
+        return NO_MEMORY;
+    }
+    for (int64_t i = 0; i < n; i++) rows[i] = (uint32_t)i;
+    int64_t n_waiting = 1;
+    waiting[0] = (Part){0, 0, n};
+    while (n_waiting) {
+        Part part = waiting[--n_waiting];
+        while (part.start < part.stop && splits->leaf[part.node] < 0) {
+            int64_t middle = divide_at(splits, codes, columns, part.node, rows, rows + n, part.start, part.stop);
+            if (middle < part.stop) waiting[n_waiting++] = (Part){splits->right[part.node], middle, part.stop};
+            part.node++;
+            part.stop = middle;
+        }
+        for (int64_t i = part.start; i < part.stop; i++) result[rows[i]] = splits->leaf[part.node];
+    }
+    free(rows);
+    free(waiting);
+    return DONE;
+}
