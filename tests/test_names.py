@@ -104,16 +104,43 @@ print(pydoc.render_doc(unveil.{name}, renderer=pydoc.plaintext))
     assert "Parameters" in described
 
 
-def test_public_paths_that_stand_for_a_room_hold_its_names():
+FACE = {
+    "conformance": "_conformance",
+    "inference": "_rapid",
+    "membership": "_membership",
+    "posterior": "_posterior",
+    "report": "show.report",
+    "tables": "_tables",
+    "utility": "_utility",
+}
+
+
+def test_public_paths_hold_the_names_of_their_room_and_load_nothing_twice():
     code = """
-import importlib, unveil
-for name, room in unveil._PATHS.items():
-    path = importlib.import_module(f"unveil.{name}")
-    for member in importlib.import_module(f"unveil.{room}").__all__:
-        getattr(path, member)
+import importlib, sys, unveil
+for name, room in zip(sys.argv[1::2], sys.argv[2::2]):
+    path, room = importlib.import_module(f"unveil.{name}"), importlib.import_module(f"unveil.{room}")
+    assert path.__all__ == room.__all__ and set(room.__all__) <= set(dir(path)), name
+    for member in room.__all__:
+        assert getattr(path, member) is getattr(room, member) is getattr(getattr(unveil, name), member), member
+        assert member in dir(getattr(unveil, name))
+    assert path.__file__ != room.__file__ and not hasattr(path, "__path__") and not hasattr(path, "no_such_name")
     try:
-        path.no_such_name
-    except AttributeError as error:
-        print(error)
+        importlib.import_module(f"unveil.{name}.result")
+    except ModuleNotFoundError as error:
+        assert str(error) == f"No module named 'unveil.{name}.result'; 'unveil.{name}' is not a package"
+        print(*(module for module in sys.modules if module.startswith(f"unveil.{name}.")), end="absent ")
 """
-    assert fresh(code).count("no_such_name") == 7
+    assert fresh(code, *(word for pair in FACE.items() for word in pair)) == "absent " * len(FACE)
+
+
+def test_functions_have_no_dunder_names_of_their_room_and_are_pickled_by_its_path():
+    code = """
+import pickle, unveil
+from unveil.posterior import Prior
+print([name for name in ("__all__", "__path__", "__file__", "__spec__") if hasattr(unveil.posterior, name)])
+print(unveil.posterior.__module__, Prior.__module__)
+assert pickle.loads(pickle.dumps(Prior)) is Prior is unveil.posterior.Prior
+assert pickle.loads(pickle.dumps(unveil.posterior)) is unveil.posterior
+"""
+    assert fresh(code).split() == ["[]", "unveil._posterior.call", "unveil._posterior.priors"]

@@ -21,16 +21,16 @@ from unveil.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from unveil import simulate
-    from unveil._conformance import Conformance, conformance
-    from unveil._membership import Membership, membership, membership_synthesizer
-    from unveil._posterior import PosteriorRisk, posterior
-    from unveil._rapid import Rapid, rapid, rapid_synthesizer_cv
-    from unveil._tables import attribute, identity, key_sets, structure
-    from unveil._utility import Utility, utility
     from unveil.assessment import Assessment, RiskUtilityMap, assess, compare
     from unveil.columns import Pair
+    from unveil.conformance import Conformance, conformance
     from unveil.files import Schema, Variable, read, read_schema
+    from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
+    from unveil.membership import Membership, membership, membership_synthesizer
+    from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
+    from unveil.tables import attribute, identity, key_sets, structure
+    from unveil.utility import Utility, utility
 
 __all__ = [
     "Assessment",
@@ -70,60 +70,46 @@ __all__ = [
     "utility",
 ]
 
-# Loaded when first asked for: some bring a compiler, which the table measures do without, and without all of them the
+# Loaded when first used: some modules bring a compiler, which the table measures do without. Without all of them the
 # command line can say in one line that there is no memory to load them.
-_LATE = {
-    **dict.fromkeys(("Assessment", "RiskUtilityMap", "assess", "compare"), "unveil.assessment"),
-    **dict.fromkeys(("Conformance", "conformance"), "unveil._conformance"),
-    **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "unveil._rapid"),
-    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "unveil._membership"),
-    "Pair": "unveil.columns",
-    **dict.fromkeys(("Schema", "Variable", "read", "read_schema"), "unveil.files"),
-    **dict.fromkeys(("PosteriorRisk", "posterior"), "unveil._posterior"),
-    **dict.fromkeys(("CartSynthesizer", "synthesize"), "unveil.synthesis"),
-    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "unveil._tables"),
-    **dict.fromkeys(("Utility", "utility"), "unveil._utility"),
+_MODULE_OF = {
+    **dict.fromkeys(("Assessment", "RiskUtilityMap", "assess", "compare"), "assessment"),
+    "Pair": "columns",
+    **dict.fromkeys(("Conformance", "conformance"), "conformance"),
+    **dict.fromkeys(("Schema", "Variable", "read", "read_schema"), "files"),
+    **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "inference"),
+    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
+    **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
+    **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),
+    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "tables"),
+    **dict.fromkeys(("Utility", "utility"), "utility"),
 }
-# Modules that nothing above has loaded by itself.
-_ROOMS = {
-    name: f"unveil.{name}"
-    for name in ("assessment", "columns", "files", "models", "show", "simulate", "synthesis", "trees")
-}
-_ROOMS["sdc"] = "unveil.synthesis.sdc"
-# Public paths of rooms that stand elsewhere, because a room and a function cannot both be ``unveil.posterior``.
-_PATHS = {
-    "conformance": "_conformance",
-    "inference": "_rapid",
-    "membership": "_membership",
-    "posterior": "_posterior",
-    "report": "show.report",
-    "tables": "_tables",
-    "utility": "_utility",
-}
+_MODULES = {name: name for name in (*_MODULE_OF.values(), "models", "report", "show", "simulate", "trees")}
+_MODULES["sdc"] = "synthesis.sdc"
 
 
-class _Path(ModuleType):
-    """A public path: ``from unveil.posterior import Prior`` loads the room and takes the name from it."""
+class _Package(ModuleType):
+    """The package, in which ``unveil.posterior`` is the function, also after ``import unveil.posterior``."""
 
-    def __getattr__(self, name: str) -> Any:
-        room = importlib.import_module(f"unveil.{_PATHS[self.__name__.rpartition('.')[2]]}")
-        return getattr(room, name)
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name in __all__ and isinstance(value, ModuleType) and hasattr(value, name):
+            # The import system sets a module here. The function takes its place, with the names that it gives away.
+            function = getattr(value, name)
+            vars(function).update({given: getattr(value, given) for given in value.__all__})
+            value = function
+        super().__setattr__(name, value)
 
 
-for _name in _PATHS:
-    # Found by the import system before it looks for a file, it never takes the place of the function.
-    sys.modules[f"unveil.{_name}"] = _Path(f"unveil.{_name}")
+sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_ROOMS, *_PATHS})
+    return sorted({*globals(), *__all__, *_MODULES})
 
 
 def __getattr__(name: str) -> Any:
-    if name in _LATE:
-        return getattr(importlib.import_module(_LATE[name]), name)
-    if name in _ROOMS:
-        return importlib.import_module(_ROOMS[name])
-    if name in _PATHS:
-        return sys.modules[f"unveil.{name}"]
+    if name in _MODULE_OF:
+        return getattr(importlib.import_module(f"unveil.{_MODULE_OF[name]}"), name)
+    if name in _MODULES:
+        return importlib.import_module(f"unveil.{_MODULES[name]}")
     raise AttributeError(f"module 'unveil' has no attribute {name!r}")
