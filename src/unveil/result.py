@@ -1,4 +1,4 @@
-"""What all results share: how they are shown, frames in the flavour that came in, and tables of text."""
+"""What all results share: plain values, frames, and the way to their words and drawings; tables of text."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import importlib.util
 import math
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar, overload
 
 import pyarrow as pa
 
@@ -19,23 +19,108 @@ _FLAVOURS = ("pandas", "polars", "arrow")
 
 
 class Result(Plain):
-    """What all results share; each is a frozen dataclass, or a sequence of such.
+    """Base of the results: a frozen data class, or a sequence of results.
 
-    A result is put into words and drawn by the room ``unveil.show``, which knows the results; they know of it only the
-    names of functions.
+    The room ``unveil.show`` puts results into words and draws them. It imports the results; a result knows two names of
+    functions there.
     """
 
     _words: ClassVar[str]
-    """The function of ``unveil.show`` that says it all as text; see :func:`drawer`."""
+    """Name of the function in ``unveil.show`` that returns the result as text; see :func:`drawer`."""
+    _drawing: ClassVar[str]
+    """Name of the function in ``unveil.show`` that draws the result."""
+    flavour: Flavour
+    """Kind of frame of the original, and of the frames that the result gives."""
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values: every attribute by its name, measures as in the documentation."""
         return {name: value for name, value in super().to_dict().items() if name != "flavour"}
 
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """The figures as a frame, by default of the same kind as the original."""
+        return self._frame(self._columns(), flavour)
+
+    def _columns(self) -> Mapping[str, Any]:
+        """Columns of equal length for :meth:`to_frame`."""
+        raise NotImplementedError
+
+    def _frame(self, columns: Mapping[str, Any], flavour: Flavour | None) -> Any:
+        return frame(columns, flavour or self.flavour)
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw the result on matplotlib axes, by default on new ones; needs matplotlib."""
+        return drawer(self._drawing)(self, ax=ax)
+
     def __str__(self) -> str:
         return printable(drawer(self._words)(self))
 
     __repr__ = __str__
+
+
+R = TypeVar("R", bound=Result)
+
+
+class Results(Result, Sequence[R]):
+    """Results of several targets that were measured with the same keys; a sequence.
+
+    Parameters
+    ----------
+    results
+        One result per target.
+    said
+        Warnings that concern no single target.
+    """
+
+    def __init__(self, results: Sequence[R], said: Sequence[str] = ()):
+        self._results: tuple[Any, ...] = tuple(results)
+        self._said = tuple(said)
+
+    @overload
+    def __getitem__(self, index: int) -> R: ...
+    @overload
+    def __getitem__(self, index: slice) -> Results[R]: ...
+    def __getitem__(self, index: int | slice) -> Any:
+        return type(self)(self._results[index], self._said) if isinstance(index, slice) else self._results[index]
+
+    def __len__(self) -> int:
+        return len(self._results)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Warnings of all targets, each once."""
+        return self._said_by_all("warnings")
+
+    def _said_by_all(self, name: str) -> tuple[str, ...]:
+        return tuple(dict.fromkeys([*self._said, *(text for one in self._results for text in getattr(one, name))]))
+
+    def to_dict(self, **options: Any) -> dict[str, Any]:
+        """The results as plain values: ``keys``, ``targets`` and ``warnings``; options are those of one target."""
+        targets = [one.to_dict(**options) for one in self._results]
+        return {"keys": list(self._results[0].keys), "targets": targets, "warnings": list(self.warnings)}
+
+    def _columns(self) -> Mapping[str, Any]:
+        tables = [one._columns() for one in self._results]
+        sizes = [len(next(iter(table.values()))) for table in tables]
+        names = dict.fromkeys(name for table in tables for name in table)
+        return {
+            name: [value for table, size in zip(tables, sizes, strict=True) for value in table.get(name, [None] * size)]
+            for name in names
+        }
+
+    def _frame(self, columns: Mapping[str, Any], flavour: Flavour | None) -> Any:
+        return self._results[0]._frame(columns, flavour)
+
+
+def columns_of(rows: Sequence[Mapping[str, Any]]) -> dict[str, list[Any]]:
+    """Rows as columns; None where a row has no value.
+
+    Examples
+    --------
+    >>> columns_of([{"release": "s1", "repU": 1.5}, {"release": "s2", "DiSCO": 2.0}])
+    {'release': ['s1', 's2'], 'repU': [1.5, None], 'DiSCO': [None, 2.0]}
+    """
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def drawer(name: str) -> Callable[..., Any]:

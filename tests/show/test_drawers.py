@@ -17,7 +17,7 @@ SOURCE = Path(unveil.__file__).parent
 
 
 def asked_for() -> Iterator[tuple[Path, ast.expr]]:
-    """What is asked of the drawer, and what results name as their words."""
+    """What is asked of the drawer, and what results name as their words and their drawing."""
     for path in sorted(SOURCE.rglob("*.py")):
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "drawer":
@@ -25,7 +25,7 @@ def asked_for() -> Iterator[tuple[Path, ast.expr]]:
             if (
                 isinstance(node, ast.Assign)
                 and isinstance(node.targets[0], ast.Name)
-                and node.targets[0].id == "_words"
+                and node.targets[0].id in ("_words", "_drawing")
             ):
                 yield path, node.value
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,8 +10,7 @@ from typing import Any
 from unveil._conformance.desiderata import DESIDERATA, PUBLISHED
 from unveil._conformance.measures import Measure
 from unveil._conformance.world import Trial
-from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of, drawer, without_nan
 
 
 @dataclass(frozen=True)
@@ -82,6 +80,8 @@ class Conformance(Result):
     """
 
     _words = "words.conformance.conformance"
+    _drawing = "plots.conformance.plot_trials"
+    flavour = "arrow"
 
     measures: tuple[Measure, ...]
     trials: tuple[Trial, ...]
@@ -126,42 +126,29 @@ class Conformance(Result):
             ],
             "verdicts": {name: dict(row) for name, row in self.verdicts.items()},
             "published": {m.name: dict(PUBLISHED[m.name]) for m in self.measures if m.name in PUBLISHED},
-            "evidence": [{name: _plain(value) for name, value in vars(e).items()} for e in self.evidence],
+            "evidence": [without_nan(vars(e)) for e in self.evidence],
             "replicates": self.replicates,
             "seed": self.seed,
             "warnings": list(self.warnings),
         }
 
-    def to_frame(self, flavour: Flavour = "arrow") -> Any:
-        """One row per measure, trial and world: the mean reading, its standard error, what is learnt, the verdict."""
-        rows = [(e, i) for e in self.evidence for i in range(len(e.worlds))]
-        return frame(
-            {
-                "measure": [e.measure for e, _ in rows],
-                "desideratum": [e.desideratum for e, _ in rows],
-                "trial": [e.trial for e, _ in rows],
-                "requirement": [e.requirement for e, _ in rows],
-                "verdict": [e.verdict for e, _ in rows],
-                "world": [e.worlds[i] for e, i in rows],
-                "mean": [e.means[i] for e, i in rows],
-                "standard_error": [e.standard_errors[i] for e, i in rows],
-                "gain": [e.gains[i] for e, i in rows],
-            },
-            flavour,
+    def _columns(self) -> dict[str, Any]:
+        """A row per measure, trial and world: the mean reading, its standard error, what is learnt, the verdict."""
+        return columns_of(
+            [
+                {name: getattr(e, name) for name in ("measure", "desideratum", "trial", "requirement", "verdict")}
+                | {"world": world, "mean": e.means[i], "standard_error": e.standard_errors[i], "gain": e.gains[i]}
+                for e in self.evidence
+                for i, world in enumerate(e.worlds)
+            ]
         )
 
     def plot(self, trial: str | None = None, axes: Any = None) -> Any:
         """Draw what the measures read along the worlds: of one trial on one axes, or of all on a grid."""
-        return drawer("plots.conformance.plot_trials")(self, trial, axes)
+        return drawer(self._drawing)(self, trial, axes)
 
     def cell(self, measure: str, desideratum: str) -> str:
         """A cell of the table: the verdict, and how many of how many trials failed."""
         verdict, found = self.verdicts[measure][desideratum], self.of(measure, desideratum)
         failed = sum(e.verdict == "fail" for e in found)
         return f"{verdict} {failed}/{len(found)}" if failed else verdict
-
-
-def _plain(value: Any) -> Any:
-    if isinstance(value, tuple):
-        return [_plain(one) for one in value]
-    return None if isinstance(value, float) and math.isnan(value) else value

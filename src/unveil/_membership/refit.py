@@ -25,7 +25,7 @@ from unveil.errors import CallError, DataError
 from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar
 from unveil.plain import plain
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of
 from unveil.stats.roc import FPRS, RocFigures
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
 
@@ -56,6 +56,7 @@ class MembershipOfSynthesizer(Result):
     """
 
     _words = "words.membership.of_synthesizer"
+    _drawing = "plots.membership.plot_runs"
 
     runs: tuple[Membership, ...]
     attacks: tuple[str, ...]
@@ -77,19 +78,15 @@ class MembershipOfSynthesizer(Result):
         copies = [plain(run.copies_together) for run in self.runs]
         return super().to_dict() | {"tpr": tpr, "baseline": BASELINE, "copies": copies}
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per run and attack."""
+    def _columns(self) -> dict[str, Any]:
+        """A row per run and attack."""
         rows = [
             {"run": number, "attack": name, "auc": one.auc, "auc_low": one.auc_interval[0],
              "auc_high": one.auc_interval[1], **{f"tpr_{fpr:g}": hit for fpr, hit in zip(FPRS, one.tpr, strict=True)}}
             for number, run in enumerate(self.runs, start=1)
             for name, one in run.together.items()
         ]  # fmt: skip
-        return frame({key: [row[key] for row in rows] for key in rows[0]}, flavour or self.flavour)
-
-    def plot(self, ax: Any = None) -> Any:
-        """ROC curves of every run on logarithmic axes; needs matplotlib."""
-        return drawer("plots.membership.plot_runs")(self, ax=ax)
+        return columns_of(rows)
 
 
 def membership_synthesizer(

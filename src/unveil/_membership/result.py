@@ -14,7 +14,7 @@ from unveil._membership.records import AttackedRecords
 from unveil.checks import check_whole_numbers
 from unveil.files.source import Flavour
 from unveil.plain import Plain
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of, drawer
 from unveil.stats.roc import FPRS, RocFigures
 
 ALL = "all releases"
@@ -76,6 +76,7 @@ class Membership(Result):
     """
 
     _words = "words.membership.attacks"
+    _drawing = "plots.membership.plot_roc"
 
     columns: tuple[str, ...]
     attacks: tuple[str, ...]
@@ -116,8 +117,8 @@ class Membership(Result):
         listed = list(zip(self.labels, self.releases, strict=True))
         return listed if len(listed) == 1 else [*listed, (ALL, self.together)]
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per release and attack, and with several releases of all together."""
+    def _columns(self) -> dict[str, Any]:
+        """A row per release and attack, and with several releases of all together."""
         rows = []
         for label, figures in self._listed():
             for name, one in figures.items():
@@ -126,7 +127,7 @@ class Membership(Result):
                 for fpr, hits, ends in zip(FPRS, one.tpr, one.tpr_interval, strict=True):
                     row |= {f"tpr_{fpr:g}": hits, f"tpr_{fpr:g}_low": ends[0], f"tpr_{fpr:g}_high": ends[1]}
                 rows.append(row)
-        return frame({key: [row[key] for row in rows] for key in rows[0]}, flavour or self.flavour)
+        return columns_of(rows)
 
     def records(self, release: int | None = None, *, flavour: Flavour | None = None) -> Any:
         """Per attacked record, its file and number from 0, whether it is a member, and its score in every attack.
@@ -156,7 +157,7 @@ class Membership(Result):
         }
         for name, scores in self._scores[position].items():
             columns[name] = np.full(len(file), np.nan) if scores is None else scores
-        return frame(columns, flavour or self.flavour)
+        return self._frame(columns, flavour)
 
     def _position(self, release: int | None) -> int:
         if release is None:
@@ -167,4 +168,4 @@ class Membership(Result):
     def plot(self, ax: Any = None, *, release: int | None = None) -> Any:
         """ROC curves of the attacks on logarithmic axes; needs matplotlib."""
         scores = self._scores[self._position(release)]
-        return drawer("plots.membership.plot_roc")(self, scores, ax=ax)
+        return drawer(self._drawing)(self, scores, ax=ax)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from unveil.errors import CallError, UnveilWarning
 from unveil.files.distinct import python_values
 from unveil.files.source import Flavour
 from unveil.limits import exceeds, reaches
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of, drawer
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import rows_of, value_order
 
@@ -78,6 +78,7 @@ class Advice(Result):
     """
 
     _words = "words.posterior.advice"
+    _drawing = "plots.posterior.plot_advice"
 
     n_at_risk: int
     n_looked_at: int
@@ -85,23 +86,20 @@ class Advice(Result):
     rows: tuple[AdviceRow, ...]
     left_out: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
-    _flavour: Flavour = field(repr=False, compare=False, default="arrow")
+    flavour: Flavour = "arrow"
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per setting and value."""
-        structures = tuple(self.rows[0].mean_posterior)
-        return frame(
-            {"setting": [row.setting for row in self.rows], "value": [row.value for row in self.rows]}
-            | {f"mean_posterior_{name}": [row.mean_posterior[name] for row in self.rows] for name in structures}
-            | {
-                "mean_prior": [row.mean_prior for row in self.rows],
-                "still_at_risk": [row.still_at_risk for row in self.rows],
-                "share_certain": [row.share_certain for row in self.rows],
-            },
-            flavour or self._flavour,
+    def _columns(self) -> dict[str, Any]:
+        """A row per setting and value."""
+        return columns_of(
+            [
+                {"setting": row.setting, "value": row.value}
+                | {f"mean_posterior_{name}": value for name, value in row.mean_posterior.items()}
+                | {name: getattr(row, name) for name in ("mean_prior", "still_at_risk", "share_certain")}
+                for row in self.rows
+            ]
         )
 
-    def plot(self, setting: str = "minbucket", ax: Any = None) -> Any:
+    def plot(self, setting: str = "minbucket", ax: Any = None) -> Any:  # type: ignore[override]
         """Mean posterior against one setting ("m", "minbucket", "cp"); needs matplotlib.
 
         Raises
@@ -109,7 +107,7 @@ class Advice(Result):
         CallError
             If the setting was not tried.
         """
-        return drawer("plots.posterior.plot_advice")(self, setting, ax=ax)
+        return drawer(self._drawing)(self, setting, ax=ax)
 
 
 def advise(

@@ -186,6 +186,7 @@ def posterior(
         settings_check=problem.check,
         unmatched=pair.unmatched(columns),
         warnings=tuple(dict.fromkeys([*pair.notes(columns, by_amount=True), *told])),
+        flavour=pair.flavour,
         _posteriors=tuple(outcomes),
         _pair=pair,
         _label_of=problem.label_of,

@@ -10,13 +10,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.errors import CallError
-from unveil.result import Result
+from unveil.plain import Plain
+from unveil.printable import printable
+from unveil.result import drawer
 
 Flags = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, repr=False)
-class CrossTable(Result):
+class CrossTable(Plain):
     """Records at risk against the flags of another measure.
 
     Attributes
@@ -28,8 +30,6 @@ class CrossTable(Result):
     both, only_posterior, only_flag, neither
         Numbers of records.
     """
-
-    _words = "words.posterior.cross_table"
 
     name: str
     threshold: float
@@ -47,6 +47,11 @@ class CrossTable(Result):
     def to_dict(self) -> dict[str, Any]:
         """The numbers by name; ``missed`` is None where no record is at risk."""
         return super().to_dict() | {"missed": self.missed if self.both + self.only_posterior else None}
+
+    def __str__(self) -> str:
+        return printable(drawer("words.posterior.cross_table")(self))
+
+    __repr__ = __str__
 
 
 def flags_of(flags: Any, releases: Sequence[int], n: int) -> tuple[Flags, str]:

@@ -13,14 +13,14 @@ from unveil._posterior.cross_table import CrossTable, flags_of
 from unveil._posterior.posterior_of_records import Posteriors
 from unveil._posterior.selection import Selection
 from unveil._posterior.settings_check import SettingsCheck
-from unveil._posterior.summary import GROUP_MEASURES, POSTERIOR_MEASURES, group_table, plain, summary
+from unveil._posterior.summary import GROUP_MEASURES, group_table, plain, summary
 from unveil.columns import Pair
 from unveil.columns.column import MISSING
 from unveil.errors import CallError
 from unveil.files.distinct import level_text
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of, drawer
 
 Structure = Literal["fixed", "exact", "simulated"]
 
@@ -75,6 +75,7 @@ class PosteriorRisk(Result):
     """
 
     _words = "words.posterior.in_words"
+    _drawing = "plots.posterior.plot"
 
     target: tuple[str, ...]
     known: tuple[str, ...]
@@ -96,6 +97,7 @@ class PosteriorRisk(Result):
     settings_check: SettingsCheck | None
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
+    flavour: Flavour
     _posteriors: tuple[Mapping[str, Posteriors], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
     _label_of: Callable[[int], object] = field(repr=False, compare=False)
@@ -173,14 +175,11 @@ class PosteriorRisk(Result):
             for i, (level, n) in enumerate(zip(table[column], table["n"], strict=True))
         ]
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per release and structure."""
-        rows = [(label, name, one) for label, release in zip(self.labels, self.releases, strict=True)
-                for name, one in release.items()]  # fmt: skip
-        return frame(
-            {"release": [row[0] for row in rows], "structure": [row[1] for row in rows]}
-            | {measure: [row[2][measure] for row in rows] for measure in POSTERIOR_MEASURES},
-            flavour or self._pair.flavour,
+    def _columns(self) -> dict[str, Any]:
+        """A row per release and structure."""
+        named = zip(self.labels, self.releases, strict=True)
+        return columns_of(
+            [{"release": label, "structure": name, **one} for label, of in named for name, one in of.items()]
         )
 
     def records(self, release: int = 0, structure: Structure | None = None, *, flavour: Flavour | None = None) -> Any:
@@ -193,7 +192,7 @@ class PosteriorRisk(Result):
         """
         found = self.posteriors(release, structure)
         names = np.array([*found.parts, ""], dtype=object)
-        return frame(
+        return self._frame(
             {
                 "record": found.members,
                 "truth": self._texts(found.truth),
@@ -207,7 +206,7 @@ class PosteriorRisk(Result):
                 "must_fill": found.must_fill,
                 "tree": [str(name) for name in names[found.part]],
             },
-            flavour or self._pair.flavour,
+            flavour,
         )
 
     def distribution(self, record: int, release: int = 0, structure: Structure | None = None) -> dict[object, float]:
@@ -236,7 +235,7 @@ class PosteriorRisk(Result):
     ) -> Any:
         """Number of records and measures for each level of a column."""
         table = group_table(self.posteriors(release, structure), self._pair.column(column))
-        return frame(table, flavour or self._pair.flavour)
+        return self._frame(table, flavour)
 
     def cross(
         self,
@@ -302,9 +301,9 @@ class PosteriorRisk(Result):
             raise CallError("advice needs a CartSynthesizer: other synthesizers have no settings that are known here")
         return self._again(self, **settings)
 
-    def plot(self, kind: Literal["records", "gain"] = "records", ax: Any = None) -> Any:
+    def plot(self, kind: Literal["records", "gain"] = "records", ax: Any = None) -> Any:  # type: ignore[override]
         """Posterior against prior per record, or a histogram of the gain; needs matplotlib."""
-        return drawer("plots.posterior.plot")(self, kind, ax=ax)
+        return drawer(self._drawing)(self, kind, ax=ax)
 
     def _texts(self, values: NDArray[np.int64]) -> list[str]:
         known: dict[int, str] = {}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ from unveil._rapid.problem import AttackRecords, infer
 from unveil.checks import check_shares, check_whole_numbers
 from unveil.files.source import Flavour
 from unveil.models.features import Design, Key, KeyTable
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of
 
 Floats = NDArray[np.float64]
 _PRIOR_PRECISION = 1e-4
@@ -64,6 +64,7 @@ class Attribution(Result):
     """
 
     _words = "words.rapid.attribution"
+    _drawing = "plots.rapid.plot_attribution"
 
     target: str
     attacker: str
@@ -79,25 +80,17 @@ class Attribution(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per coefficient."""
-        names = ("key", "level", "reference", "estimate", "standard_error", "low", "high", "n")
-        return frame({name: [getattr(c, name) for c in self.coefficients] for name in names}, flavour or self.flavour)
+    def _columns(self) -> dict[str, Any]:
+        """A row per coefficient."""
+        return {one.name: [getattr(c, one.name) for c in self.coefficients] for one in fields(Coefficient)}
 
     def importance_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per key."""
-        return frame(
-            {name: [i[name] for i in self.importance] for name in ("key", "score", "rate")}, flavour or self.flavour
-        )
+        return self._frame(columns_of(self.importance), flavour)
 
     def dependence_frame(self, flavour: Flavour | None = None) -> Any:
         """One row per key, level and class."""
-        names = ("key", "level", "value", "class", "mean")
-        return frame({name: [d[name] for d in self.dependence] for name in names}, flavour or self.flavour)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Coefficients with their intervals; needs matplotlib."""
-        return drawer("plots.rapid.plot_attribution")(self, ax=ax)
+        return self._frame(columns_of(self.dependence), flavour)
 
 
 def flag_regression(x: Floats, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:

@@ -26,7 +26,7 @@ from unveil.files.nearest import near_matches
 from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar, Source
 from unveil.models.learners import TrainingTarget, fold_of, resolve
-from unveil.result import Result, drawer, frame
+from unveil.result import Result
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
 
 _LEVEL = 0.95
@@ -57,6 +57,7 @@ class RapidCV(Result):
     """
 
     _words = "words.rapid.cross_validation"
+    _drawing = "plots.rapid.plot_cross_validation"
 
     keys: tuple[str, ...]
     target: str
@@ -77,16 +78,10 @@ class RapidCV(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per fold."""
-        return frame(
-            {"fold": list(range(1, len(self.held_out) + 1)), "held_out": self.held_out, "in_sample": self.in_sample},
-            flavour or self.flavour,
-        )
-
-    def plot(self, ax: Any = None) -> Any:
-        """Held-out and in-sample rate of every fold; needs matplotlib."""
-        return drawer("plots.rapid.plot_cross_validation")(self, ax=ax)
+    def _columns(self) -> dict[str, Any]:
+        """A row per fold."""
+        folds = list(range(1, len(self.held_out) + 1))
+        return {"fold": folds, "held_out": self.held_out, "in_sample": self.in_sample}
 
 
 def rapid_synthesizer_cv(

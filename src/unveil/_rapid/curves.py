@@ -16,7 +16,7 @@ from unveil._rapid.resampling import Resampled
 from unveil._rapid.threshold import Distribution
 from unveil.errors import CallError
 from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of
 from unveil.stats import Kind, checked_kind
 
 Floats = NDArray[np.float64]
@@ -65,6 +65,7 @@ class RapidCurve(Result):
     """
 
     _words = "words.rapid.curve"
+    _drawing = "plots.rapid.plot_curve"
 
     target: str
     symbol: str
@@ -83,27 +84,19 @@ class RapidCurve(Result):
         del found["threshold"], found["symbol"]
         return {self.symbol if name == "thresholds" else name: values for name, values in found.items()}
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per curve and threshold."""
-        k = len(self.thresholds)
-        columns: dict[str, list[Any]] = {
-            "attacker": [line.attacker for line in self.lines for _ in range(k)],
-            "release": [line.release for line in self.lines for _ in range(k)],
-            "group": [line.group for line in self.lines for _ in range(k)],
-            "n": [line.n for line in self.lines for _ in range(k)],
-            self.symbol: list(self.thresholds) * len(self.lines),
-        }
-        for name in ("rate", "low", "high", "null_mean", "null_95", "ceiling"):
-            columns[name] = [
-                v
-                for line in self.lines
-                for v in ([None] * k if getattr(line, name) is None else getattr(line, name).tolist())
-            ]
-        return frame(columns, flavour or self.flavour)
-
-    def plot(self, ax: Any = None) -> Any:
-        """The curves with their bands, the null and the ceiling; needs matplotlib."""
-        return drawer("plots.rapid.plot_curve")(self, ax=ax)
+    def _columns(self) -> dict[str, Any]:
+        """A row per curve and threshold."""
+        of_line, of_point = (
+            ("attacker", "release", "group", "n"),
+            ("rate", "low", "high", "null_mean", "null_95", "ceiling"),
+        )
+        rows = []
+        for line in self.lines:
+            values = vars(line)
+            for k, threshold in enumerate(self.thresholds):
+                row = {name: values[name] for name in of_line} | {self.symbol: threshold}
+                rows.append(row | {name: None if values[name] is None else values[name][k] for name in of_point})
+        return columns_of(rows)
 
 
 def rapid_curve(

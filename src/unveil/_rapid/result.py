@@ -25,7 +25,7 @@ from unveil.errors import CallError, UnveilWarning
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
 from unveil.plain import plain
-from unveil.result import Result, drawer, frame, without_nan
+from unveil.result import Result, columns_of, drawer, without_nan
 from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, over_null
 
 Floats = NDArray[np.float64]
@@ -92,6 +92,7 @@ class Rapid(Result):
     notes: tuple[str, ...]
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
+    flavour: Flavour
     runs: tuple[Attack, ...] = field(repr=False, compare=False)
     runner: Runner = field(repr=False, compare=False)
     _again: Callable[[Pair, int], Rapid] = field(repr=False, compare=False)
@@ -141,6 +142,7 @@ class Rapid(Result):
             notes=problem.notes,
             unmatched=problem.unmatched,
             warnings=runner.warnings,
+            flavour=problem.pair.flavour,
             runs=tuple(runs),
             runner=runner,
             _again=again,
@@ -243,20 +245,13 @@ class Rapid(Result):
         document: dict[str, Any] = without_nan(plain(found))
         return document
 
-    def rows(self) -> dict[str, list[Any]]:
-        """One row per attacker and release, as columns: figures and 95 % intervals, this release."""
-        rows: dict[str, list[Any]] = {"target": [self.target] * len(self.attacks)}
-        for name in self.attacks[0]:
-            rows[name] = [attack[name] for attack in self.attacks]
-        intervals = self.intervals()
-        for name in intervals[0]:
-            for end, side in ((0, "low"), (1, "high")):
-                rows[f"{name}_{side}"] = [interval[name][end] for interval in intervals]
-        return rows
-
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per attacker and release: figures and 95 % intervals, this release."""
-        return frame(self.rows(), flavour or self.runner.problem.pair.flavour)
+    def _columns(self) -> dict[str, Any]:
+        """A row per attacker and release: figures and 95 % intervals, this release."""
+        rows = [{"target": self.target, **attack} for attack in self.attacks]
+        for row, interval in zip(rows, self.intervals(), strict=True):
+            for name, (low, high) in interval.items():
+                row |= {f"{name}_low": low, f"{name}_high": high}
+        return columns_of(rows)
 
     def run(self, release: int = 0, attacker: int | str = 0) -> Attack:
         """One attack, by number or name of the attacker.
@@ -282,7 +277,7 @@ class Rapid(Result):
         Continuous: the error, called ``e``; records that do not count are null.
         """
         columns = person_columns(self.run(release, attacker), self.runner.problem)
-        return frame(columns, flavour or self.runner.problem.pair.flavour)
+        return self._frame(columns, flavour)
 
     def by(self, column: str, release: int = 0, attacker: int | str = 0, *, flavour: Flavour | None = None) -> Any:
         """The rate for each level of a column, with a Wilson interval and the difference to the overall rate.
@@ -290,7 +285,7 @@ class Rapid(Result):
         For the target of a categorical problem this is the rate per true class; ``b`` is then the class's share.
         """
         columns = group_rates(self.run(release, attacker), self.runner, column)
-        return frame(columns, flavour or self.runner.problem.pair.flavour)
+        return self._frame(columns, flavour)
 
     def by_class(self, release: int = 0, attacker: int | str = 0, *, flavour: Flavour | None = None) -> Any:
         """The rate per true class, beside the class's share b.
@@ -324,7 +319,7 @@ class Rapid(Result):
             Kind of frame.
         """
         columns = worst_groups(self.run(release, attacker), self.runner, n=n, least=least)
-        return frame(columns, flavour or self.runner.problem.pair.flavour)
+        return self._frame(columns, flavour)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[Intervals]:
         """Per attack (attacker and release), release intervals of the rate and of its excess.

@@ -245,6 +245,7 @@ def _risk(
         options=options,
         unmatched=study.unmatched(target),
         notes=(*_notes(study, target, d_t, options), *also),
+        flavour=study.pair.flavour,
         _source=source,
     )
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from unveil._tables.target_cells import TargetCells
 from unveil.checks import check_shares
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, Results
 from unveil.stats import Interval, Kind, checked_kind
 
 RISE = (
@@ -88,6 +88,7 @@ class AttributeRisk(Result):
     options: Mapping[str, Any]
     unmatched: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
+    flavour: Flavour
     _source: TargetCells = field(repr=False, compare=False)
 
     @property
@@ -116,17 +117,11 @@ class AttributeRisk(Result):
         del found["notes"]
         return found | {"warnings": list(self.warnings)}
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per release: target, release, number of records and measures."""
-        return frame(self._rows(), flavour or self._source.study.pair.flavour)
-
-    def _rows(self) -> dict[str, list[Any]]:
-        rows: dict[str, list[Any]] = {
-            "target": [self.target] * len(self.labels),
-            "release": list(self.labels),
-            "n_synthetic": list(self.n_synthetic),
-        }
-        return rows | {name: [r[name] for r in self.releases] for name in MEASURES}
+    def _columns(self) -> dict[str, Any]:
+        """A row per release: target, release, number of records and measures."""
+        figures: dict[str, Any] = {name: [r[name] for r in self.releases] for name in MEASURES}
+        named = {"target": [self.target] * len(self.labels), "release": self.labels, "n_synthetic": self.n_synthetic}
+        return named | figures
 
     def records(self, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """Per original record: number from 0, d_q, s_q, ps of its true target, and what they make of it.
@@ -135,10 +130,7 @@ class AttributeRisk(Result):
         are none or the record is excluded. The flags ``in_synthetic``, ``disclosive`` and ``disco`` sum to iS, DiS and
         DiSCO, ``ps`` to DCAPd. This is confidential.
         """
-        return frame(
-            {"record": np.arange(self.n_original)} | self._source.records(release),
-            flavour or self._source.study.pair.flavour,
-        )
+        return self._frame({"record": np.arange(self.n_original)} | self._source.records(release), flavour)
 
     def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """The measures that concern original records, for each level of a column."""
@@ -298,57 +290,24 @@ class AttributeRisk(Result):
 
     def plot(self, ax: Any = None) -> Any:
         """Dots of the original's and the release's disclosive share; needs matplotlib."""
-        return drawer("plots.tables.plot_targets")([self], ax=ax)
+        return AttributeRisks([self]).plot(ax)
 
 
-class AttributeRisks(Sequence[AttributeRisk], Result):
+class AttributeRisks(Results[AttributeRisk]):
     """Attribute disclosure risk of several targets seen through the same keys; a sequence of :class:`AttributeRisk`."""
 
     _words = "words.attribute.several_targets"
-
-    def __init__(self, risks: Sequence[AttributeRisk], said: Sequence[str] = ()):
-        self._risks = tuple(risks)
-        self._said = tuple(said)
-
-    @overload
-    def __getitem__(self, index: int) -> AttributeRisk: ...
-    @overload
-    def __getitem__(self, index: slice) -> AttributeRisks: ...
-    def __getitem__(self, index: int | slice) -> AttributeRisk | AttributeRisks:
-        return AttributeRisks(self._risks[index], self._said) if isinstance(index, slice) else self._risks[index]
-
-    def __len__(self) -> int:
-        return len(self._risks)
-
-    def __iter__(self) -> Iterator[AttributeRisk]:
-        return iter(self._risks)
+    _drawing = "plots.tables.plot_targets"
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What makes the figures unreliable: of all targets, each once."""
-        rising = [f"{risk.target}: {risk.rise}" for risk in self if risk.rise]
-        return (*self.notes, *rising)
+        return (*self.notes, *(f"{risk.target}: {risk.rise}" for risk in self if risk.rise))
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What was left out, and the notes of all targets, each once."""
-        return tuple(dict.fromkeys([*self._said, *(text for risk in self for text in risk.notes)]))
-
-    def to_dict(self) -> dict[str, Any]:
-        """The results as plain values, by target."""
-        return {
-            "keys": list(self[0].keys),
-            "targets": [risk.to_dict() for risk in self],
-            "warnings": list(self.warnings),
-        }
-
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per target and release."""
-        rows: dict[str, list[Any]] = {}
-        for risk in self:
-            for name, values in risk._rows().items():
-                rows.setdefault(name, []).extend(values)
-        return frame(rows, flavour or self[0]._source.study.pair.flavour)
+        return self._said_by_all("notes")
 
     def ladders(
         self, *, permutations: int = 199, holdout: Any = None, halves: Halves | None = None, level: float = 0.95,
@@ -358,7 +317,3 @@ class AttributeRisks(Sequence[AttributeRisk], Result):
         options: dict[str, Any] = {"permutations": permutations, "holdout": holdout, "level": level, "seed": seed}
         options["halves"] = halves
         return tuple(risk.ladder(**options) for risk in self)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Per target, dots of the original's and the release's disclosive share; needs matplotlib."""
-        return drawer("plots.tables.plot_targets")(self, ax=ax)

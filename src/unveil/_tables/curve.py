@@ -15,7 +15,7 @@ from unveil._tables.sums import cap_at
 from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
-from unveil.result import Result, drawer, frame
+from unveil.result import Result
 
 _RISES = "The limit on the size of cells takes more from guesses that are not certain: DiSCO stands above them."
 
@@ -43,6 +43,7 @@ class CapCurve(Result):
     """
 
     _words = "words.tables.cap_curve"
+    _drawing = "plots.tables.plot_cap_curve"
 
     keys: tuple[str, ...]
     target: str
@@ -56,20 +57,13 @@ class CapCurve(Result):
         """The curve as plain values."""
         return {"tau" if name == "taus" else name: values for name, values in super().to_dict().items()}
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per release and threshold."""
-        return frame(
-            {
-                "release": np.repeat(self.labels, len(self.taus)).tolist(),
-                "tau": list(self.taus) * len(self.labels),
-                "CAP": [value for values in self.releases for value in values],
-            },
-            flavour or self.flavour,
-        )
-
-    def plot(self, ax: Any = None) -> Any:
-        """The curve of each release; needs matplotlib."""
-        return drawer("plots.tables.plot_cap_curve")(self, ax=ax)
+    def _columns(self) -> dict[str, Any]:
+        """A row per release and threshold."""
+        return {
+            "release": np.repeat(self.labels, len(self.taus)).tolist(),
+            "tau": list(self.taus) * len(self.labels),
+            "CAP": [value for values in self.releases for value in values],
+        }
 
 
 def cap_curve(

@@ -16,7 +16,7 @@ from unveil._tables.sums import mean_over, percent
 from unveil.checks import check_shares
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of
 from unveil.stats import Interval, Kind, checked_kind
 
 IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
@@ -54,6 +54,7 @@ class IdentityRisk(Result):
     """
 
     _words = "words.tables.identity"
+    _drawing = "plots.tables.plot_identity"
 
     keys: tuple[str, ...]
     releases: tuple[Mapping[str, float], ...]
@@ -67,6 +68,7 @@ class IdentityRisk(Result):
     undefined: Mapping[str, str]
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
+    flavour: Flavour
     _study: KeyedPair = field(repr=False, compare=False)
     _cuts: Mapping[str, Sequence[float]] = field(repr=False, compare=False)
 
@@ -90,23 +92,16 @@ class IdentityRisk(Result):
         """Percent of original records unique in both files, mean over releases."""
         return self.mean["repU"]
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per release: its name, number of records and measures."""
-        return frame(
-            {"release": self.labels, "n_synthetic": self.n_synthetic}
-            | {name: [r[name] for r in self.releases] for name in IDENTITY_MEASURES},
-            flavour or self._study.pair.flavour,
-        )
+    def _columns(self) -> dict[str, Any]:
+        """A row per release: its name, number of records and measures."""
+        return {"release": self.labels, "n_synthetic": self.n_synthetic} | columns_of(self.releases)
 
     def records(self, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """Per original record: number from 0, d_q, s_q, and what they make of it.
 
         The flags sum to the measures: ``repU = 100 * sum(replicated_unique) / n_original``. This is confidential.
         """
-        return frame(
-            {"record": np.arange(self.n_original)} | _flags(self._study, release),
-            flavour or self._study.pair.flavour,
-        )
+        return self._frame({"record": np.arange(self.n_original)} | _flags(self._study, release), flavour)
 
     def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """The measures that concern original records, for each level of a column."""
@@ -159,10 +154,6 @@ class IdentityRisk(Result):
             return identity_process(self._study, self._cuts, halves, level)
         ends = identity_release(self._study, range(len(self.releases)), n=n, seed=seed, level=level)["repU"]
         return Interval("release", self.repU, *ends, level)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Dots of the four measures, one per release; needs matplotlib."""
-        return drawer("plots.tables.plot_identity")(self, ax=ax)
 
 
 def identity(
@@ -245,6 +236,7 @@ def identity(
         undefined=_undefined(pair),
         unmatched=study.unmatched(),
         warnings=study.notes(),
+        flavour=pair.flavour,
         _study=study,
         _cuts={name: cut.cuts for name, cut in study.cut(ngroups_keys).items()},
     )

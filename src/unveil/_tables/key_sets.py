@@ -23,7 +23,7 @@ from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.limits import falls_below
 from unveil.plain import plain
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of, drawer
 
 _ATTRIBUTE = ("Dorig", "iS", "DiS", "DiSCO", "DCAPd", "TCAP")
 
@@ -75,6 +75,7 @@ class KeySets(Result):
     """
 
     _words = "words.tables.key_sets"
+    _drawing = "plots.tables.plot_key_sets"
 
     keys: tuple[str, ...]
     target: str | None
@@ -121,17 +122,10 @@ class KeySets(Result):
         by_size = {str(size): plain(ends) for size, ends in self.by_size.items()}
         return super().to_dict() | {"by_size": by_size, "correlation": self.correlation}
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per set: its keys, size, number of combinations and measures."""
-        names = list(self.sets[0].measures)
-        return frame(
-            {
-                "keys": pa.array([list(s.keys) for s in self.sets], pa.list_(pa.string())),
-                "size": [len(s.keys) for s in self.sets],
-                "combinations": [s.combinations for s in self.sets],
-            }
-            | {name: [s.measures[name] for s in self.sets] for name in names},
-            flavour or self.flavour,
+    def _columns(self) -> dict[str, Any]:
+        """A row per set: its keys, size, number of combinations and measures."""
+        return columns_of(
+            [{"keys": s.keys, "size": len(s.keys), "combinations": s.combinations, **s.measures} for s in self.sets]
         )
 
     def _carrying(self, without: Sequence[KeySet]) -> list[str]:
@@ -146,7 +140,7 @@ class KeySets(Result):
 
     def plot(self, ax: Any = None, measure: str | None = None) -> Any:
         """Risk of each set against its number of combinations; needs matplotlib."""
-        return drawer("plots.tables.plot_key_sets")(self, ax=ax, measure=measure or self.headline[-1])
+        return drawer(self._drawing)(self, ax=ax, measure=measure or self.headline[-1])
 
 
 def key_sets(

@@ -35,7 +35,7 @@ from unveil.columns.grouping import regrouped
 from unveil.columns.holdout import in_place_of_original
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of
 from unveil.stats import Interval
 
 Floats = NDArray[np.float64]
@@ -74,6 +74,7 @@ class Ladder(Result):
     """
 
     _words = "words.tables.ladder"
+    _drawing = "plots.tables.plot_ladder"
 
     keys: tuple[str, ...]
     target: str
@@ -90,16 +91,12 @@ class Ladder(Result):
     flavour: Flavour
     warnings: tuple[str, ...]
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per release and measure, and with several releases of their mean."""
-        rows = [*zip(self.labels, self.releases, strict=True), *([("mean", self.mean)] * (len(self.releases) > 1))]
-        listed = [{"release": label, "measure": name, **rung.flat()} for label, rungs in rows
-                  for name, rung in rungs.items()]  # fmt: skip
-        return frame({key: [row[key] for row in listed] for key in listed[0]}, flavour or self.flavour)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Per measure the value with its interval among its baselines; needs matplotlib."""
-        return drawer("plots.tables.plot_ladder")(self, ax=ax)
+    def _columns(self) -> dict[str, Any]:
+        """A row per release and measure, and with several releases of their mean."""
+        named = [*zip(self.labels, self.releases, strict=True), *([("mean", self.mean)] * (len(self.releases) > 1))]
+        return columns_of(
+            [{"release": label, "measure": name, **one.flat()} for label, of in named for name, one in of.items()]
+        )
 
 
 def ladder(

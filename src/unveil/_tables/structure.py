@@ -13,7 +13,7 @@ from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of
 
 
 @dataclass(frozen=True, repr=False)
@@ -48,6 +48,7 @@ class Structure(Result):
     """
 
     _words = "words.tables.structure"
+    _drawing = "plots.tables.plot_structure"
 
     keys: tuple[str, ...]
     releases: tuple[Mapping[str, float], ...]
@@ -61,16 +62,9 @@ class Structure(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per release."""
-        return frame(
-            {"release": self.labels} | {name: [r[name] for r in self.releases] for name in self.mean},
-            flavour or self.flavour,
-        )
-
-    def plot(self, ax: Any = None) -> Any:
-        """Bars of preserved and novel combinations per release; needs matplotlib."""
-        return drawer("plots.tables.plot_structure")(self, ax=ax)
+    def _columns(self) -> dict[str, Any]:
+        """A row per release."""
+        return {"release": self.labels} | columns_of(self.releases)
 
 
 def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = None) -> Structure:

@@ -11,7 +11,7 @@ from unveil._utility.measures import Figures, UtilityMeasures
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame
+from unveil.result import Result, columns_of, drawer
 
 _RANKED = {"variables": "S_pMSE", "pairs": "S_pMSE", "models": "overlap", "prediction": "difference"}
 _GOOD_IS_HIGH = ("accuracy", "macro_F1", "AUC", "R2")
@@ -47,6 +47,7 @@ class Utility(Result):
     """
 
     _words = "words.utility.utility_text"
+    _drawing = "plots.utility.plot"
 
     columns: tuple[str, ...]
     releases: tuple[Figures, ...]
@@ -66,7 +67,7 @@ class Utility(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
 
-    def to_frame(self, table: str = "summary", *, flavour: Flavour | None = None) -> Any:
+    def to_frame(self, table: str = "summary", *, flavour: Flavour | None = None) -> Any:  # type: ignore[override]
         """One table as a frame: a row per release, and with several releases one of their mean.
 
         Parameters
@@ -93,8 +94,7 @@ class Utility(Result):
                 for c in getattr(self, table)
                 for name, figures in self._named(c.releases, c.mean)
             ]
-        names = list(dict.fromkeys(name for row in rows for name in row))
-        return frame({name: [row.get(name) for row in rows] for name in names}, flavour or self.flavour)
+        return self._frame(columns_of(rows), flavour)
 
     def _named(self, releases: tuple[Figures, ...], mean: Figures) -> list[tuple[str, Figures]]:
         named = list(zip(self.labels, releases, strict=True))
@@ -132,7 +132,9 @@ class Utility(Result):
 
         return tuple(sorted(comparisons, key=badness, reverse=True)[:n])
 
-    def plot(self, kind: str | None = None, *, measure: str | None = None, ax: Any = None) -> Any:
+    def plot(  # type: ignore[override]
+        self, kind: str | None = None, *, measure: str | None = None, ax: Any = None
+    ) -> Any:
         """Draw one view; needs matplotlib.
 
         Parameters
@@ -151,4 +153,4 @@ class Utility(Result):
         CallError
             If there is no such view, or what it shows was not computed.
         """
-        return drawer("plots.utility.plot")(self, kind, measure, ax)
+        return drawer(self._drawing)(self, kind, measure, ax)

@@ -14,8 +14,7 @@ from unveil.assessment.gate import release_safe as publishable
 from unveil.errors import CallError
 from unveil.files.atomic import replacing
 from unveil.files.nearest import near_matches
-from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame, without_nan
+from unveil.result import Result, drawer, without_nan
 
 
 class Assessment(Result):
@@ -34,6 +33,8 @@ class Assessment(Result):
     """
 
     _words = "words.assessment.assessment"
+    _drawing = "plots.assessment.plot_figures"
+    flavour = "arrow"
 
     def __init__(self, content: Mapping[str, Any], *, release_safe: bool = False):
         self._content: dict[str, Any] = without_nan(dict(content))
@@ -133,15 +134,10 @@ class Assessment(Result):
         names = [f["measure"] for f in self._content["figures"]]
         raise CallError(f"there is no figure {measure!r} of {target!r}{near_matches(measure, names)}")
 
-    def to_frame(self, flavour: Flavour = "arrow") -> Any:
-        """One row per figure of risk, as it is."""
+    def _columns(self) -> dict[str, Any]:
+        """A row per figure of risk, unrounded."""
         names = ("measure", "intruder", "target", "unit", *_NUMBERS[:3], "over", *_NUMBERS[3:], "undefined")
-        rows = self._content["figures"]
-        return frame({name: [row[name] for row in rows] for name in names}, flavour)
-
-    def plot(self, ax: Any = None) -> Any:
-        """Every figure beside its baselines, on one scale from 0 to 1; needs matplotlib."""
-        return drawer("plots.assessment.plot_figures")(self._content["figures"], ax=ax)
+        return {name: [figure[name] for figure in self._content["figures"]] for name in names}
 
 
 _NUMBERS = (

@@ -9,7 +9,7 @@ from typing import Any
 
 from unveil.assessment.result import Assessment
 from unveil.files.source import Flavour
-from unveil.result import Result, drawer, frame, without_nan
+from unveil.result import Result, without_nan
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,7 @@ class RiskUtilityMap(Result):
     """
 
     _words = "words.assessment.risk_utility_map"
+    _drawing = "plots.assessment.plot_map"
 
     keys: tuple[str, ...]
     targets: tuple[str, ...]
@@ -66,46 +67,33 @@ class RiskUtilityMap(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The points as plain values; what is not defined is None."""
-        plain: dict[str, Any] = without_nan(
+        document: dict[str, Any] = without_nan(
             {
                 "schema": "unveil.comparison",
                 "schema_version": "1.0",
-                "keys": list(self.keys),
-                "targets": list(self.targets),
+                "keys": self.keys,
+                "targets": self.targets,
                 "risk": self.risk,
                 "utility": self.utility,
                 "points": [
-                    {
-                        "label": point.label,
-                        "releases": point.releases,
-                        "pareto": point.pareto,
-                        "risks": {name: list(ends) for name, ends in point.risks.items()},
-                        "utilities": {name: list(ends) for name, ends in point.utilities.items()},
-                    }
+                    {name: getattr(point, name) for name in ("label", "releases", "pareto", "risks", "utilities")}
                     for point in self.points
                 ],
                 "parts": {
                     label: [part for part in one.to_dict()["parts"] if part["status"] != "done"]
                     for label, one in self.assessments.items()
                 },
-                "warnings": list(self.warnings),
+                "warnings": self.warnings,
             }
         )
-        return plain
+        return document
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """One row per point: label, number of releases, every measure with its interval, and whether none is better."""
-        columns: dict[str, Any] = {
-            "label": [point.label for point in self.points],
-            "releases": [point.releases for point in self.points],
-        }
+    def _columns(self) -> dict[str, Any]:
+        """A row per point: label, number of releases, every measure with its interval, and whether none is better."""
+        columns = {name: [getattr(point, name) for point in self.points] for name in ("label", "releases", "pareto")}
+        pareto = columns.pop("pareto")
         for kind in ("risks", "utilities"):
             for name in dict.fromkeys(name for point in self.points for name in getattr(point, kind)):
                 for i, end in enumerate(("", " low", " high")):
                     columns[name + end] = [getattr(p, kind).get(name, (math.nan,) * 3)[i] for p in self.points]
-        columns["pareto"] = [point.pareto for point in self.points]
-        return frame(columns, flavour or self.flavour)
-
-    def plot(self, ax: Any = None) -> Any:
-        """The map, with intervals; points that none betters are joined; needs matplotlib."""
-        return drawer("plots.assessment.plot_map")(self, ax=ax)
+        return columns | {"pareto": pareto}

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 from unveil.assessment.figure import PERCENT
+from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.errors import CallError
 from unveil.show.plots.axes import as_written, axes_for, without_frame
@@ -17,9 +17,9 @@ _EDGE = 0.75
 _MARKS = (("null_mean", "null", "x"), ("margin", "margin", "|"), ("ceiling", "ceiling", "D"))
 
 
-def plot_figures(figures: Sequence[Mapping[str, Any]], ax: Any = None) -> Any:
+def plot_figures(found: Assessment, ax: Any = None) -> Any:
     """Draw every figure with its interval beside null, margin and ceiling, on a scale from 0 to 1."""
-    shown = [figure for figure in figures if figure["value"] is not None]
+    shown = [figure for figure in found.content["figures"] if figure["value"] is not None]
     if not shown:
         raise CallError("no figure is defined; there is nothing to draw")
     ax = axes_for(ax, height=0.32 * len(shown) + 1.4)
