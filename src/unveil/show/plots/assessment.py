@@ -9,12 +9,13 @@ from unveil.assessment.figure import PERCENT
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.errors import CallError
-from unveil.show.plots.axes import as_written, axes_for, without_frame
+from unveil.show.plots.axes import as_written, axes_for, finished, rows, span
 from unveil.stats import NAMES
 
 _EDGE = 0.75
 """Share of the axis from which on a label stands on the left of its point."""
 _MARKS = (("null_mean", "null", "x"), ("margin", "margin", "|"), ("ceiling", "ceiling", "D"))
+_ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
 
 
 def plot_figures(found: Assessment, ax: Any = None) -> Any:
@@ -23,28 +24,23 @@ def plot_figures(found: Assessment, ax: Any = None) -> Any:
     if not shown:
         raise CallError("no figure is defined; there is nothing to draw")
     ax = axes_for(ax, height=0.32 * len(shown) + 1.4)
-    for place, figure in enumerate(reversed(shown)):
+    for y, figure in enumerate(reversed(shown)):
         scale = 100 if figure["unit"] == "percent" else 1
         if figure["low"] is not None and figure["high"] is not None:
-            ax.plot(
-                [figure["low"] / scale, figure["high"] / scale], [place, place], color="tab:blue",
-                linestyle=_line(figure["over"]), linewidth=2,
-            )  # fmt: skip
-        ax.plot(figure["value"] / scale, place, "o", color="tab:blue", label="value" if place == 0 else None)
+            ends = (figure["low"] / scale, figure["high"] / scale)
+            span(ax, y, ends, "tab:blue", linestyle=_line(figure["over"]), linewidth=2)
+        ax.plot(figure["value"] / scale, y, "o", color="tab:blue", label="value")
         for name, _, mark in _MARKS:
             if figure[name] is not None:
-                ax.plot(figure[name] / scale, place, mark, color="0.35", markersize=7, zorder=3)
-        names = [as_written(f"{f['measure']} {f['target'] or ''}".strip()) for f in reversed(shown)]
-    ax.set_yticks(range(len(shown)), names)
+                ax.plot(figure[name] / scale, y, mark, color="0.35", markersize=7, zorder=3)
+    rows(ax, [f"{f['measure']} {f['target'] or ''}".strip() for f in reversed(shown)])
     for _, label, mark in _MARKS:
         ax.plot([], [], mark, color="0.35", label=label)
     for over in dict.fromkeys(figure["over"] for figure in shown if figure["low"] is not None):
         ax.plot([], [], color="tab:blue", linestyle=_line(over), linewidth=2, label=f"interval, {over}")
     ax.set_xlim(-0.02, 1.02)
-    ax.set_xlabel("share of records (AUC: 0.5 is chance)")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=3, frameon=False)
     ax.grid(axis="x", alpha=0.3)
-    return without_frame(ax)
+    return finished(ax, "share of records (AUC: 0.5 is chance)", legend={**_ABOVE, "ncols": 3})
 
 
 def _line(over: str) -> str:
@@ -66,7 +62,7 @@ def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
     for point, (x, x_low, x_high), (y, y_low, y_high) in points:
         colour = "tab:blue" if point.pareto else "0.55"
         if not math.isnan(x_low):
-            ax.plot([x_low, x_high], [y, y], color=colour, linewidth=1)
+            span(ax, y, (x_low, x_high), colour, linewidth=1)
         if not math.isnan(y_low):
             ax.plot([x, x], [y_low, y_high], color=colour, linewidth=1)
         ax.plot(x, y, "o" if point.pareto else "s", color=colour, zorder=3)
@@ -83,9 +79,7 @@ def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
     ax.plot([], [], color="0.35", linewidth=1, label="intervals: of risk, this release; of utility, other releases")
     ax.set_xlim(left=0)
     ax.set_ylim(bottom=0)
-    ax.set_xlabel(f"{found.utility} (0: as useful as the original)")
-    unit = ", percent of records" if found.risk in PERCENT else ""
-    ax.set_ylabel(f"{found.risk}{unit} (0: nothing found)")
-    ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), frameon=False)
     ax.grid(alpha=0.3)
-    return without_frame(ax)
+    across = f"{found.utility} (0: as useful as the original)"
+    unit = ", percent of records" if found.risk in PERCENT else ""
+    return finished(ax, across, f"{found.risk}{unit} (0: nothing found)", legend=_ABOVE)

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from unveil._conformance.result import Conformance
-from unveil.errors import CallError, MissingPackageError
+from unveil.errors import CallError
+from unveil.show.plots.axes import BLUE, GREEN, ORANGE, PINK, SKY, VERMILION, YELLOW, finished, pyplot
 
-# Okabe & Ito 2008: told apart by readers with any colour vision.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#F0E442")
+_COLOURS = (BLUE, VERMILION, GREEN, PINK, SKY, ORANGE, YELLOW)
 _MARKERS = "osD^vP*"
 _GREY = "#555555"
 _ACROSS = 3
@@ -37,13 +37,9 @@ def plot_trials(found: Conformance, trial: str | None, axes: Any) -> Any:
 
 
 def _grid(n: int) -> Any:
-    try:
-        import matplotlib.pyplot as plt
-    except ImportError:
-        raise MissingPackageError("plots need matplotlib: pip install 'unveil[plot]'") from None
     across = min(n, _ACROSS)
     down = -(-n // across)
-    return plt.subplots(down, across, figsize=(4.2 * across, 3.4 * down), layout="constrained", squeeze=False)[1]
+    return pyplot().subplots(down, across, figsize=(4.2 * across, 3.4 * down), layout="constrained", squeeze=False)[1]
 
 
 def _draw(found: Conformance, trial: str, ax: Any) -> None:
@@ -59,6 +55,5 @@ def _draw(found: Conformance, trial: str, ax: Any) -> None:
         )  # fmt: skip
     ax.set_xticks(x, [textwrap.fill(label, 14) for label in rows[0].worlds], fontsize="x-small")
     ax.margins(x=0.15)
-    ax.set_ylabel("reading")
+    finished(ax, "", "reading")
     ax.set_title(textwrap.fill(f"{rows[0].desideratum}: {trial} ({rows[0].requirement})", 42), fontsize="small")
-    ax.spines[["top", "right"]].set_visible(False)

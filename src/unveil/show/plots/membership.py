@@ -10,12 +10,10 @@ from numpy.typing import NDArray
 
 from unveil._membership.refit import MembershipOfSynthesizer
 from unveil._membership.result import Membership
-from unveil.show.plots.axes import axes_for, without_frame
+from unveil.show.plots.axes import BLUE, GREEN, OTHER, VERMILION, axes_for, finished
 from unveil.stats.roc import FPRS, roc
 
-# Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
-_COLOURS = {"dcr": "#0072B2", "density": "#D55E00", "classifier": "#009E73"}
-_LOT = "#999999"
+_COLOURS = {"dcr": BLUE, "density": VERMILION, "classifier": GREEN}
 
 
 def plot_roc(found: Membership, scores: Mapping[str, NDArray[np.float64] | None], *, ax: Any = None) -> Any:
@@ -41,12 +39,12 @@ def plot_runs(found: MembershipOfSynthesizer, *, ax: Any = None) -> Any:
     """A thin curve per run and attack."""
     ax = axes_for(ax, height=5.0)
     floor = 0.5 / max(max(run.n_attacked) for run in found.runs)
-    for i, run in enumerate(found.runs):
+    for run in found.runs:
         member = run._records.is_member
         for name, values in run._scores[-1].items():
             if values is not None:
                 _curve(ax, *_split(member, values), floor, color=_COLOURS[name], alpha=0.6, linewidth=1,
-                       label=f"{name}: mean AUC {found.auc[name]:.3f}" if i == 0 else None)  # fmt: skip
+                       label=f"{name}: mean AUC {found.auc[name]:.3f}")  # fmt: skip
     return _finished(ax, floor, f"{len(found.runs)} releases, each from half of {found.n} records")
 
 
@@ -69,13 +67,10 @@ def _curve(ax: Any, members: NDArray[np.float64], others: NDArray[np.float64], f
 
 
 def _finished(ax: Any, floor: float, title: str) -> Any:
-    ax.plot([floor, 1], [floor, 1], color=_LOT, linestyle="--", linewidth=1, label="by lot: AUC 0.5")
+    ax.plot([floor, 1], [floor, 1], color=OTHER, linestyle="--", linewidth=1, label="by lot: AUC 0.5")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(floor, 1.1)
     ax.set_ylim(floor, 1.1)
-    ax.set_xlabel("share of held-out records taken for members (log scale)")
-    ax.set_ylabel("share of members found (log scale)")
-    ax.set_title(title, fontsize="medium")
-    ax.legend(frameon=False, loc="lower right")
-    return without_frame(ax)
+    across, up = "share of held-out records taken for members (log scale)", "share of members found (log scale)"
+    return finished(ax, across, up, title, legend={"loc": "lower right"})

@@ -11,11 +11,9 @@ from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.summary import gain_edges
 from unveil.checks import check_choice
 from unveil.errors import CallError
-from unveil.show.plots.axes import axes_for, without_frame
+from unveil.show.plots.axes import BLUE, GREEN, OTHER, VERMILION, axes_for, finished
 
-# Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
-_COLOURS = {"fixed": "#0072B2", "exact": "#D55E00", "simulated": "#009E73"}
-_GREY = "#999999"
+_COLOURS = {"fixed": BLUE, "exact": VERMILION, "simulated": GREEN}
 MOST_DOTS = 20_000
 
 
@@ -34,13 +32,10 @@ def _records(risk: PosteriorRisk, ax: Any) -> Any:
         ax.plot(x, found.posterior[order], color=_COLOURS[name], label=f"posterior, {name}", drawstyle="steps-mid")
         if name == risk.structures[-1]:
             step = max(1, order.size // MOST_DOTS)
-            ax.scatter(x[::step], found.prior[order][::step], s=2, color=_GREY, label="prior", zorder=1)
-    ax.set_xlabel("percent of records, the most exposed first")
-    ax.set_ylabel("probability of the true value")
+            ax.scatter(x[::step], found.prior[order][::step], s=2, color=OTHER, label="prior", zorder=1)
     ax.set_ylim(-0.02, 1.02)
-    ax.set_title(f"{', '.join(risk.target)} ({risk.labels[0]})", fontsize="medium")
-    ax.legend(frameon=False)
-    return without_frame(ax)
+    across = "percent of records, the most exposed first"
+    return finished(ax, across, "probability of the true value", _title(risk), legend={})
 
 
 def _gain(risk: PosteriorRisk, ax: Any) -> Any:
@@ -52,12 +47,13 @@ def _gain(risk: PosteriorRisk, ax: Any) -> Any:
             gain[np.isfinite(gain)], bins=edges, histtype="step", color=_COLOURS[name], linewidth=1.5, label=name,
             weights=np.full(int(np.isfinite(gain).sum()), 100 / max(gain.size, 1)),
         )  # fmt: skip
-    ax.axvline(0, color=_GREY, linewidth=0.8)
-    ax.set_xlabel("gain: log2(posterior / prior) of the true value, in bits")
-    ax.set_ylabel("percent of records")
-    ax.set_title(f"{', '.join(risk.target)} ({risk.labels[0]})", fontsize="medium")
-    ax.legend(frameon=False)
-    return without_frame(ax)
+    ax.axvline(0, color=OTHER, linewidth=0.8)
+    across = "gain: log2(posterior / prior) of the true value, in bits"
+    return finished(ax, across, "percent of records", _title(risk), legend={})
+
+
+def _title(risk: PosteriorRisk) -> str:
+    return f"{', '.join(risk.target)} ({risk.labels[0]})"
 
 
 _VIEWS = {"records": _records, "gain": _gain}
@@ -73,10 +69,8 @@ def plot_advice(advice: Advice, setting: str, *, ax: Any = None) -> Any:
     places = np.arange(len(rows))
     for name in rows[0].mean_posterior:
         ax.plot(places, [row.mean_posterior[name] for row in rows], color=_COLOURS[name], marker="o", label=name)
-    ax.axhline(rows[0].mean_prior, color=_GREY, linewidth=0.8, label="prior")
+    ax.axhline(rows[0].mean_prior, color=OTHER, linewidth=0.8, label="prior")
     ax.set_xticks(places, [row.value for row in rows])
-    ax.set_xlabel({"m": "number of releases"}.get(setting, setting))
-    ax.set_ylabel("mean probability of the true value")
     ax.set_ylim(0, 1.02)
-    ax.legend(frameon=False)
-    return without_frame(ax)
+    across = {"m": "number of releases"}.get(setting, setting)
+    return finished(ax, across, "mean probability of the true value", legend={})

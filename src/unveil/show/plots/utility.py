@@ -12,12 +12,10 @@ from numpy.typing import NDArray
 from unveil._utility.result import Utility
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
-from unveil.show.plots.axes import as_written, axes_for, without_frame
+from unveil.show.plots import axes
 
-# Okabe & Ito 2008: told apart by readers with any colour vision, and in grey.
-_ORIGINAL, _RELEASE, _OTHER = "#0072B2", "#D55E00", "#999999"
 _WRITTEN = 14
-"""Up to so many variables the cells of the heat map have their figures written in."""
+"""Largest number of variables with which the cells of the heat map show their figures."""
 _HEAT = {
     "TVD": "total variation distance",
     "S_pMSE": "S_pMSE (1: a correct model)",
@@ -25,6 +23,12 @@ _HEAT = {
     "pearson_difference": "Pearson correlation, release less original",
     "spearman_difference": "Spearman correlation, release less original",
 }
+_DISTANCES = {
+    "TVD": "total variation distance",
+    "KS": "Kolmogorov-Smirnov distance",
+    "wasserstein": "Wasserstein distance, in sd of the original",
+}
+_ABOVE = {"ncols": 2, "loc": "upper center", "fontsize": "small"}
 
 
 def plot(utility: Utility, kind: str | None, measure: str | None, ax: Any) -> Any:
@@ -54,13 +58,13 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     top = float(held.max()) if held.size and held.max() > 0 else 1.0
     image = ax.imshow(np.ma.masked_invalid(grid), cmap="PuOr" if signed else "viridis_r",
                       vmin=-top if signed else 0.0, vmax=top)  # fmt: skip
-    # what is not defined is grey, what is above the diagonal is left white
+    # What is not defined is grey; what is above the diagonal stays white.
     missing = np.ma.masked_where(~(np.isnan(grid) & np.tri(n, dtype=bool)), np.ones((n, n)))
     if not measure.startswith(("TVD", "S_pMSE")):
         missing[np.arange(n), np.arange(n)] = np.ma.masked
     ax.imshow(missing, cmap="Greys", vmin=0, vmax=6)
     small = "small" if n <= 40 else "xx-small"
-    names = [as_written(name) for name in utility.columns]
+    names = [axes.as_written(name) for name in utility.columns]
     ax.set_xticks(range(n), names, rotation=90, fontsize=small)
     ax.set_yticks(range(n), names, fontsize=small)
     if n <= _WRITTEN:
@@ -68,14 +72,13 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     ax.figure.colorbar(image, ax=ax, shrink=0.7, label=_HEAT[measure])
     several = f", mean of {len(utility.labels)} releases" if len(utility.labels) > 1 else ""
     grey = "" if np.ma.getmaskarray(missing).all() else "; grey: not defined"
-    ax.set_title(f"pairs of variables{several}{grey}", fontsize="medium")
     ax.tick_params(length=0)
-    return without_frame(ax)
+    return axes.finished(ax, "", title=f"pairs of variables{several}{grey}")
 
 
 def _square(ax: Any, size: float) -> Any:
     if ax is None:
-        ax = axes_for(None, height=size)
+        ax = axes.axes_for(None, height=size)
         ax.figure.set_size_inches(size + 1.2, size)
     return ax
 
@@ -112,25 +115,22 @@ def _variables(utility: Utility, measure: str | None, ax: Any) -> Any:
              if not math.isnan(c.mean.get(measure, math.nan))][::-1]  # fmt: skip
     if not shown:
         raise CallError(f"{measure} is not defined for any variable")
-    ax = axes_for(ax, height=1.3 + 0.3 * len(shown))
+    ax = axes.axes_for(ax, height=1.3 + 0.3 * len(shown))
     for y, c in enumerate(shown):
         values = [r[measure] for r in c.releases]
-        ax.plot([min(0, *values, c.mean[measure]), max(0, *values, c.mean[measure])], [y, y], color="#DDDDDD", zorder=1)
-        ax.scatter(values, [y] * len(values), color=_RELEASE, s=14, alpha=0.6, zorder=2)
-        ax.scatter([c.mean[measure]], [y], color=_RELEASE, marker="D", s=26, zorder=3)
-    if measure in ("S_pMSE", "S_FT"):
+        axes.span(ax, y, (min(0, *values, c.mean[measure]), max(0, *values, c.mean[measure])), "#DDDDDD", zorder=1)
+        axes.dots(ax, y, values, axes.RELEASE, s=14, alpha=0.6, zorder=2)
+        axes.dots(ax, y, [c.mean[measure]], axes.RELEASE, marker="D", s=26)
+    compared = measure in ("S_pMSE", "S_FT")
+    if compared:
         for y, c in enumerate(shown):
-            ax.plot([max(1 - 2 * c.mean["S_sd"], 0), 1 + 2 * c.mean["S_sd"]], [y, y], color=_OTHER, linewidth=5,
-                    alpha=0.35, zorder=0, label="a correct model: 1 +- 2 sd" if y == 0 else None)  # fmt: skip
-        ax.legend(frameon=False, loc="lower right", fontsize="small")
-    ax.set_yticks(range(len(shown)), [as_written(c.subject["variable"]) for c in shown])
-    ax.set_xlabel({"TVD": "total variation distance", "KS": "Kolmogorov-Smirnov distance",
-                   "wasserstein": "Wasserstein distance, in sd of the original"}.get(measure, measure))  # fmt: skip
-    several = (
-        "a dot per release, a diamond for their mean" if len(utility.labels) > 1 else as_written(utility.labels[0])
-    )
-    ax.set_title(f"variables: {several}", fontsize="medium")
-    return without_frame(ax)
+            ends = (max(1 - 2 * c.mean["S_sd"], 0), 1 + 2 * c.mean["S_sd"])
+            label = "a correct model: 1 +- 2 sd"
+            axes.span(ax, y, ends, axes.OTHER, linewidth=5, alpha=0.35, zorder=0, label=label)
+    axes.rows(ax, [c.subject["variable"] for c in shown])
+    several = "a dot per release, a diamond for their mean" if len(utility.labels) > 1 else utility.labels[0]
+    legend = {"loc": "lower right", "fontsize": "small"} if compared else None
+    return axes.finished(ax, _DISTANCES.get(measure, measure), title=f"variables: {several}", legend=legend)
 
 
 def _models(utility: Utility, measure: str | None, ax: Any) -> Any:
@@ -141,25 +141,29 @@ def _models(utility: Utility, measure: str | None, ax: Any) -> Any:
     shown = [c for c in utility.models if math.isfinite(c.mean["std_difference"])][::-1]
     if not shown:
         raise CallError("no coefficient is defined in all files")
-    ax = axes_for(ax, height=1.6 + 0.28 * len(shown))
-    ax.axvspan(-z, z, color=_ORIGINAL, alpha=0.15, linewidth=0, label="interval of the original")
-    ax.axvline(0, color=_ORIGINAL, linewidth=1)
+    ax = axes.axes_for(ax, height=1.6 + 0.28 * len(shown))
+    ax.axvspan(-z, z, color=axes.ORIGINAL, alpha=0.15, linewidth=0, label="interval of the original")
+    ax.axvline(0, color=axes.ORIGINAL, linewidth=1)
     for y, c in enumerate(shown):
-        width = z * c.mean["se"] / c.mean["se_original"]
-        centre = c.mean["std_difference"]
-        ax.plot([centre - width, centre + width], [y, y], color=_RELEASE, linewidth=2.5, alpha=0.6,
-                label="interval of the release" if y == 0 else None)  # fmt: skip
-        ax.scatter([centre], [y], color=_RELEASE, zorder=3, s=20)
+        width, centre = z * c.mean["se"] / c.mean["se_original"], c.mean["std_difference"]
+        axes.span(
+            ax,
+            y,
+            (centre - width, centre + width),
+            axes.RELEASE,
+            linewidth=2.5,
+            alpha=0.6,
+            label="interval of the release",
+        )
+        axes.dots(ax, y, [centre], axes.RELEASE, s=20)
     models = list(dict.fromkeys(c.subject["model"] for c in utility.models))
     several = len(models) > 1
     names = [f"{1 + models.index(c.subject['model'])}. {c.subject['model'].split(' ~ ')[0]}: {c.subject['term']}"
              if several else c.subject["term"] for c in shown]  # fmt: skip
-    ax.set_yticks(range(len(shown)), [as_written(name) for name in names], fontsize="small")
+    axes.rows(ax, names, fontsize="small")
     ax.set_ylim(-0.7, len(shown) + 0.6)
-    ax.set_xlabel("release less original, in standard errors of the original")
-    ax.set_title(as_written(shown[0].subject["model"]) if not several else "regression coefficients", fontsize="medium")
-    ax.legend(frameon=False, ncols=2, loc="upper center", fontsize="small")
-    return without_frame(ax)
+    title = "regression coefficients" if several else shown[0].subject["model"]
+    return axes.finished(ax, "release less original, in standard errors of the original", title=title, legend=_ABOVE)
 
 
 def _prediction(utility: Utility, measure: str | None, ax: Any) -> Any:
@@ -172,21 +176,16 @@ def _prediction(utility: Utility, measure: str | None, ax: Any) -> Any:
     if not shown:
         raise CallError("no target could be predicted")
     shown.sort(key=lambda c: (c.subject["score"] == "accuracy", c.mean["TRTR"]))
-    ax = axes_for(ax, height=1.6 + 0.32 * len(shown))
+    ax = axes.axes_for(ax, height=1.6 + 0.32 * len(shown))
     for y, c in enumerate(shown):
-        first = y == 0
-        ax.plot([c.mean["TRTR"], c.mean["TSTR"]], [y, y], color="#DDDDDD", linewidth=2, zorder=1)
-        ax.scatter([c.mean["TRTR"]], [y], facecolors="white", edgecolors=_ORIGINAL, linewidths=1.8, s=60, zorder=2,
-                   label="trained on real records" if first else None)  # fmt: skip
+        axes.link(ax, y, c.mean["TRTR"], c.mean["TSTR"])
+        axes.circle(ax, y, c.mean["TRTR"], 2, "trained on real records")
         values = [r["TSTR"] for r in c.releases]
-        ax.scatter(values, [y] * len(values), color=_RELEASE, marker="D", s=18, alpha=0.7, zorder=3,
-                   label="trained on the release" if first else None)  # fmt: skip
-    ax.set_yticks(range(len(shown)), [f"{as_written(c.subject['target'])} ({c.subject['score']})" for c in shown])
+        axes.dots(ax, y, values, axes.RELEASE, marker="D", s=18, alpha=0.7, label="trained on the release")
+    axes.rows(ax, [f"{c.subject['target']} ({c.subject['score']})" for c in shown])
     ax.set_ylim(-0.7, len(shown) + 0.4)
-    ax.set_xlabel("score on real records")
-    ax.set_title(f"prediction of each variable from the others ({shown[0].subject['learner']})", fontsize="medium")
-    ax.legend(frameon=False, ncols=2, loc="upper center", fontsize="small")
-    return without_frame(ax)
+    title = f"prediction of each variable from the others ({shown[0].subject['learner']})"
+    return axes.finished(ax, "score on real records", title=title, legend=_ABOVE)
 
 
 _VIEWS: dict[str, tuple[str, Callable[[Utility, str | None, Any], Any]]] = {
