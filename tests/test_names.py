@@ -139,8 +139,8 @@ def test_functions_have_no_dunder_names_of_their_room_and_are_pickled_by_its_pat
 import pickle, unveil
 from unveil.posterior import Prior
 print([name for name in ("__all__", "__path__", "__file__", "__spec__") if hasattr(unveil.posterior, name)])
-print(unveil.posterior.__module__, Prior.__module__)
+print(unveil.posterior.__module__.split(".")[:2], Prior.__module__.split(".")[:2])
 assert pickle.loads(pickle.dumps(Prior)) is Prior is unveil.posterior.Prior
 assert pickle.loads(pickle.dumps(unveil.posterior)) is unveil.posterior
 """
-    assert fresh(code).split() == ["[]", "unveil._posterior.call", "unveil._posterior.priors"]
+    assert fresh(code).splitlines() == ["[]", "['unveil', '_posterior'] ['unveil', '_posterior']"]

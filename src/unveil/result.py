@@ -16,6 +16,8 @@ from unveil.plain import Plain
 from unveil.printable import one_line, printable
 
 _FLAVOURS = ("pandas", "polars", "arrow")
+Row = Sequence[float | str | None]
+"""A row of a printed table."""
 
 
 class Result(Plain):
@@ -180,6 +182,18 @@ def number(value: float | str | None, digits: int = 2) -> str:
     return str(value)
 
 
+def ends(interval: tuple[float, float], digits: int = 2) -> str:
+    """An interval as it is printed, and a dash where it is not defined.
+
+    Examples
+    --------
+    >>> ends((1.5, 2.25)), ends((float("nan"), float("nan")))
+    ('1.50 to 2.25', '-')
+    """
+    low, high = interval
+    return "-" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
+
+
 def paragraph(*sentences: str, width: int = 100) -> str:
     """Sentences as one paragraph of lines no longer than the width."""
     return textwrap.fill(printable(" ".join(sentences)), width, break_long_words=False, break_on_hyphens=False)
@@ -196,7 +210,7 @@ def warnings_in_words(texts: Iterable[str]) -> list[str]:
     return [paragraph(f"Warning: {text}" + "." * (not text.endswith("."))) for text in texts]
 
 
-def text_table(header: Sequence[str], rows: Sequence[Sequence[float | str | None]], digits: int = 2) -> str:
+def text_table(header: Sequence[str], rows: Iterable[Row], digits: int = 2) -> str:
     """Lay out rows under a header: the first column to the left, the others to the right.
 
     Examples

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 import unveil
-from unveil.result import Result, drawer
+from unveil.result import Result, Results, drawer
 
 SOURCE = Path(unveil.__file__).parent
 
@@ -44,10 +44,12 @@ def test_every_drawer_is_there(name: str):
     assert callable(drawer(name))
 
 
-def test_every_result_has_words():
+def test_every_result_has_words_and_a_drawing():
     unveil.assess, unveil.conformance, unveil.membership, unveil.posterior, unveil.rapid, unveil.utility  # noqa: B018
-    assert len(Result.__subclasses__()) > 10
-    assert {type_._words for type_ in Result.__subclasses__()} <= set(NAMES)
+    results = {*Result.__subclasses__(), *Results.__subclasses__()} - {Results}
+    assert len(results) > 10
+    assert {type_._words for type_ in results} <= set(NAMES)
+    assert {type_._drawing for type_ in results if type_.plot is Result.plot} <= set(NAMES)
 
 
 def test_measuring_loads_nothing_that_draws():

@@ -77,6 +77,11 @@ def _records(rows: Sequence[dict[str, Any]], *leading: str, most: int = 400) -> 
     return blocks
 
 
+def _ends(row: Mapping[str, Any], low: str, high: str, unit: str) -> str:
+    """Both ends of an interval of a row, and a dash where it was not computed."""
+    return numbers.interval(row.get(low), row.get(high), unit) or numbers.DASH
+
+
 def _points(lines: Iterable[str]) -> list[str]:
     found = "\n".join(f"- {line}" for line in lines)
     return [found] if found else []
@@ -99,14 +104,12 @@ def _summary(page: arrange.Page) -> list[str]:
         ["Targets", ", ".join(text(t) for t in a["scenario"]["targets"]) or numbers.DASH],
     ], 2))  # fmt: skip
     if a["warnings"]:
-        blocks += ["### Where figures contradict each other or cannot be trusted",
-                   *_points(f"**{text(w['part'])}**: {text(w['text'])}" for w in a["warnings"])]  # fmt: skip
+        said = (f"**{text(w['part'])}**: {text(w['text'])}" for w in a["warnings"])
+        blocks += ["### Where figures contradict each other or cannot be trusted", *_points(said)]
     unfinished = [p for p in a["parts"] if p["status"] != "done"]
     if unfinished:
-        blocks += [
-            "### What was not computed",
-            *_points(f"**{text(p['name'])}**, {text(p['status'])}: {text(p['reason'])}" for p in unfinished),
-        ]
+        why = (f"**{text(p['name'])}**, {text(p['status'])}: {text(p['reason'])}" for p in unfinished)
+        blocks += ["### What was not computed", *_points(why)]
     return [*blocks, "### What may not be published", *_published(a)]
 
 
@@ -129,17 +132,15 @@ def _figures(page: arrange.Page, figures: Sequence[dict[str, Any]]) -> list[str]
         cells = [
             text(f["measure"]), numbers.DASH if f["target"] is None else text(f["target"]),
             "not defined" if f["value"] is None else numbers.shown(f["value"], unit),
-            numbers.interval(f["low"], f["high"], unit) or numbers.DASH,
-            numbers.interval(f.get("process_low"), f.get("process_high"), unit) or numbers.DASH,
-            numbers.shown(f["margin"], unit), numbers.interval(f["null_mean"], f["null_95"], unit) or numbers.DASH,
+            _ends(f, "low", "high", unit), _ends(f, "process_low", "process_high", unit),
+            numbers.shown(f["margin"], unit), _ends(f, "null_mean", "null_95", unit),
             numbers.shown(f["held_out"], unit), numbers.shown(f["ceiling"], unit), numbers.shown(f["excess"], "share"),
         ]  # fmt: skip
         if with_policy:
-            verdicts = [
-                f"{r['verdict']} {numbers.shown(r['limit'], arrange.limit_unit(r['statistic'], unit))}"
-                for r in arrange.policy_rows(page.a, f)
-            ]
-            cells.append(text("; ".join(verdicts) or "no limit"))
+            limits = ((r, arrange.limit_unit(r["statistic"], unit)) for r in arrange.policy_rows(page.a, f))
+            cells.append(
+                text("; ".join(f"{r['verdict']} {numbers.shown(r['limit'], u)}" for r, u in limits) or "no limit")
+            )
         rows.append([cell.replace("<0", "\\<0").replace(">9", "\\>9") for cell in cells])
     kept = figures[0].get("over", "this release") if figures else ""
     header = ["Measure", "Target", "Figure", f"Interval, {kept}", "Interval, the process", "Guess",
@@ -212,8 +213,8 @@ def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
     header = [text(name), "Rate", "Interval, this release", "Interval, the process", "Null", "Null 95th", "Ceiling"]
     return table(header, [
         [f"{p['threshold']:g}", *(text(cell) for cell in (
-            numbers.shown(p["rate"], "share"), numbers.interval(p["low"], p["high"], "share") or numbers.DASH,
-            numbers.interval(p.get("process_low"), p.get("process_high"), "share") or numbers.DASH,
+            numbers.shown(p["rate"], "share"), _ends(p, "low", "high", "share"),
+            _ends(p, "process_low", "process_high", "share"),
             *(numbers.shown(p[k], "share") for k in ("null_mean", "null_95", "ceiling"))))]
         for p in points
     ])  # fmt: skip
@@ -223,8 +224,7 @@ def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping
     rows = []
     for g in arrange.highest(groups):
         unit = g.get("unit") or units.get(g["measure"], "share")
-        ends = numbers.interval(g.get("low"), g.get("high"), unit) or numbers.DASH
-        figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), ends)
+        figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), _ends(g, "low", "high", unit))
         rows.append([text(cell) for cell in (g["by"], g["level"], g["measure"], *figures)])
     return [table(["By", "Group", "Measure", "Records", "Figure", "Interval, this release"], rows, 3)] if rows else []
 
@@ -274,25 +274,13 @@ def _map(page: arrange.Page) -> list[str]:
     rows = [
         [text(p["label"]), numbers.value_text(p["pareto"]), *(
             cell for name in ("risk", "utility")
-            for cell in (numbers.quantity(p[name]),
-                         numbers.interval(p[f"{name}_low"], p[f"{name}_high"], "") or numbers.DASH))]
+            for cell in (numbers.quantity(p[name]), _ends(p, f"{name}_low", f"{name}_high", "")))]
         for p in found["points"]
     ]  # fmt: skip
     risk, utility = f"Risk: {text(found['risk'])}", f"Utility: {text(found['utility'])}"
-    return [
-        table(
-            [
-                "Release",
-                "Not beaten on both",
-                risk,
-                "Interval, this release",
-                utility,
-                "Interval, releases of this original",
-            ],
-            rows,
-            2,
-        )
-    ]
+    header = ["Release", "Not beaten on both", risk, "Interval, this release", utility,
+              "Interval, releases of this original"]  # fmt: skip
+    return [table(header, rows, 2)]
 
 
 def _advice(page: arrange.Page) -> list[str]:
@@ -339,9 +327,7 @@ def _provenance(page: arrange.Page) -> list[str]:
     p, a = page.a["provenance"], page.a
     settings = [[text(k.replace("_", " ")), text(v)] for k, v in a["scenario"].items()]
     parts = [[*(text(q[k]) for k in ("name", "status", "reason")), numbers.seconds(q["seconds"])] for q in a["parts"]]
-    files = [
-        [text(one) for one in (f["label"], f["role"], f["sha256"] or numbers.DASH, f["bytes"])] for f in p["inputs"]
-    ]
+    files = [[text(f[k]) for k in ("label", "role", "sha256", "bytes")] for f in p["inputs"]]
     software = {"unveil": p["unveil"], "Python": p["python"], **p["packages"]}
     return [
         _fence(arrange.command(a)),

@@ -9,7 +9,7 @@ from typing import Any
 from unveil.assessment.figure import OF_PROCESS, digits_of
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
-from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import NAMES, called
 
 _SHOWN = ("margin", "null_mean", "ceiling")
@@ -23,7 +23,7 @@ def assessment(found: Assessment) -> str:
     """A row per figure of risk, the policy, warnings, and parts that were not computed."""
     content = found._content
     lines = [content["title"], "", *(paragraph(sentence) for sentence in content["summary"]), ""]
-    rows: list[list[float | str | None]] = [
+    rows: list[Row] = [
         [
             figure["measure"], figure["target"] or "", figure["unit"], _shown(figure, "value"),
             _span(figure, "low", "high"), _span(figure, "process_low", "process_high"),
@@ -73,26 +73,17 @@ def _span(figure: Mapping[str, Any], low: str, high: str) -> str:
 
 
 def _policy_table(rows: list[dict[str, Any]]) -> str:
-    header = ["measure", "target", "statistic", "limit", "value", "verdict"]
-    return text_table(
-        header,
-        [
-            [
-                r["measure"],
-                r["target"] or "",
-                r["statistic"],
-                f"{r['direction']} {r['limit']:g}",
-                "-" if r["value"] is None else f"{r['value']:.6g}",
-                r["verdict"],
-            ]
-            for r in rows
-        ],
-    )
+    cells = [
+        [r["measure"], r["target"] or "", r["statistic"], f"{r['direction']} {r['limit']:g}",
+         "-" if r["value"] is None else f"{r['value']:.6g}", r["verdict"]]
+        for r in rows
+    ]  # fmt: skip
+    return text_table(["measure", "target", "statistic", "limit", "value", "verdict"], cells)
 
 
 def risk_utility_map(found: RiskUtilityMap) -> str:
     """A row per point, the one with the smallest risk first."""
-    rows: list[list[float | str | None]] = []
+    rows: list[Row] = []
     for point in sorted(found.points, key=lambda p: (p.risks.get(found.risk, (math.inf,))[0], p.label)):
         risk, useful = (
             found.get(name, (math.nan,) * 3)
@@ -127,5 +118,5 @@ def risk_utility_map(found: RiskUtilityMap) -> str:
 
 def _with_ends(found: Sequence[float], digits: int) -> list[str]:
     """A figure and its interval."""
-    value, low, high = (number(one, digits) for one in found)
-    return [value, "-" if math.isnan(found[1]) else f"{low} to {high}"]
+    value, low, high = found
+    return [number(value, digits), ends((low, high), digits)]

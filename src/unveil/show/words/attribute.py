@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from unveil._tables.attribute_risk import RISE, AttributeRisk, AttributeRisks
 from unveil._tables.exclusions import RULES
-from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words
 from unveil.stats import called, kinds_in_words
 
@@ -16,10 +16,9 @@ _PRINTED = ("iS", "DiS", "DiSCO", "DiSDiO", "DCAPd", "TCAP")
 def one_target(risk: AttributeRisk) -> str:
     """A row per release, and what the figures mean."""
     first = risk.releases[0]
-    rows: list[list[float | str | None]] = []
+    rows: list[Row] = []
     for label, release, n, interval in zip(risk.labels, risk.releases, risk.n_synthetic, risk.intervals(), strict=True):
-        low, high = interval["DiSCO"]
-        rows.append([label, n, *(release[m] for m in _PRINTED), f"{low:.2f} to {high:.2f}"])
+        rows.append([label, n, *(release[m] for m in _PRINTED), ends(interval["DiSCO"])])
     if len(rows) > 1:
         rows.append(["mean", "", *(risk.mean[m] for m in _PRINTED), ""])
     lines = [
@@ -48,12 +47,11 @@ def one_target(risk: AttributeRisk) -> str:
 def several_targets(risks: AttributeRisks) -> str:
     """A row per target, and what the figures mean."""
     shown = ("Dorig", "DiSCO", "baseCAPd", "DCAPd", "CAPd", "iS")
-    rows: list[list[float | str | None]] = []
+    rows: list[Row] = []
     for risk in sorted(risks, key=lambda r: -r.mean["DiSCO"]):
-        spans = [interval["DiSCO"] for interval in risk.intervals()]
-        low, high = min(s[0] for s in spans), max(s[1] for s in spans)
+        lows, highs = zip(*(interval["DiSCO"] for interval in risk.intervals()), strict=True)
         marks = "1-way " * any(risk.check_1way) + "2-way " * any(risk.check_2way) + "warning" * bool(risk.warnings)
-        rows.append([risk.target, *(risk.mean[m] for m in shown), f"{low:.2f} to {high:.2f}", marks.strip()])
+        rows.append([risk.target, *(risk.mean[m] for m in shown), ends((min(lows), max(highs))), marks.strip()])
     first = risks[0]
     m = len(first.labels)
     grouping = {name: cut for risk in risks for name, cut in risk.grouping.items()}

@@ -9,23 +9,15 @@ import numpy as np
 from unveil._membership.largest import best_by_lot
 from unveil._membership.refit import MembershipOfSynthesizer
 from unveil._membership.result import NAMES, Membership
-from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import called
 from unveil.stats.roc import FPRS, RocFigures
 
 
 def attacks(found: Membership) -> str:
     """A row per release and attack, and what the figures mean."""
-    header = [
-        "release",
-        "attack",
-        "AUC",
-        called("release", found.level),
-        *(f"TPR at {100 * fpr:g} %" for fpr in FPRS),
-    ]
-    rows: list[list[float | str | None]] = [
-        ["none", "by lot", number(0.5, 3), "", *(f"{100 * fpr:g} %" for fpr in FPRS)]
-    ]
+    header = ["release", "attack", "AUC", called("release", found.level), *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]
+    rows: list[Row] = [["none", "by lot", number(0.5, 3), "", *(f"{100 * fpr:g} %" for fpr in FPRS)]]
     for label, figures in found._listed():
         rows += [[label, name, *_printed(one)] for name, one in figures.items()]
     drawn = [
@@ -51,13 +43,12 @@ def attacks(found: Membership) -> str:
     )
 
 
-def _printed(one: RocFigures) -> list[float | str | None]:
+def _printed(one: RocFigures) -> Row:
     hits = [
         "-" if hit != hit else f"{100 * hit:.1f} % ({100 * low:.1f} to {100 * high:.1f})"
         for hit, (low, high) in zip(one.tpr, one.tpr_interval, strict=True)
     ]
-    low, high = one.auc_interval
-    return [number(one.auc, 3), "-" if one.undefined else f"{low:.3f} to {high:.3f}", *hits]
+    return [number(one.auc, 3), "-" if one.undefined else ends(one.auc_interval, 3), *hits]
 
 
 def _sentences(found: Membership) -> list[str]:
@@ -76,8 +67,8 @@ def _sentences(found: Membership) -> list[str]:
         else paragraph("No attack could be made."),
         paragraph(
             f"Copies: {copies.members:.1f} of 100 members are records that {what} repeats in all columns",
-            f"({called('release', found.level)}: {_ends(copies.members_interval)}); of 100 held-out records",
-            f"{copies.held_out:.1f} ({_ends(copies.held_out_interval)}).",
+            f"({called('release', found.level)}: {ends(copies.members_interval, 1)}); of 100 held-out records",
+            f"{copies.held_out:.1f} ({ends(copies.held_out_interval, 1)}).",
         ),
     ]
     lines += [_too_few(name, one) for name, one in found.together.items() if not one.undefined and np.isnan(one.tpr[0])]
@@ -110,20 +101,16 @@ def _too_few(name: str, one: RocFigures) -> str:
     )
 
 
-def _ends(interval: tuple[float, float]) -> str:
-    return f"{interval[0]:.1f} to {interval[1]:.1f}"
-
-
 def of_synthesizer(found: MembershipOfSynthesizer) -> str:
     """A row per attack over all runs, and what the figures mean."""
     header = ["attack", "AUC", f"{100 * found.level:g} % interval, repeated fits", "sd of runs",
               *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]  # fmt: skip
-    rows: list[list[float | str | None]] = [["by lot", number(0.5, 3), "", "", *(f"{100 * fpr:g} %" for fpr in FPRS)]]
+    rows: list[Row] = [["by lot", number(0.5, 3), "", "", *(f"{100 * fpr:g} %" for fpr in FPRS)]]
     for name in found.attacks:
-        low, high = found.auc_interval[name]
-        ends = "-" if math.isnan(low) else f"{low:.3f} to {high:.3f}"
         hits = ["-" if math.isnan(hit) else f"{100 * hit:.1f} %" for hit in found.tpr[name]]
-        rows.append([name, number(found.auc[name], 3), ends, number(found.auc_sd[name], 3), *hits])
+        rows.append(
+            [name, number(found.auc[name], 3), ends(found.auc_interval[name], 3), number(found.auc_sd[name], 3), *hits]
+        )
     inside, outside = (
         float(np.mean([getattr(run.copies_together, group) for run in found.runs])) for group in ("members", "held_out")
     )

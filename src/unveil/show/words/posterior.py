@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from unveil._posterior.advice import Advice
 from unveil._posterior.cross_table import CrossTable
 from unveil._posterior.result import PosteriorRisk
-from unveil.result import paragraph, text_table, warnings_in_words
+from unveil.result import Row, paragraph, text_table, warnings_in_words
 
 _PRINTED = ("mean_prior", "mean_posterior", "share_above_half", "share_certain", "expected_gain_bits")
 _MEANING: Mapping[str, str] = {
@@ -19,7 +19,7 @@ _MEANING: Mapping[str, str] = {
 
 def in_words(risk: PosteriorRisk) -> str:
     """A row per release and structure, and what the figures mean."""
-    rows: list[list[float | str | None]] = []
+    rows: list[Row] = []
     for label, release in zip(risk.labels, risk.releases, strict=True):
         rows.extend([label, name, *(one[m] for m in _PRINTED)] for name, one in release.items())
     strongest = risk.structures[-1]
@@ -75,7 +75,7 @@ def cross_table(found: CrossTable) -> str:
 def advice(found: Advice) -> str:
     """A row per setting, and what the figures mean."""
     structures = tuple(found.rows[0].mean_posterior)
-    rows: list[list[float | str | None]] = [
+    rows: list[Row] = [
         [f"{row.setting} {row.value}".strip(), *(row.mean_posterior[name] for name in structures),
          100 * row.still_at_risk, 100 * row.share_certain]
         for row in found.rows

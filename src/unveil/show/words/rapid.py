@@ -11,22 +11,19 @@ from unveil._rapid.cross_validation import RapidCV
 from unveil._rapid.curves import RapidCurve
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
-from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import called, kinds_in_words
-
-Rows = list[list[float | str | None]]
 
 
 def one_target(result: Rapid) -> str:
     """A row per attack, and what the figures mean."""
     quality = "accuracy" if result.kind == "categorical" else "mae"
     shown = ("margin", "null_mean", "null_95", "ceiling", "excess", "p_value", quality)
-    rows: Rows = []
+    rows: list[Row] = []
     for attack, interval in zip(result.attacks, result.intervals(), strict=True):
-        low, high = interval["bootstrap"]
         rows.append([
             attack["release"], attack["attacker"], f"{attack['n_at_risk']}/{attack['n']}",
-            number(attack["rate"], 4), f"{low:.4f} to {high:.4f}", *(number(attack[m], 4) for m in shown[:5]),
+            number(attack["rate"], 4), ends(interval["bootstrap"], 4), *(number(attack[m], 4) for m in shown[:5]),
             *(number(attack[m], 3) for m in shown[5:]),
         ])  # fmt: skip
     rest = [""] * len(shown)
@@ -47,10 +44,14 @@ def one_target(result: Rapid) -> str:
             "",
             paragraph(*_in_words(result)),
             paragraph(*kinds_in_words(process.in_words("rate", 4), process.undefined)),
-            *(paragraph(f"Note: {note}.") for note in result.notes if note not in result.warnings),
+            *(paragraph(f"Note: {note}.") for note in _notes(result)),
             *warnings_in_words(result.warnings),
         ]
     )
+
+
+def _notes(result: Rapid) -> list[str]:
+    return [note for note in result.notes if note not in result.warnings]
 
 
 SCORES = {
@@ -90,7 +91,7 @@ def _in_words(result: Rapid) -> list[str]:
 
 def several_targets(results: Rapids) -> str:
     """A row per target, the most at risk first."""
-    rows: Rows = []
+    rows: list[Row] = []
     for result in sorted(results, key=lambda r: -r.rate):
         means = [float(np.mean([a[n] for a in result.attacks])) for n in ("margin", "null_mean", "ceiling", "excess")]
         rows.append([
@@ -110,12 +111,7 @@ def several_targets(results: Rapids) -> str:
                 "Share of original records whose target a model trained on the release infers; means over attackers "
                 "and releases. Read each rate against its null: the same after shuffling the target in the release.",
             ),
-            *(
-                paragraph(f"{result.target}: {note}.")
-                for result in results
-                for note in result.notes
-                if note not in result.warnings
-            ),
+            *(paragraph(f"{result.target}: {note}.") for result in results for note in _notes(result)),
             *warnings_in_words(results.warnings),
         ]
     )
@@ -129,12 +125,11 @@ def curve(found: RapidCurve) -> str:
         header.append(" ".join(filter(None, (line.attacker, line.release, line.group))) if many else "rate")
     first = found.lines[0]
     beside = [] if many or first.null_mean is None else ["null", "null 95 %"]
-    rows: list[list[float | str | None]] = []
-    for i, threshold in enumerate(found.thresholds):
-        row: list[float | str | None] = [f"{threshold:g}", *(number(float(line.rate[i]), 3) for line in found.lines)]
-        if beside and first.null_mean is not None and first.null_95 is not None:
-            row += [number(float(first.null_mean[i]), 3), number(float(first.null_95[i]), 3)]
-        rows.append(row)
+    columns = [*(line.rate for line in found.lines), *([first.null_mean, first.null_95] if beside else [])]
+    rows = [
+        [f"{threshold:g}", *(number(float(column[i]), 3) for column in columns if column is not None)]
+        for i, threshold in enumerate(found.thresholds)
+    ]
     return "\n".join(
         [f"Share of records at risk of inference of {found.target!r}", "", text_table([*header, *beside], rows),
          *warnings_in_words(found.warnings)]
@@ -143,12 +138,12 @@ def curve(found: RapidCurve) -> str:
 
 def attribution(found: Attribution) -> str:
     """The coefficients, and what is lost when a key is permuted."""
-    rows: list[list[float | str | None]] = [
+    rows: list[Row] = [
         [c.key, "per sd" if c.level is None else f"{c.level}" + (f" vs {c.reference}" if c.reference else ""),
-         str(c.n), number(c.estimate), f"{c.low:.2f} to {c.high:.2f}"]
+         str(c.n), number(c.estimate), ends((c.low, c.high))]
         for c in found.coefficients
     ]  # fmt: skip
-    importance: list[list[float | str | None]] = [
+    importance: list[Row] = [
         [i["key"], number(i["score"], 3), number(i["rate"], 3)]
         for i in sorted(found.importance, key=lambda i: -i["score"])
     ]
@@ -174,7 +169,7 @@ def attribution(found: Attribution) -> str:
 
 def cross_validation(cv: RapidCV) -> str:
     """A row per fold, and what the rates mean."""
-    rows: list[list[float | str | None]] = [
+    rows: list[Row] = [
         [str(i), number(a, 3), number(b, 3)]
         for i, (a, b) in enumerate(zip(cv.held_out, cv.in_sample, strict=True), start=1)
     ]

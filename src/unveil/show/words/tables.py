@@ -11,7 +11,7 @@ from unveil._tables.identity import IDENTITY_MEASURES, IdentityRisk
 from unveil._tables.key_sets import KeySets
 from unveil._tables.ladder import NO_HOLDOUT, NO_TARGET, ONLY_ORIGINAL, Ladder
 from unveil._tables.structure import Structure
-from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import NAMES, called, kinds_in_words
 
 _LEVELS_SHOWN = 6
@@ -61,10 +61,9 @@ def left_out_in_words(
 def identity(risk: IdentityRisk) -> str:
     """A row per release, and what the figures mean."""
     intervals = risk.intervals()
-    rows: list[list[float | str | None]] = []
+    rows: list[Row] = []
     for label, release, n, interval in zip(risk.labels, risk.releases, risk.n_synthetic, intervals, strict=True):
-        low, high = interval["repU"]
-        rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), f"{low:.2f} to {high:.2f}"])
+        rows.append([label, n, *(release[m] for m in IDENTITY_MEASURES), ends(interval["repU"])])
     if len(rows) > 1:
         rows.append(["mean", "", *(risk.mean[m] for m in IDENTITY_MEASURES), ""])
     process = risk.interval("process")
@@ -102,23 +101,11 @@ def structure(found: Structure) -> str:
         "combinations_synthetic", "combinations_novel", "percent_novel", "combinations_preserved",
         "records_in_original",
     )  # fmt: skip
-    header = [
-        "release",
-        "combinations",
-        "novel",
-        "% novel",
-        "% of original kept",
-        "% records in original",
-    ]
-    first = found.releases[0]
+    header = ["release", "combinations", "novel", "% novel", "% of original kept", "% records in original"]
+    combinations = f"{found.releases[0]['combinations_original']:.0f} combinations"
     return "\n".join(
         [
-            heading(
-                "Structure",
-                found.n_original,
-                found.keys,
-                f"{first['combinations_original']:.0f} combinations",
-            ),
+            heading("Structure", found.n_original, found.keys, combinations),
             *grouping_in_words(found.grouping),
             "",
             text_table(header, [[label, *(values[c] for c in columns)] for label, values in named]),
@@ -148,18 +135,14 @@ def _structure_in_words(novel: float, union: Mapping[str, float], m: int) -> lis
 
 def key_sets(found: KeySets) -> str:
     """A row per number of keys, and one per key that is left out."""
-    sizes: list[list[float | str | None]] = [
-        [
-            str(size),
-            sum(len(s.keys) == size for s in found.sets),
-            *(end for ends in values.values() for end in ends),
-        ]
+    sizes: list[Row] = [
+        [str(size), sum(len(s.keys) == size for s in found.sets), *(end for both in values.values() for end in both)]
         for size, values in found.by_size.items()
     ]
     header = ["keys", "sets", *(f"{name} {end}" for name in found.headline for end in ("min", "max"))]
     everything, *without = found.leave_one_out
     without.sort(key=lambda one: one.measures[found.headline[-1]])
-    left_out: list[list[float | str | None]] = [
+    left_out: list[Row] = [
         [name, one.combinations, *(one.measures[m] for m in found.headline)]
         for name, one in [("all keys", everything), *((found._without(one), one) for one in without)]
     ]
@@ -207,15 +190,11 @@ def ladder(found: Ladder) -> str:
     return "\n".join(lines)
 
 
-def _printed(name: str, rung: ComparedMeasure) -> list[float | str | None]:
+def _printed(name: str, rung: ComparedMeasure) -> Row:
     return [
-        name, rung.value, _span(rung.interval), rung.margin, rung.null_mean, rung.null_95, number(rung.p_value, 3),
-        rung.held_out, rung.ceiling, rung.excess, _span(rung.excess_interval),
+        name, rung.value, ends(rung.interval), rung.margin, rung.null_mean, rung.null_95, number(rung.p_value, 3),
+        rung.held_out, rung.ceiling, rung.excess, ends(rung.excess_interval),
     ]  # fmt: skip
-
-
-def _span(ends: tuple[float, float]) -> str:
-    return "-" if math.isnan(ends[0]) else f"{ends[0]:.2f} to {ends[1]:.2f}"
 
 
 def _sentences(found: Ladder) -> list[str]:
@@ -263,20 +242,18 @@ def _sentences(found: Ladder) -> list[str]:
 
 def _kinds(found: Ladder) -> list[str]:
     """Over what the intervals are, and the process intervals."""
-    ends = ", ".join(
-        f"{name} {_span(rung.process_interval)}" for name, rung in found.mean.items()
+    process = ", ".join(
+        f"{name} {ends(rung.process_interval)}" for name, rung in found.mean.items()
         if not math.isnan(rung.process_interval[0])
     )  # fmt: skip
     reasons = [found.undefined[f"{name}.process_interval"] for name in found.mean
                if f"{name}.process_interval" in found.undefined]  # fmt: skip
-    return kinds_in_words(ends, reasons[0] if reasons else None, found.level)
+    return kinds_in_words(process, reasons[0] if reasons else None, found.level)
 
 
 def cap_curve(curve: CapCurve) -> str:
     """A row per threshold, a column per release."""
-    rows: list[list[float | str | None]] = [
-        [f"{tau:g}", *(values[i] for values in curve.releases)] for i, tau in enumerate(curve.taus)
-    ]
+    rows: list[Row] = [[f"{tau:g}", *(values[i] for values in curve.releases)] for i, tau in enumerate(curve.taus)]
     return "\n".join(
         [
             f"CAP(tau) of {curve.target!r}, keys {', '.join(curve.keys)}, percent of original records",

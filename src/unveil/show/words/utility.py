@@ -7,9 +7,8 @@ from collections.abc import Sequence
 
 from unveil._utility.measures import Figures, UtilityMeasures
 from unveil._utility.result import Utility
-from unveil.result import number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, number, paragraph, text_table, warnings_in_words
 
-Row = list[float | str | None]
 _SHOWN = 5
 _HEADLINES = {
     "S_pMSE logistic": ("S_pMSE_logistic", 2),
