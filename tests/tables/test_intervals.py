@@ -231,7 +231,7 @@ def test_a_half_has_the_figures_of_a_pair_of_its_own() -> None:
             )
             for codes in (lambda c: c.original, lambda c: c.releases[0])
         ]
-        cuts = risk._source.cuts["a"]
+        cuts = risk._source.study.columns[KEYS.index("a")].grouping.cuts
         frames = [
             frame.set_column(
                 0, "a", pa.array(np.searchsorted(cuts[1:-1], np.array(frame["a"], dtype=float), side="right"))

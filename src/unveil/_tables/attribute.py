@@ -129,10 +129,8 @@ def attribute(
     for name, column in columns.items():
         options = shared | {"not_target_levels": list(levels.get(name, ()))}
         rules = rules_of(study, column, options)
-        cut = study.cut(ngroups_keys, name, ngroups_target)
-        source = TargetCells(study, column, rules, {one: how.cuts for one, how in cut.items()})
-        grouping = {one: how.to_dict() for one, how in cut.items()}
-        risks.append(_risk(source, grouping, options, [untouched[name]] if name in untouched else []))
+        source = TargetCells(study, column, rules)
+        risks.append(_risk(source, options, [untouched[name]] if name in untouched else []))
     return risks[0] if target is not None else AttributeRisks(risks, said)
 
 
@@ -212,9 +210,7 @@ def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
     return n, pct
 
 
-def _risk(
-    source: TargetCells, grouping: Mapping[str, Mapping[str, object]], options: Mapping[str, Any], also: Sequence[str]
-) -> AttributeRisk:
+def _risk(source: TargetCells, options: Mapping[str, Any], also: Sequence[str]) -> AttributeRisk:
     study, target = source.study, source.target
     pair = study.pair
     d_t = np.bincount(target.original, minlength=target.n_levels)
@@ -240,7 +236,7 @@ def _risk(
         exclusions=tuple(exclusions),
         check_1way=tuple(ones),
         check_2way=tuple(twos),
-        grouping=grouping,
+        grouping=study.groupings(target),
         mode_DiSCO=tuple(modes),
         options=options,
         unmatched=study.unmatched(target),

@@ -70,7 +70,6 @@ class IdentityRisk(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
     _study: KeyedPair = field(repr=False, compare=False)
-    _cuts: Mapping[str, Sequence[float]] = field(repr=False, compare=False)
 
     @property
     def UiO(self) -> float:
@@ -151,7 +150,7 @@ class IdentityRisk(Result):
         """
         check_shares(level=level)
         if checked_kind(kind) == "process":
-            return identity_process(self._study, self._cuts, halves, level)
+            return identity_process(self._study, halves, level)
         ends = identity_release(self._study, range(len(self.releases)), n=n, seed=seed, level=level)["repU"]
         return Interval("release", self.repU, *ends, level)
 
@@ -230,7 +229,7 @@ def identity(
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
-        grouping=study.groupings(ngroups_keys),
+        grouping=study.groupings(),
         use_keys_na=study.use_keys_na,
         left_out=tuple(study.left_out()),
         undefined=_undefined(pair),
@@ -238,7 +237,6 @@ def identity(
         warnings=study.notes(),
         flavour=pair.flavour,
         _study=study,
-        _cuts={name: cut.cuts for name, cut in study.cut(ngroups_keys).items()},
     )
 
 

@@ -46,9 +46,7 @@ def identity_release(
     return found
 
 
-def identity_process(
-    study: KeyedPair, cuts: Mapping[str, Sequence[float]], halves: Halves | None, level: float
-) -> Interval:
+def identity_process(study: KeyedPair, halves: Halves | None, level: float) -> Interval:
     """Process interval of the mean repU of all releases.
 
     From several releases, records are counted with the variance of their mean flag over the releases. It holds chance
@@ -58,7 +56,7 @@ def identity_process(
     n = len(flags[0])
 
     def of_half(part: Pair) -> float:
-        taken = study.over(part, cuts)
+        taken = study.over(part)
         found = [int(replicated_uniques(taken, release).sum()) for release in range(part.n_releases)]
         return percent(sum(found), part.n_original * len(found))
 

@@ -220,7 +220,7 @@ def key_sets(
         leave_one_out=tuple(measured[len(small) :]),
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
-        grouping=study.groupings(ngroups_keys, target, ngroups_target),
+        grouping=study.groupings(column),
         unmatched=study.unmatched(*([] if target is None else [column])),
         warnings=study.notes(*([] if target is None else [column])),
         flavour=pair.flavour,

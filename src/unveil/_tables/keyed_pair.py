@@ -14,7 +14,7 @@ from unveil._tables.cells import Cells, count_cells
 from unveil.checks import check_flags, check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations, fold_keys
-from unveil.columns.grouping import Grouping, regrouped
+from unveil.columns.grouping import regrouped
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
@@ -77,9 +77,9 @@ class KeyedPair:
         columns = tuple(coded(pair, name, ngroups_keys) for name in names)
         return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
 
-    def over(self, part: Pair, cuts: Mapping[str, Sequence[float]]) -> KeyedPair:
+    def over(self, part: Pair) -> KeyedPair:
         """The same keys of some of the records and releases (:meth:`unveil.Pair.part`), cut as they were."""
-        columns = tuple(regrouped(part.column(name), cuts.get(name, ())) for name in self.keys)
+        columns = tuple(regrouped(part.column(column.name), column.grouping) for column in self.columns)
         return KeyedPair(part, self.keys, columns, self.use_keys_na)
 
     def notes(self, *more: CodedColumn) -> tuple[str, ...]:
@@ -143,21 +143,9 @@ class KeyedPair:
         original = int(excluded[q.original].sum())
         return [{"original": original, "synthetic": int(excluded[codes].sum())} for codes in q.releases]
 
-    def groupings(
-        self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
-    ) -> dict[str, dict[str, object]]:
-        """How the numeric keys and the target were cut, by column."""
-        found = self.cut(ngroups_keys, target, ngroups_target)
-        return {name: grouping.to_dict() for name, grouping in found.items()}
-
-    def cut(
-        self, ngroups_keys: Groups, target: str | None = None, ngroups_target: Groups = None
-    ) -> dict[str, Grouping]:
-        """The groupings of the numeric keys and the target, by column."""
-        asked = {name: _groups_for(self.pair, name, ngroups_keys) for name in self.keys}
-        if target is not None:
-            asked[target] = _groups_for(self.pair, target, ngroups_target)
-        return {name: self.pair.grouping(name, n)[1] for name, n in asked.items() if n is not None}
+    def groupings(self, *more: CodedColumn) -> dict[str, dict[str, object]]:
+        """How the keys and more columns were cut into groups, by column."""
+        return {c.name: c.grouping.to_dict() for c in (*self.columns, *more) if c.grouping is not None}
 
 
 def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:

@@ -30,7 +30,6 @@ from unveil._tables.shuffled import shuffled_measures
 from unveil._tables.sums import percent
 from unveil._tables.target_cells import TargetCells
 from unveil.checks import check_shares, check_whole_numbers
-from unveil.columns.column import CodedColumn
 from unveil.columns.grouping import regrouped
 from unveil.columns.holdout import in_place_of_original
 from unveil.columns.pair import Pair
@@ -146,7 +145,7 @@ def ladder(
         return found
 
     process = attribute_process(source, options, halves, level)
-    process["repU"] = identity_process(source.study, source.cuts, halves, level)
+    process["repU"] = identity_process(source.study, halves, level)
     mean = rungs(numbers)
     return Ladder(
         keys=keys,
@@ -173,13 +172,12 @@ def _without(process: Mapping[str, Interval]) -> dict[str, str]:
 
 def _held_out(source: TargetCells, options: Mapping[str, Any], everybody: Pair) -> TargetCells:
     """The same study with held-out records in the place of the original ones."""
-
-    def column(name: str) -> CodedColumn:
-        return in_place_of_original(regrouped(everybody.column(name), source.cuts.get(name, ())))
-
-    keys = source.study.keys
-    study = KeyedPair(source.study.pair, keys, tuple(map(column, keys)), source.study.use_keys_na)
-    target = column(source.target.name)
+    columns = [
+        in_place_of_original(regrouped(everybody.column(c.name), c.grouping))
+        for c in (*source.study.columns, source.target)
+    ]
+    *keys, target = columns
+    study = KeyedPair(source.study.pair, source.study.keys, tuple(keys), source.study.use_keys_na)
     return TargetCells(study, target, rules_of(study, target, options))
 
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -55,14 +55,11 @@ class TargetCells:
     ----------
     study, target, rules
         Keys, target, and what does not count.
-    cuts
-        By column that was grouped, where.
     """
 
     study: KeyedPair
     target: CodedColumn
     rules: CellRules
-    cuts: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     def counted(self, release: int) -> tuple[Cells, Tables]:
         """All cells of one release, before and after exclusions."""
@@ -116,9 +113,9 @@ class TargetCells:
 
     def over(self, part: Pair, options: Mapping[str, Any]) -> TargetCells:
         """The same target of some of the records and releases, cut as it was."""
-        study = self.study.over(part, self.cuts)
-        target = regrouped(part.column(self.target.name), self.cuts.get(self.target.name, ()))
-        return TargetCells(study, target, rules_of(study, target, options), self.cuts)
+        study = self.study.over(part)
+        target = regrouped(part.column(self.target.name), self.target.grouping)
+        return TargetCells(study, target, rules_of(study, target, options))
 
     def contributions(self, release: int) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
         """Per measure, what each original record of a cell adds to it, and the number of such records."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -21,6 +22,33 @@ from unveil.files.value_labels import Naming
 MISSING = "Missing"
 """How a gap is called where levels are listed."""
 _SECONDS_PER_DAY = 86_400.0
+
+
+@dataclass(frozen=True)
+class Grouping:
+    """How a numeric column was cut.
+
+    Parameters
+    ----------
+    style
+        "quantile", or "equal-width" where the quantiles gave fewer than three groups.
+    breaks : (n_groups + 1,)
+        Where the groups meet, with the digits by which these values are exact.
+    levels
+        A label per group, then one per special code.
+    cuts : (n_groups + 1,)
+        The breaks as they decide the group, a rounding error away, as the reference program computes them: group ``i``
+        holds ``cuts[i] <= value < cuts[i + 1]``, the last its upper end too.
+    """
+
+    style: Literal["quantile", "equal-width"]
+    breaks: tuple[float, ...]
+    levels: tuple[str, ...]
+    cuts: tuple[float, ...] = ()
+
+    def to_dict(self) -> dict[str, object]:
+        """Style, breaks and labels as plain values."""
+        return {"style": self.style, "breaks": list(self.breaks), "levels": list(self.levels)}
 
 
 @dataclass(frozen=True)
@@ -47,6 +75,8 @@ class CodedColumn:
         What was harmonised, and what deserves a look.
     naming
         Codes by which labels may be called, or labels by which codes may be.
+    grouping
+        How its amounts were cut into groups; None where its levels are those of the files.
     """
 
     name: str
@@ -58,6 +88,7 @@ class CodedColumn:
     special: tuple[int, ...] = ()
     notes: tuple[str, ...] = field(default=())
     naming: Naming = field(default=Naming())
+    grouping: Grouping | None = None
 
     @property
     def n_levels(self) -> int:

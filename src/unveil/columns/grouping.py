@@ -2,48 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.checks import is_whole_number
-from unveil.columns.column import CodedColumn, numbers_of
+from unveil.columns.column import CodedColumn, Grouping, numbers_of
 from unveil.errors import CallError, DataError
 from unveil.files.arrays import text_array
 from unveil.limits import as_written
 
 _FEWEST_QUANTILE_GROUPS = 3
 _MOST_GROUPS = 1_000_000
-
-
-@dataclass(frozen=True)
-class Grouping:
-    """How a numeric column was cut.
-
-    Parameters
-    ----------
-    style
-        "quantile", or "equal-width" where the quantiles gave fewer than three groups.
-    breaks : (n_groups + 1,)
-        Where the groups meet, with the digits by which these values are exact.
-    levels
-        A label per group, then one per special code.
-    cuts : (n_groups + 1,)
-        The breaks as they decide the group, a rounding error away, as the reference program computes them: group ``i``
-        holds ``cuts[i] <= value < cuts[i + 1]``, the last its upper end too.
-    """
-
-    style: Literal["quantile", "equal-width"]
-    breaks: tuple[float, ...]
-    levels: tuple[str, ...]
-    cuts: tuple[float, ...] = ()
-
-    def to_dict(self) -> dict[str, object]:
-        """Style, breaks and labels as plain values."""
-        return {"style": self.style, "breaks": list(self.breaks), "levels": list(self.levels)}
 
 
 def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
@@ -85,28 +57,30 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
             "correct the file"
         )
     if not column.has_amounts:
-        return column, Grouping("quantile", (), column.labels[: len(column.levels)])
+        grouping = Grouping("quantile", (), column.labels[: len(column.levels)])
+        return replace(column, grouping=grouping), grouping
     amount = np.flatnonzero(column.is_amount)
     counts = np.sum(column.counts, axis=0)[amount]
     breaks, cuts, style = _breaks(column.amounts[amount], counts, n_groups)
     cut = _cut(column, cuts)
-    return cut, Grouping(style, tuple(breaks.tolist()), tuple(cut.levels.to_pylist()), tuple(cuts.tolist()))
+    grouping = Grouping(style, tuple(breaks.tolist()), tuple(cut.levels.to_pylist()), tuple(cuts.tolist()))
+    return replace(cut, grouping=grouping), grouping
 
 
-def regrouped(column: CodedColumn, cuts: Sequence[float]) -> CodedColumn:
-    """Cut a numeric column by cuts that were settled on other files; values beyond the ends join the end groups.
+def regrouped(column: CodedColumn, grouping: Grouping | None) -> CodedColumn:
+    """Cut a numeric column as other files were cut; values beyond the ends join the end groups.
 
     Parameters
     ----------
     column
         A numeric column.
-    cuts
-        Those of a :class:`Grouping`; without any the column is left as it is.
+    grouping
+        How the others were cut; without cuts the column is left as it is.
     """
-    return _cut(column, np.array(cuts)) if cuts else column
+    return column if grouping is None or not grouping.cuts else _cut(column, np.array(grouping.cuts), grouping)
 
 
-def _cut(column: CodedColumn, breaks: NDArray[np.float64]) -> CodedColumn:
+def _cut(column: CodedColumn, breaks: NDArray[np.float64], grouping: Grouping | None = None) -> CodedColumn:
     numbers = numbers_of(column.levels)
     assert numbers is not None
     group = np.clip(np.searchsorted(breaks, numbers, side="right") - 1, 0, len(breaks) - 2)
@@ -120,6 +94,7 @@ def _cut(column: CodedColumn, breaks: NDArray[np.float64]) -> CodedColumn:
         special=tuple(range(len(breaks) - 1, len(labels))),
         original=table[column.original],
         releases=tuple(table[codes] for codes in column.releases),
+        grouping=grouping,
     )
 
 

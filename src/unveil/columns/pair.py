@@ -15,8 +15,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from unveil.columns.column import CodedColumn, is_amount
-from unveil.columns.grouping import Grouping, grouped
+from unveil.columns.column import CodedColumn, Grouping, is_amount
+from unveil.columns.grouping import grouped
 from unveil.columns.harmonise import as_kind, harmonise
 from unveil.columns.holdout import check_held_out, in_place_of_original
 from unveil.columns.labels import by_labels
