@@ -13,6 +13,7 @@ from scipy.stats import t as student
 
 import unveil
 from unveil._rapid import rapid
+from unveil.columns.column import CodedColumn
 from unveil.models import forest as forest_module
 from unveil.models.features import Key, KeyTable
 from unveil.models.forest import grow_forest
@@ -95,8 +96,8 @@ def test_excess_interval_by_hand() -> None:
 
 def test_a_forest_that_is_not_kept_predicts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = np.random.default_rng(1)
-    key = Key("x", "numeric", tuple(map(str, range(50))), np.arange(50.0))
-    table = KeyTable((key,), rng.integers(0, 50, (1, 300), dtype=np.int32))
+    codes = rng.integers(0, 50, (1, 300), dtype=np.int32)
+    table = KeyTable((Key(CodedColumn("x", "numeric", pa.array(np.arange(50.0)), False, codes[0], ())),), codes)
     y = rng.integers(0, 3, 300)
     forests = []
     for most in (forest_module._MOST_BYTES, 0):

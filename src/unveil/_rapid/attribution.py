@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +13,9 @@ from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.problem import AttackRecords, infer
 from unveil.checks import check_shares, check_whole_numbers
 from unveil.files.source import Flavour
-from unveil.models.features import Design, Key, KeyTable
+from unveil.models.design import Design
+from unveil.models.features import Key, KeyTable
+from unveil.models.learners import KEYS
 from unveil.result import Result, columns_of
 
 Floats = NDArray[np.float64]
@@ -177,22 +179,21 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     check_shares(level=level)
     problem = runner.problem
     table = problem.original.table
-    design = Design.of(table, reference="largest")
     order = problem.original.ordering()
-    beta, error, separated = flag_regression(design.matrix(table.take(order), intercept=True), run.at_risk[order])
+    ordered = table.take(order).coded
+    design = Design.of(ordered, replace(KEYS, reference="largest"))
+    x = design.matrix(ordered, len(table), constant=True).toarray()
+    beta, error, separated = flag_regression(x, run.at_risk[order])
     z = float(ndtri((1 + level) / 2))
-    reference = dict(zip(problem.keys, design.references, strict=True))
-    index = {key.name: (i, key.codes_of_labels()) for i, key in enumerate(table.keys)}
+    fitted = dict(zip(design.columns, zip(beta[1:].tolist(), error[1:].tolist(), strict=True), strict=True))
     coefficients = []
-    for (name, level_name), b, e in zip(design.names, beta[1:], error[1:], strict=True):
-        i, codes = index[name]
-        n = len(table) if level_name is None else int((table.codes[i] == codes[level_name]).sum())
-        coefficients.append(
-            Coefficient(name, level_name, reference[name] if level_name is not None else None, float(b), float(e),
-                        float(b - z * e), float(b + z * e), n)
-        )  # fmt: skip
-    listed = {(name, level): place for name, (_, codes) in index.items() for place, level in enumerate(codes)}
-    coefficients.sort(key=lambda c: (index[c.key][0], -1 if c.level is None else listed[c.key, c.level]))
+    for i, (key, term) in enumerate(zip(table.keys, design.terms, strict=True)):
+        reference = None if term.reference is None else key.label(term.reference)
+        counts = np.bincount(table.codes[i], minlength=key.n_levels)
+        for code in (*term.amount, *key.listed(term.levels)):
+            b, e = fitted[i, code]
+            label, n = (None, len(table)) if code is None else (key.label(code), int(counts[code]))
+            coefficients.append(Coefficient(key.name, label, reference, b, e, b - z * e, b + z * e, n))
     return Attribution(
         problem.target, run.attacker, problem.pair.labels[run.release], int(run.at_risk.sum()), len(run.at_risk),
         level, float(beta[0]), tuple(coefficients), separated, tuple(_importance(run, runner, repeats)),
@@ -244,7 +245,7 @@ def _dependence(run: Attack, runner: Runner) -> list[dict[str, Any]]:
     found: list[dict[str, Any]] = []
     for (_, key, code), mean in zip(points, means, strict=True):
         value = float(key.amounts[code]) if key.is_amount[code] else None
-        place = {"key": key.name, "level": key.labels[code], "value": value}
+        place = {"key": key.name, "level": key.label(code), "value": value}
         if problem.classes is None:
             found.append(place | {"class": None, "mean": float(mean[0])})
         else:

@@ -135,7 +135,7 @@ def _ends(hits: int, n: int, drawn_hits: Floats, drawn: Floats) -> tuple[float, 
 def _parts(key: Key, codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], list[str]]:
     """Levels of a key, numeric ones cut into quarters, as codes and labels."""
     if key.kind != "numeric":
-        return codes.astype(np.int64), list(key.labels)
+        return codes.astype(np.int64), [key.label(code) for code in range(key.n_levels)]
     values = key.amounts[codes]
     present = ~np.isnan(values)
     quarters = np.arange(1, _QUARTERS) / _QUARTERS

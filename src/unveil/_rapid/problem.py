@@ -15,7 +15,7 @@ from unveil.columns.column import CodedColumn, numbers_of
 from unveil.columns.level_order import canonical_orders
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError
-from unveil.models.features import Key, KeyTable, key_of
+from unveil.models.features import Key, KeyTable
 from unveil.models.learners import Predictor, TrainingTarget
 from unveil.notes import Note
 
@@ -229,10 +229,10 @@ def _recoded(
     """
     columns = [*keys, target]
     files = [np.stack([(c.original, *c.releases)[i] for c in columns]) for i in range(1 + len(target.releases))]
-    found = [key_of(column) for column in keys]
+    found = [Key(column) for column in keys]
     nominal = [
-        key.kind != "numeric" and column.kind != "ordered" and mere
-        for key, column, mere in zip(found, keys, mere_names, strict=True)
+        mere and not column.has_amounts and column.kind != "ordered"
+        for column, mere in zip(keys, mere_names, strict=True)
     ]
     number = np.repeat(np.arange(len(files), dtype=np.int32), [f.shape[1] for f in files])
     orders = canonical_orders(
@@ -247,7 +247,7 @@ def _recoded(
         for codes in files:
             codes[row] = new[codes[row]]
         if row < len(found):
-            found[row] = found[row].recoded(order)
+            found[row] = Key(keys[row], order)
     classes = orders[len(keys)]
     listed = np.arange(target.n_levels) if classes is None else classes
     return tuple(found), [f[:-1] for f in files], [f[-1] for f in files], listed

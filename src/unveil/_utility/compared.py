@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 from unveil.columns.column import CodedColumn
 from unveil.columns.grouping import grouped
 from unveil.columns.pair import Pair
-from unveil.models.features import Key, key_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,11 +34,6 @@ class Compared:
     def is_amount(self) -> bool:
         """Whether the variable has amounts, of which means and distances are taken."""
         return self.column.has_amounts
-
-    @cached_property
-    def key(self) -> Key:
-        """The variable as learners see it."""
-        return key_of(self.column)
 
 
 def compared(pair: Pair, names: Sequence[str], n_groups: int) -> tuple[Compared, ...]:

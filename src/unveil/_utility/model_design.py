@@ -12,6 +12,8 @@ from scipy import sparse
 from unveil._utility.compared import Compared
 from unveil._utility.formula import RegressionModel
 from unveil.errors import CallError, DataError
+from unveil.models.design import Coded, Coding, Design
+from unveil.models.scale import Scale
 
 Floats = NDArray[np.float64]
 INTERCEPT = "(intercept)"
@@ -26,24 +28,22 @@ class Rows:
     x : (n, k) csr_matrix
         Design: a constant, indicators, and amounts less their mean in units of their standard deviation, since sums of
         squares of incomes beside ages lose digits.
-    centre, scale : (k,) float64
-        What was taken off each column, and what it was divided by; 0 and 1 of indicators.
+    scales
+        Per coefficient how its amount was standardised; None where it belongs to none.
     y : (n,) float64
         Outcome; 0 or 1 of a logistic model.
-    left_out
-        Number of records with a gap, a special code, or a level that the original's complete records lack.
     """
 
     x: sparse.csr_matrix
-    centre: Floats
-    scale: Floats
+    scales: tuple[Scale | None, ...]
     y: Floats
-    left_out: int
 
     def in_own_units(self, estimate: Floats, covariance: Floats) -> tuple[Floats, Floats]:
         """Coefficients of the design, as coefficients of the amounts as they are."""
-        back = np.diag(1 / self.scale)
-        back[0] -= self.centre / self.scale
+        centre = np.array([0.0 if scale is None else scale.centre for scale in self.scales])
+        spread = np.array([1.0 if scale is None else scale.spread for scale in self.scales])
+        back = np.diag(1 / spread)
+        back[0] -= centre / spread
         return back @ estimate, back @ covariance @ back.T
 
 
@@ -57,24 +57,21 @@ class ModelDesign:
         The model, its kind settled.
     variables
         Outcome and predictors.
-    tables : tuple of (n_levels, k_j) float64
-        Per predictor its columns of the design for every level.
+    design
+        The columns of the predictors.
     usable : tuple of (n_levels,) bool
         Per variable, whether a level can be used.
     outcome : (n_levels,) float64
         The outcome's number for every level.
-    terms
-        Names of the coefficients.
     event
         Logistic: the level that counts as 1.
     """
 
     model: RegressionModel
     variables: tuple[Compared, ...]
-    tables: tuple[Floats, ...]
+    design: Design
     usable: tuple[NDArray[np.bool_], ...]
     outcome: Floats
-    terms: tuple[str, ...]
     event: str | None
 
     @classmethod
@@ -88,69 +85,61 @@ class ModelDesign:
         DataError
             If the original has no complete record.
         """
-        usable = [_no_gaps(variable) for variable in variables]
-        complete = np.ones(len(variables[0].column.original), dtype=bool)
-        for variable, good in zip(variables, usable, strict=True):
-            complete &= good[variable.column.original]
+        codes = [variable.column.original for variable in variables]
+        usable = [_has_answer(variable) for variable in variables]
+        complete = _complete(usable, codes)
         if not complete.any():
             raise DataError(f"model {model}: the original has no record in which all of its variables have a value")
-        for i, variable in enumerate(variables):
+        for variable, good, c in zip(variables, usable, codes, strict=True):
             if not variable.is_amount:
-                codes = variable.column.original[complete]
-                usable[i] = usable[i] & (np.bincount(codes, minlength=variable.column.n_levels) > 0)
+                good &= np.bincount(c[complete], minlength=good.size) > 0
         kind, outcome, event = _outcome(model, variables[0], usable[0], complete)
-        tables, terms = [], [INTERCEPT]
-        for variable, good in zip(variables[1:], usable[1:], strict=True):
-            table, names = _columns(variable, good)
-            tables.append(table)
-            terms += names
+        design = Design.of(_coded(variables, codes, complete), Coding("first", constants=True))
         settled = RegressionModel(model.outcome, model.predictors, kind)
-        return cls(settled, tuple(variables), tuple(tables), tuple(usable), outcome, tuple(terms), event)
+        return cls(settled, tuple(variables), design, tuple(usable), outcome, event)
 
     def rows(self, release: int | None) -> Rows:
         """The complete records of a release, or of the original (None)."""
         codes = [v.column.original if release is None else v.column.releases[release] for v in self.variables]
-        kept = np.ones(len(codes[0]), dtype=bool)
-        for good, c in zip(self.usable, codes, strict=True):
-            kept &= good[c]
-        n = int(kept.sum())
-        parts = [sparse.csr_matrix(np.ones((n, 1)))]
-        centres, scales = [np.zeros(1)], [np.ones(1)]
-        for variable, table, c in zip(self.variables[1:], self.tables, codes[1:], strict=True):
-            centre, scale = np.zeros(table.shape[1]), np.ones(table.shape[1])
-            if variable.is_amount and n:
-                table, centre[0], scale[0] = _standardised(table, c[kept])
-            parts.append(sparse.csr_matrix(table)[c[kept]])
-            centres.append(centre)
-            scales.append(scale)
-        x = sparse.hstack(parts, format="csr")
-        return Rows(x, np.concatenate(centres), np.concatenate(scales), self.outcome[codes[0][kept]], len(kept) - n)
+        complete = _complete(self.usable, codes)
+        coded = _coded(self.variables, codes, complete)
+        design = self.design.rescaled(coded)
+        scales = [design.terms[i].scale if level is None else None for i, level in design.columns]
+        x = design.matrix(coded, int(complete.sum()), constant=True)
+        return Rows(x, (None, *scales), self.outcome[codes[0][complete]])
+
+    @property
+    def terms(self) -> tuple[str, ...]:
+        """Names of the coefficients."""
+        columns = [(self.variables[1 + i], level) for i, level in self.design.columns]
+        names = (v.name if level is None else f"{v.name}: {v.column.label(level)}" for v, level in columns)
+        return (INTERCEPT, *names)
 
     @property
     def is_amount(self) -> NDArray[np.bool_]:
         """Per coefficient, whether it belongs to an amount."""
-        widths = [(v.is_amount, t.shape[1]) for v, t in zip(self.variables[1:], self.tables, strict=True)]
-        return np.array([False, *(amount for amount, width in widths for _ in range(width))])
+        return np.array([False, *(level is None for _, level in self.design.columns)])
 
 
-def _standardised(table: Floats, codes: NDArray[np.int32]) -> tuple[Floats, float, float]:
-    """The levels' amounts less the mean of some records, over their standard deviation; all 0 where that is 0."""
-    values = table[codes, 0]
-    low, high = float(values.min()), float(values.max())
-    if low == high:
-        return np.zeros_like(table), low, 1.0
-    unit = max(abs(low), abs(high))
-    centre, scale = float(np.mean(values / unit)) * unit, float(np.std(values / unit)) * unit
-    return (table - centre) / scale, centre, scale
+def _complete(usable: Sequence[NDArray[np.bool_]], codes: Sequence[NDArray[np.int32]]) -> NDArray[np.bool_]:
+    """Whether a record has levels that can be used in all variables."""
+    complete: NDArray[np.bool_] = np.all([good[c] for good, c in zip(usable, codes, strict=True)], axis=0)
+    return complete
 
 
-def _no_gaps(variable: Compared) -> NDArray[np.bool_]:
+def _coded(
+    variables: Sequence[Compared], codes: Sequence[NDArray[np.int32]], records: NDArray[np.bool_]
+) -> list[Coded]:
+    """The predictors of some records."""
+    return [Coded(c[records], v.column.amounts) for v, c in zip(variables[1:], codes[1:], strict=True)]
+
+
+def _has_answer(variable: Compared) -> NDArray[np.bool_]:
     column = variable.column
     if variable.is_amount:
         return column.is_amount.copy()
     good = ~column.is_special
-    if column.gap is not None:
-        good[column.gap] = False
+    good[len(column.levels) :] = False
     return good
 
 
@@ -177,12 +166,3 @@ def _outcome(
     outcome = np.zeros(variable.column.n_levels)
     outcome[two[1]] = 1.0
     return kind, outcome, variable.column.label(int(two[1]))
-
-
-def _columns(variable: Compared, usable: NDArray[np.bool_]) -> tuple[Floats, list[str]]:
-    if variable.is_amount:
-        return np.where(usable, variable.column.amounts, 0.0)[:, None], [variable.name]
-    levels = np.flatnonzero(usable)[1:]
-    table = np.zeros((variable.column.n_levels, len(levels)))
-    table[levels, np.arange(len(levels))] = 1.0
-    return table, [f"{variable.name}: {variable.column.label(int(level))}" for level in levels]

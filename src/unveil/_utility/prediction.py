@@ -122,7 +122,7 @@ def _training(
 ) -> tuple[KeyTable, TrainingTarget]:
     """The records of one file that have a target; a gap of a categorical target is a class."""
     codes = [v.column.original if release is None else v.column.releases[release] for v in (target, *others)]
-    table = stacked([v.key for v in others], codes[1:])
+    table = stacked([v.column for v in others], codes[1:])
     if not continuous:
         return table, TrainingTarget(codes[0], target.column.n_levels)
     held = np.flatnonzero(target.column.is_amount[codes[0]])

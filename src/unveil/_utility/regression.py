@@ -87,9 +87,9 @@ def _persons(design: ModelDesign, rows: Rows) -> list[int]:
     rarer = n if design.event is None else min(int(rows.y.sum()), n - int(rows.y.sum()))
     with_level = rows.x.getnnz(axis=0)
     held, first = [rarer], 1
-    for variable, table in zip(design.variables[1:], design.tables, strict=True):
-        of_levels = with_level[first : first + table.shape[1]]
-        first += table.shape[1]
+    for variable, term in zip(design.variables[1:], design.design.terms, strict=True):
+        of_levels = with_level[first : first + len(term.columns)]
+        first += len(term.columns)
         if variable.is_amount:
             held.append(rarer)
             continue

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from unveil._utility.compared import Compared
+from unveil.columns.column import CodedColumn
+from unveil.files.arrays import text_array
 from unveil.models.design import Design
 from unveil.models.features import KeyTable, stacked
 from unveil.models.logit import rank_and_gaps
@@ -41,8 +43,7 @@ class StackedRecords:
     def design(self) -> sparse.csr_matrix:
         """Their design (n, k) for regression: a constant, and main effects of all variables."""
         n = len(self.table)
-        main = Design.of(self.columns).matrix(self.columns, n)
-        return sparse.hstack([sparse.csr_matrix(np.ones((n, 1))), main], format="csr")
+        return Design.of(self.table.coded).matrix(self.table.coded, n, constant=True)
 
     @cached_property
     def rank(self) -> int:
@@ -97,23 +98,20 @@ def stack_of(variables: Sequence[Compared], first: int | None, second: int) -> S
     second
         Number of the second release.
     """
-    keys, codes = [], []
-    for variable in variables:
-        column, key = variable.column, variable.key
-        parts = [column.original if first is None else column.releases[first], column.releases[second]]
-        if not variable.is_amount and key.n_levels > _MOST_LEVELS:
-            counts = sum(np.bincount(c, minlength=key.n_levels) for c in (column.original, *column.releases))
-            table = np.full(key.n_levels, _MOST_LEVELS - 1, dtype=np.int32)
-            most = np.sort(np.argsort(-np.asarray(counts), kind="stable")[: _MOST_LEVELS - 1])
-            table[most] = np.arange(_MOST_LEVELS - 1)
-            key = replace(
-                key,
-                kind="categorical",
-                labels=(*(key.labels[i] for i in most), _OTHERS),
-                amounts=np.full(_MOST_LEVELS, np.nan),
-            )
-            parts = [table[part] for part in parts]
-        keys.append(key)
-        codes.append(np.concatenate(parts))
-    n_first = len(variables[0].column.original if first is None else variables[0].column.releases[first])
-    return Stack(StackedRecords(stacked(keys, codes)), np.arange(len(codes[0])) >= n_first)
+    columns = [_frequent(variable.column) for variable in variables]
+    codes = [[c.original if first is None else c.releases[first], c.releases[second]] for c in columns]
+    table = stacked(columns, [np.concatenate(two) for two in codes])
+    return Stack(StackedRecords(table), np.arange(len(table)) >= len(codes[0][0]))
+
+
+def _frequent(column: CodedColumn) -> CodedColumn:
+    """A column without amounts, with the rarer of its levels as one."""
+    if column.has_amounts or column.n_levels <= _MOST_LEVELS:
+        return column
+    counts = np.sum(column.counts, axis=0)[: column.n_levels]
+    most = np.sort(np.argsort(-counts, kind="stable")[: _MOST_LEVELS - 1])
+    table = np.full(column.n_levels, _MOST_LEVELS - 1, dtype=np.int32)
+    table[most] = np.arange(_MOST_LEVELS - 1)
+    levels = text_array([*map(column.label, most.tolist()), _OTHERS])
+    releases = tuple(table[codes] for codes in column.releases)
+    return CodedColumn(column.name, "categorical", levels, False, table[column.original], releases)

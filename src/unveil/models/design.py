@@ -1,113 +1,185 @@
-"""Predictors as the columns of a regression."""
+"""The design of a regression: how the levels of variables become the columns of a matrix."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
 
-from unveil.models.scale import Scale, numbers
+from unveil.models.scale import Scale, finite
 from unveil.trees import Column
+
+Floats = NDArray[np.float64]
+Levels = NDArray[np.intp]
+
+
+@dataclass(frozen=True, eq=False)
+class Coded:
+    """One variable of some records.
+
+    Parameters
+    ----------
+    codes : (n,) int32
+        Level of each record.
+    amounts : (n_levels,) float64
+        The amount that each level is; NaN where it is none.
+    """
+
+    codes: NDArray[np.int32]
+    amounts: Floats
+
+    @classmethod
+    def of(cls, column: Column) -> Coded:
+        """A column of a tree.
+
+        Raises
+        ------
+        DataError
+            If it is numeric and holds infinite values.
+        """
+        return cls(column.codes, finite(column) if column.kind == "numeric" else np.full(column.n_levels, np.nan))
+
+
+@dataclass(frozen=True)
+class Coding:
+    """Which columns the levels get.
+
+    Parameters
+    ----------
+    reference
+        Which level of a variable without amounts has no indicator: none, the first that occurs, or the one with most
+        records.
+    average
+        Whether a level that the fitted records lack is read as their average; else it has 0 in all columns.
+    constants
+        Whether variables that do not vary have columns.
+    """
+
+    reference: Literal["none", "first", "largest"] = "none"
+    average: bool = False
+    constants: bool = False
+
+
+INDICATORS = Coding()
+"""An indicator of every level that occurs: for fits that are penalised or of smallest norm, which need no reference."""
+
+
+@dataclass(frozen=True, eq=False)
+class Term:
+    """The columns of one variable: its amount, then an indicator of each level that is none.
+
+    Parameters
+    ----------
+    scale
+        How amounts are standardised; None where they have no column.
+    levels : (k,) intp
+        Levels that have an indicator, ascending.
+    reference
+        The level that the others are compared with.
+    unseen : (u,) intp
+        Levels that are read as the average of the fitted records.
+    average : (k,) float64
+        Share of the fitted records that have each of ``levels``.
+    """
+
+    scale: Scale | None
+    levels: Levels
+    reference: int | None
+    unseen: Levels
+    average: Floats
+
+    @classmethod
+    def of(cls, variable: Coded, coding: Coding) -> Term:
+        """Settle the columns on the records to be fitted."""
+        counts = np.bincount(variable.codes, minlength=variable.amounts.size)
+        other = np.isnan(variable.amounts)
+        levels, unseen = np.flatnonzero((counts > 0) & other), np.flatnonzero((counts == 0) & other & coding.average)
+        scale, reference = _scale(variable), None
+        if scale is None and levels.size and coding.reference != "none":
+            reference = int(levels[np.argmax(counts[levels]) if coding.reference == "largest" else 0])
+            levels = levels[levels != reference]
+        if not coding.constants:
+            levels = levels[: 0 if scale is None and levels.size == 1 else None]
+            scale = None if scale is not None and scale.constant else scale
+        return cls(scale, levels, reference, unseen, counts[levels] / max(len(variable.codes), 1))
+
+    @property
+    def amount(self) -> tuple[None, ...]:
+        """The amount's column, None, if it has one."""
+        return () if self.scale is None else (None,)
+
+    @property
+    def columns(self) -> tuple[int | None, ...]:
+        """Per column its level; None for the amount."""
+        return (*self.amount, *self.levels.tolist())
+
+    def table(self, amounts: Floats) -> sparse.csr_matrix:
+        """The columns (n_levels, k) of each level, whose amounts may be others than those of the fitted records."""
+        k, u = self.levels.size, self.unseen.size
+        entries = np.append(np.ones(k), np.tile(self.average, u))
+        rows = np.append(self.levels, np.repeat(self.unseen, k))
+        shape = (max(amounts.size, int(rows.max(initial=-1)) + 1), k)
+        indicators = sparse.csr_matrix((entries, (rows, np.tile(np.arange(k), 1 + u))), shape=shape)
+        if self.scale is None:
+            return indicators
+        amount = np.nan_to_num(self.scale.standardised(amounts))
+        return sparse.hstack([sparse.csr_matrix(amount[:, None]), indicators], format="csr")
+
+
+def _scale(variable: Coded) -> Scale | None:
+    amounts = variable.amounts[variable.codes]
+    amounts = amounts[~np.isnan(amounts)]
+    return Scale.of(amounts) if amounts.size else None
 
 
 @dataclass(frozen=True, eq=False)
 class Design:
-    """How predictors become regression columns.
+    """How variables become the columns of a matrix, settled on the records to be fitted.
 
-    Numeric predictors are standardised by the fitted records. Categorical and ordered ones have an indicator for
-    every level that was fitted, without a reference level: the fits are of smallest norm or penalised, so they
-    need none, and a level that was not fitted counts as average. Predictors that are constant have no column.
+    Amounts are standardised. All other levels, which include gaps and special codes of numeric variables, have an
+    indicator.
 
     Parameters
     ----------
-    scales : tuple of Scale or None
-        Per predictor; None where it is not numeric.
-    columns : tuple of (n_levels,) int64 or None
-        Per predictor the column of every level, -1 where it has none; None where it is numeric.
-    first : tuple of int
-        Column of a numeric predictor, -1 where it has none.
-    n_columns : int
-        Number of columns.
+    terms
+        Per variable its columns.
 
     Examples
     --------
     >>> sex = Column(np.array([0, 1, 1]), "categorical", 2)
     >>> age = Column.from_values([20, 40, 60])
-    >>> Design.of([sex, age]).matrix([sex, age], 3).toarray().round(2).tolist()
+    >>> variables = [Coded.of(sex), Coded.of(age)]
+    >>> Design.of(variables).matrix(variables, 3).toarray().round(2).tolist()
     [[1.0, 0.0, -1.22], [0.0, 1.0, 0.0], [0.0, 1.0, 1.22]]
     """
 
-    scales: tuple[Scale | None, ...]
-    columns: tuple[NDArray[np.int64] | None, ...]
-    first: tuple[int, ...]
-    n_columns: int
+    terms: tuple[Term, ...]
 
     @classmethod
-    def of(cls, predictors: Sequence[Column]) -> Design:
-        """Learn the columns from the records to be fitted.
+    def of(cls, variables: Sequence[Coded], coding: Coding = INDICATORS) -> Design:
+        """Settle the columns on the records to be fitted, at least one."""
+        return cls(tuple(Term.of(variable, coding) for variable in variables))
 
-        Parameters
-        ----------
-        predictors : sequence of Column
-            Fitted records, at least one.
+    def rescaled(self, variables: Sequence[Coded]) -> Design:
+        """The same columns, with amounts standardised by other records."""
+        pairs = zip(self.terms, variables, strict=True)
+        return Design(
+            tuple(replace(term, scale=term.scale and (_scale(variable) or term.scale)) for term, variable in pairs)
+        )
 
-        Returns
-        -------
-        Design
-            The columns.
+    @property
+    def columns(self) -> list[tuple[int, int | None]]:
+        """Per column the number of its variable, and its level; None for the amount."""
+        return [(number, level) for number, term in enumerate(self.terms) for level in term.columns]
 
-        Raises
-        ------
-        DataError
-            If a numeric predictor holds infinite values.
-        """
-        scales: list[Scale | None] = []
-        columns: list[NDArray[np.int64] | None] = []
-        first: list[int] = []
-        n_columns = 0
-        for predictor in predictors:
-            first.append(n_columns)
-            if predictor.kind == "numeric":
-                scale = Scale.of(numbers(predictor))
-                scales.append(scale)
-                columns.append(None)
-                n_columns += not scale.constant
-                continue
-            present = np.bincount(predictor.codes, minlength=predictor.n_levels) > 0
-            present &= present.sum() > 1
-            scales.append(None)
-            columns.append(np.where(present, n_columns + np.cumsum(present) - 1, -1))
-            n_columns += int(present.sum())
-        return cls(tuple(scales), tuple(columns), tuple(first), n_columns)
-
-    def matrix(self, predictors: Sequence[Column], n: int) -> sparse.csr_matrix:
-        """The regression columns of some records.
-
-        Parameters
-        ----------
-        predictors : sequence of Column
-            As in the fit; levels that were not fitted have 0 in all columns.
-        n : int
-            Number of records.
-
-        Returns
-        -------
-        (n, n_columns) csr_matrix of float64
-            At most one entry per record and predictor.
-        """
-        index = np.full((n, len(self.scales)), -1, dtype=np.int64)
-        entry = np.ones((n, len(self.scales)))
-        for j, (scale, columns) in enumerate(zip(self.scales, self.columns, strict=True)):
-            if columns is not None:
-                index[:, j] = np.append(columns, -1)[np.minimum(predictors[j].codes, columns.size)]
-            elif scale is not None and not scale.constant:
-                index[:, j] = self.first[j]
-                entry[:, j] = scale.standardised(numbers(predictors[j]))
-        kept = index >= 0
-        indptr = np.append(0, np.cumsum(kept.sum(axis=1)))
-        # 32-bit indices, which is what solvers for sparse matrices take
-        parts = (entry[kept], index[kept].astype(np.int32), indptr.astype(np.int32))
-        return sparse.csr_matrix(parts, shape=(n, self.n_columns))
+    def matrix(self, variables: Sequence[Coded], n: int, *, constant: bool = False) -> sparse.csr_matrix:
+        """The columns (n, k) of n records, behind a column of ones if asked for."""
+        parts = [sparse.csr_matrix(np.ones((n, int(constant))))]
+        # a fit without predictors has no terms, and is given records all the same
+        pairs = zip(self.terms, variables, strict=False)
+        parts += [term.table(variable.amounts)[variable.codes] for term, variable in pairs]
+        return sparse.hstack(parts, format="csr")

@@ -8,88 +8,69 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, overload
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
+from unveil.models.design import Coded
 from unveil.trees import Column
 
 Floats = NDArray[np.float64]
 
 
-class _Labels(Sequence[str]):
-    """Texts of a column's levels, made when they are asked for: of a million different numbers few ever are."""
-
-    def __init__(self, column: CodedColumn):
-        self._column = column
-
-    def __len__(self) -> int:
-        return self._column.n_levels
-
-    @overload
-    def __getitem__(self, code: int) -> str: ...
-    @overload
-    def __getitem__(self, code: slice) -> tuple[str, ...]: ...
-    def __getitem__(self, code: int | slice) -> str | tuple[str, ...]:
-        return self._column.labels[code] if isinstance(code, slice) else self._column.label(code)
-
-
 @dataclass(frozen=True, eq=False)
 class Key:
-    """One key variable over the union of the levels of all files.
+    """One key variable, as models see it.
 
     Parameters
     ----------
-    name
-        The column's name.
-    kind
-        How models may use it.
-    labels
-        A text per level; the gap, if there is one, is the last.
-    amounts : (n_levels,) float64
-        The amount that each level is; NaN where it is none.
-    place : (n_levels,) intp, optional
-        Where a level stands when levels are listed; by default in the order of their codes.
+    column
+        The variable in all files.
+    order : (n_levels,) intp, optional
+        Per code the level of the column; by default the code itself.
     """
 
-    name: str
-    kind: Literal["numeric", "ordered", "categorical"]
-    labels: Sequence[str]
-    amounts: Floats
-    place: NDArray[np.intp] | None = None
+    column: CodedColumn
+    order: NDArray[np.intp] | None = None
+
+    @property
+    def name(self) -> str:
+        """The column's name."""
+        return self.column.name
 
     @property
     def n_levels(self) -> int:
         """Number of codes."""
-        return len(self.labels)
+        return self.column.n_levels
+
+    @property
+    def kind(self) -> Literal["numeric", "ordered", "categorical"]:
+        """How models may use it."""
+        if self.column.has_amounts:
+            return "numeric"
+        return "ordered" if self.column.kind == "ordered" and not self.column.has_gap else "categorical"
+
+    @property
+    def amounts(self) -> Floats:
+        """The amount that each code is; NaN where it is none."""
+        return self.column.amounts if self.order is None else self.column.amounts[self.order]
 
     @property
     def is_amount(self) -> NDArray[np.bool_]:
-        """Per level, whether it is an amount."""
+        """Per code, whether it is an amount."""
         return ~np.isnan(self.amounts)
 
-    def codes_of_labels(self) -> dict[str, int]:
-        """Codes of the levels that are not amounts by their labels, in the order in which they are listed."""
-        return {self.labels[code]: code for code in self.listed(np.flatnonzero(~self.is_amount))}
+    def label(self, code: int) -> str:
+        """The text of one level."""
+        return self.column.label(code if self.order is None else int(self.order[code]))
 
     def listed(self, codes: NDArray[np.integer]) -> list[int]:
         """Codes in the order in which their levels are listed."""
-        return [int(c) for c in (codes if self.place is None else codes[np.argsort(self.place[codes])])]
-
-    def recoded(self, order: NDArray[np.intp]) -> Key:
-        """The same variable with its levels in another order."""
-        return Key(self.name, self.kind, tuple(self.labels[i] for i in order), self.amounts[order], order)
-
-
-def key_of(column: CodedColumn) -> Key:
-    """A coded column as a key."""
-    if column.has_amounts:
-        return Key(column.name, "numeric", _Labels(column), column.amounts)
-    ordered = column.kind == "ordered" and not column.has_gap
-    return Key(column.name, "ordered" if ordered else "categorical", column.labels, column.amounts)
+        ordered: list[int] = (codes if self.order is None else codes[np.argsort(self.order[codes])]).tolist()
+        return ordered
 
 
 @dataclass(frozen=True, eq=False)
@@ -134,6 +115,11 @@ class KeyTable:
         """Records in ascending order of keys and target; it does not depend on the order in which they came."""
         return np.lexsort((y, *self.codes[::-1]))
 
+    @property
+    def coded(self) -> list[Coded]:
+        """The keys for a design."""
+        return [Coded(codes, key.amounts) for key, codes in zip(self.keys, self.codes, strict=True)]
+
     def columns(self) -> list[Column]:
         """The keys for trees: numeric keys that are not always an amount are split in two."""
         result = []
@@ -163,78 +149,6 @@ class KeyTable:
         return result
 
 
-@dataclass(frozen=True, eq=False)
-class Design:
-    """How keys become a matrix for linear models, settled on the training records.
-
-    Categorical and ordered keys give an indicator for every level but the reference, numeric keys their amount
-    (centred and scaled) and an indicator for each of their levels that is not an amount. A level that the training
-    records lack is read as their average, not as the reference.
-
-    Parameters
-    ----------
-    keys
-        The key variables.
-    tables
-        Per key (n_levels, k): the columns of the matrix for each level.
-    names
-        Per column of the matrix the key and the level (None: the amount).
-    """
-
-    keys: tuple[Key, ...]
-    tables: tuple[Floats, ...]
-    names: tuple[tuple[str, str | None], ...]
-    references: tuple[str | None, ...]
-
-    @classmethod
-    def of(cls, table: KeyTable, *, reference: Literal["first", "largest", "none"] = "first") -> Design:
-        """Settle the design on training records.
-
-        Parameters
-        ----------
-        table
-            The training records.
-        reference
-            Which level has no indicator: the first that occurs, the one with most records, or none.
-        """
-        tables: list[Floats] = []
-        names: list[tuple[str, str | None]] = []
-        references: list[str | None] = []
-        for key, codes in zip(table.keys, table.codes, strict=True):
-            counts = np.bincount(codes, minlength=key.n_levels)
-            amount = key.is_amount
-            levels = np.flatnonzero((counts > 0) & ~amount)
-            columns = []
-            left_out: int | None = None
-            if counts[amount].sum() > 0:
-                weights, values = counts[amount], key.amounts[amount]
-                centre = np.average(values, weights=weights)
-                scale = np.sqrt(np.average((values - centre) ** 2, weights=weights)) or 1.0
-                column = np.zeros(key.n_levels)
-                column[amount] = (values - centre) / scale
-                columns.append(column)
-                names.append((key.name, None))
-            elif levels.size and reference != "none":
-                left_out = int(levels[0] if reference == "first" else levels[np.argmax(counts[levels])])
-            for level in levels:
-                if level == left_out:
-                    continue
-                column = np.zeros(key.n_levels)
-                column[level] = 1.0
-                column[(counts == 0) & ~amount] = counts[level] / max(len(table), 1)
-                columns.append(column)
-                names.append((key.name, key.labels[int(level)]))
-            tables.append(np.column_stack(columns) if columns else np.zeros((key.n_levels, 0)))
-            references.append(None if left_out is None else key.labels[left_out])
-        return cls(table.keys, tuple(tables), tuple(names), tuple(references))
-
-    def matrix(self, table: KeyTable, *, intercept: bool = False) -> Floats:
-        """The records as a matrix (n, k), with a leading column of ones if asked for."""
-        parts: list[Floats] = [np.ones((len(table), 1))] if intercept else []
-        parts.extend(columns[codes] for columns, codes in zip(self.tables, table.codes, strict=True))
-        return np.concatenate(parts, axis=1)
-
-
-def stacked(keys: Sequence[Key], codes: Sequence[NDArray[np.int32]]) -> KeyTable:
-    """A table from one array of codes per key."""
-    return KeyTable(tuple(keys), np.stack([np.asarray(c, dtype=np.int32) for c in codes]))
+def stacked(columns: Sequence[CodedColumn], codes: Sequence[NDArray[np.int32]]) -> KeyTable:
+    """A table from one array of codes per column."""
+    return KeyTable(tuple(map(Key, columns)), np.stack(codes))

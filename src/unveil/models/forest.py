@@ -137,9 +137,12 @@ def grow_forest(
 
     Examples
     --------
+    >>> import pyarrow as pa
+    >>> from unveil.columns.column import CodedColumn
     >>> from unveil.models.features import Key, KeyTable
-    >>> sex = Key("sex", "categorical", ("f", "m"), np.full(2, np.nan))
-    >>> table = KeyTable((sex,), np.repeat(np.int32([[0, 1]]), 20, axis=1))
+    >>> codes = np.repeat(np.int32([0, 1]), 20)
+    >>> sex = Key(CodedColumn("sex", "categorical", pa.array(["f", "m"]), False, codes, ()))
+    >>> table = KeyTable((sex,), codes[None])
     >>> forest = grow_forest(table, np.repeat([0, 1], 20), 2, n_trees=10, seed=np.random.SeedSequence(1))
     >>> forest.predict(table)[[0, -1]].round(2).tolist()
     [[1.0, 0.0], [0.0, 1.0]]

@@ -9,7 +9,8 @@ from __future__ import annotations
 import copy
 import warnings
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
@@ -20,7 +21,8 @@ from scipy.special import expit, softmax
 
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
-from unveil.models.features import Design, KeyTable
+from unveil.models.design import Coding, Design
+from unveil.models.features import KeyTable
 from unveil.models.forest import grow_forest
 from unveil.models.linear import NotConverged, binary_logistic, lasso_logistic, least_squares, multinomial_logistic
 from unveil.models.pruning import pruned
@@ -31,6 +33,8 @@ Predictor = Callable[[KeyTable], Floats]
 _FOLDS = 5
 _CP = 0.01
 _WORTH_THREADS = 20_000
+KEYS = Coding("first", average=True, constants=True)
+"""How linear attackers read keys: a level that the release lacks is neither the reference nor another one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,15 +105,15 @@ class _Estimator:
     estimator: Any
 
     def fit(self, table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
-        design = Design.of(table)
+        matrix = partial(_matrix, Design.of(table.coded, KEYS), constant=False)
         model = _fresh(self.estimator)
-        model.fit(design.matrix(table), target.y)
+        model.fit(matrix(table), target.y)
         if target.n_classes is None:
-            return _numbers(model, design.matrix)
+            return _numbers(model, matrix)
         n_classes = target.n_classes
         if not hasattr(model, "predict_proba"):
-            return _certain(model, design.matrix, n_classes, self.name)
-        return _by_class(model, design.matrix, n_classes, self.name)
+            return _certain(model, matrix, n_classes, self.name)
+        return _by_class(model, matrix, n_classes, self.name)
 
 
 def _fresh(estimator: Any) -> Any:
@@ -232,15 +236,20 @@ def _boosted(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequen
     return limited
 
 
+def _matrix(design: Design, table: KeyTable, *, constant: bool = True) -> Floats:
+    matrix: Floats = design.matrix(table.coded, len(table), constant=constant).toarray()
+    return matrix
+
+
 def _logit(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
-    design, n_classes = Design.of(table), target.n_classes or 0
+    design, n_classes = Design.of(table.coded, KEYS), target.n_classes or 0
     classes, y = _present(target)
-    x = design.matrix(table, intercept=True)
+    x = _matrix(design, table)
     if len(classes) == 2:
         beta = binary_logistic(x, y.astype(np.float64))
 
         def two(other: KeyTable) -> Floats:
-            second = expit(design.matrix(other, intercept=True) @ beta)
+            second = expit(_matrix(design, other) @ beta)
             return _spread(np.column_stack([1 - second, second]), classes, n_classes)
 
         return two
@@ -249,20 +258,20 @@ def _logit(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence
 
 def _lasso(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
     # with a penalty a reference level would be a choice that matters
-    design = Design.of(table, reference="none")
+    design = Design.of(table.coded, replace(KEYS, reference="none"))
     classes, y = _present(target)
-    beta = lasso_logistic(design.matrix(table, intercept=True), y, len(classes))
+    beta = lasso_logistic(_matrix(design, table), y, len(classes))
     return _softmax(design, beta, classes, target.n_classes or 0)
 
 
 def _softmax(design: Design, beta: Floats, classes: NDArray[np.intp], n_classes: int) -> Predictor:
-    return lambda other: _spread(softmax(design.matrix(other, intercept=True) @ beta, axis=1), classes, n_classes)
+    return lambda other: _spread(softmax(_matrix(design, other) @ beta, axis=1), classes, n_classes)
 
 
 def _lm(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
-    design = Design.of(table)
-    beta = least_squares(design.matrix(table, intercept=True), target.y)
-    return lambda other: design.matrix(other, intercept=True) @ beta
+    design = Design.of(table.coded, KEYS)
+    beta = least_squares(_matrix(design, table), target.y)
+    return lambda other: _matrix(design, other) @ beta
 
 
 def _stack(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
-from unveil.models.design import Design
+from unveil.models.design import Coded, Design
 from unveil.trees import Column
 
 _NEGLIGIBLE = 1e-11
@@ -60,7 +59,9 @@ class LeastSquares:
         (n,) float64
             ``X b``.
         """
-        mean: NDArray[np.float64] = self.design.matrix(predictors, n) @ self.coefficients[1:] + self.coefficients[0]
+        mean: NDArray[np.float64] = (
+            self.design.matrix([*map(Coded.of, predictors)], n) @ self.coefficients[1:] + self.coefficients[0]
+        )
         return mean
 
     def redrawn(self, rng: np.random.Generator) -> tuple[LeastSquares, float]:
@@ -105,8 +106,9 @@ def fit_least_squares(y: NDArray[np.float64], predictors: Sequence[Column]) -> L
     DataError
         If a numeric predictor holds infinite values.
     """
-    design = Design.of(predictors)
-    matrix = sparse.hstack([np.ones((y.size, 1)), design.matrix(predictors, y.size)], format="csr")
+    variables = [*map(Coded.of, predictors)]
+    design = Design.of(variables)
+    matrix = design.matrix(variables, y.size, constant=True)
     values, vectors = np.linalg.eigh((matrix.T @ matrix).toarray())
     kept = values > values[-1] * _NEGLIGIBLE
     root = vectors[:, kept] / np.sqrt(values[kept])

@@ -14,8 +14,8 @@ _LARGE = 1e150
 """Squares of larger numbers may be out of range."""
 
 
-def numbers(column: Column) -> NDArray[np.float64]:
-    """Values of a numeric column, one per record.
+def finite(column: Column) -> NDArray[np.float64]:
+    """Values of the levels of a numeric column.
 
     Raises
     ------
@@ -27,7 +27,12 @@ def numbers(column: Column) -> NDArray[np.float64]:
         raise DataError(
             f"{column.name or 'column'}: infinite values cannot be modelled; use special_codes or drop them"
         )
-    return column.values[column.codes]
+    return column.values
+
+
+def numbers(column: Column) -> NDArray[np.float64]:
+    """Values of a numeric column, one per record; finite."""
+    return finite(column)[column.codes]
 
 
 @dataclass(frozen=True)
@@ -72,6 +77,16 @@ class Scale:
     def constant(self) -> bool:
         """Whether all values are the same."""
         return self.deviation == 0
+
+    @property
+    def centre(self) -> float:
+        """The value that becomes 0."""
+        return (self.mean * self.step + self.origin) * self.unit
+
+    @property
+    def spread(self) -> float:
+        """How far apart the values are that become 0 and 1; 1 for a constant."""
+        return self.deviation * self.step * self.unit or 1.0
 
     def standardised(self, values: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values in standard deviations from the mean; 0 for a constant."""

@@ -13,7 +13,7 @@ from scipy import optimize, sparse, special
 
 from unveil.checks import check_whole_numbers
 from unveil.errors import CallError, UnveilWarning
-from unveil.models.design import Design
+from unveil.models.design import Coded, Design
 from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
@@ -200,7 +200,7 @@ class FittedLogistic:
 
     def _blocks(self, predictors: Sequence[Column], n: int) -> Iterator[tuple[slice, NDArray[np.float64]]]:
         """Logarithms of all class probabilities, some records at a time: a table of all may not fit in memory."""
-        matrix = self.design.matrix(predictors, n)
+        matrix = self.design.matrix([*map(Coded.of, predictors)], n)
         size = max(_BLOCK // self.classes.size, 1)
         for start in range(0, n, size):
             rows = slice(start, min(start + size, n))
@@ -210,10 +210,11 @@ class FittedLogistic:
 def _fit(response: Column, predictors: Sequence[Column], prior_scale: float, max_iter: int) -> FittedLogistic:
     """Fit the classes that occur; shares where there is nothing to regress on."""
     classes, which, count = np.unique(response.codes, return_inverse=True, return_counts=True)
-    design = Design.of(predictors)
-    constant, coefficients = np.log(count / count.sum()), np.zeros((design.n_columns, classes.size))
-    if classes.size > 1 and design.n_columns > 0:
-        matrix = design.matrix(predictors, which.size)
+    variables = [*map(Coded.of, predictors)]
+    design = Design.of(variables)
+    constant, coefficients = np.log(count / count.sum()), np.zeros((len(design.columns), classes.size))
+    if classes.size > 1 and len(coefficients):
+        matrix = design.matrix(variables, which.size)
         constant, coefficients = _solve(matrix, which, prior_scale, max_iter, response.name or "response")
     return FittedLogistic(response.without_records(), classes, design, constant, coefficients)
 
