@@ -9,6 +9,7 @@ which costs more than reading a small file.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, TypeVar
 from uuid import UUID
@@ -73,7 +74,7 @@ def is_broken(value: object) -> bool:
 
 def check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
     """Column names as a tuple; an error names those that are repeated or blank."""
-    repeated = [name for name, count in _counts(names).items() if count > 1]
+    repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(
             f"{label}: the column name {quoted_list(repeated)} occurs more than once; rename or drop the repeats"
@@ -85,13 +86,6 @@ def check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
     if blank:
         raise DataError(f"{label}: column {blank[0]} has no name; give every column a name")
     return tuple(names)
-
-
-def _counts(names: Sequence[str]) -> dict[str, int]:
-    counts: dict[str, int] = {}
-    for name in names:
-        counts[name] = counts.get(name, 0) + 1
-    return counts
 
 
 def dictionary_levels(column: pa.ChunkedArray) -> tuple[Any, ...]:
@@ -218,8 +212,7 @@ def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
 
 
 def _is_text(kind: pa.DataType) -> bool:
-    is_view = getattr(pa.types, "is_string_view", lambda _: False)
-    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or is_view(kind))
+    return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 
 def _days(column: pa.ChunkedArray) -> pa.ChunkedArray:
@@ -231,13 +224,8 @@ def _days(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _is_bytes(kind: pa.DataType) -> bool:
-    is_view = getattr(pa.types, "is_binary_view", lambda _: False)
-    return bool(
-        pa.types.is_binary(kind)
-        or pa.types.is_large_binary(kind)
-        or pa.types.is_fixed_size_binary(kind)
-        or is_view(kind)
-    )
+    is_fixed = pa.types.is_fixed_size_binary(kind)
+    return bool(is_fixed or pa.types.is_binary(kind) or pa.types.is_large_binary(kind) or pa.types.is_binary_view(kind))
 
 
 def _bytes_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:

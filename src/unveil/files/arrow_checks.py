@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from unveil.errors import DataError, FileError, UnveilError
 from unveil.files.documents import Maybe, check_shape, parse_json
-from unveil.files.path_checks import installed_memory, is_of_memory, no_memory
+from unveil.files.path_checks import installed_memory, is_of_memory, no_memory, reason_of
 
 BYTES_PER_VALUE = 4
 """What a value takes at least: its code."""
@@ -53,7 +53,7 @@ def refusing(label: str, what: str) -> Iterator[None]:
     except (pa.ArrowException, MemoryError, OSError, ValueError, TypeError, LookupError, OverflowError) as error:
         if is_of_memory(error):
             raise no_memory(label) from None
-        reason = " ".join(str(error).split()).rstrip(".")
+        reason = reason_of(error).rstrip(".")
         reason = reason if len(reason) <= 300 else f"{reason[:300]}..."
         raise FileError(
             f"{label}: not a complete {what} file ({reason}); check its ending, or write it again"
@@ -75,8 +75,9 @@ def valid(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
     except (pa.ArrowException, MemoryError, ValueError) as error:
         if is_of_memory(error):
             raise no_memory(label) from None
-        reason = " ".join(str(error).split())
-        raise DataError(f"{label}: column {name!r} is damaged ({reason:.300}); write the data again") from None
+        raise DataError(
+            f"{label}: column {name!r} is damaged ({reason_of(error):.300}); write the data again"
+        ) from None
     return column
 
 

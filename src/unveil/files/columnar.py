@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import warnings
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,79 @@ from unveil.files.arrow_checks import OWN_KEY, check_records, of_pandas, own_ent
 from unveil.files.form import ArrowForm
 from unveil.files.source import KINDS, Kind, Source, Variable
 
+Fetch = Callable[[str], pa.ChunkedArray]
+
 ARROW_FILE = b"ARROW1"
 START_OF_STREAM = 8
 END_OF_STREAM = b"\xff\xff\xff\xff" + bytes(4)
+
+
+@dataclass(frozen=True)
+class _ArrowData:
+    """The columns of one file, and how they become a source.
+
+    Parameters
+    ----------
+    path, label
+        The file, and its name in messages.
+    what
+        Format of the file in messages: "Parquet" or "Arrow".
+    schema
+        Schema of the columns, without row labels.
+    num_rows
+        Number of records.
+    """
+
+    path: Path
+    label: str
+    what: str
+    schema: pa.Schema
+    num_rows: int
+
+    def source(
+        self, read: Fetch, levels: Callable[[str], Sequence[Any]] | None = None, native: Fetch | None = None
+    ) -> Source:
+        """Return the source.
+
+        Parameters
+        ----------
+        read
+            Function from a column's name to its values.
+        levels
+            Function from the name of a dictionary column to its levels in their order; by default those of the column.
+        native
+            As ``read``, in the file's own type, where that is another.
+        """
+        raw = self._checked(read)
+
+        def fetch(name: str) -> pa.ChunkedArray:
+            return normalise(raw(name), name, self.label)
+
+        variables = declared_by_arrow(
+            self.schema, levels or (lambda name: dictionary_levels(fetch(name))), fetch, self.label
+        )
+        return Source(
+            self.label,
+            tuple(self.schema.names),
+            self.num_rows,
+            fetch,
+            variables,
+            path=str(self.path),
+            form=ArrowForm(self.schema),
+            native=self._checked(native or read),
+        )
+
+    def _checked(self, read: Fetch) -> Fetch:
+        """Return the function with an error for damaged columns."""
+
+        def column(name: str) -> pa.ChunkedArray:
+            with refusing(self.label, self.what):
+                values = read(name)
+                if len(values) != self.num_rows:
+                    raise ValueError(f"a column has {len(values)} values, the file {self.num_rows} records")
+                return valid(values, name, self.label)
+
+        return column
 
 
 def open_parquet(path: Path, label: str) -> Source:
@@ -36,29 +107,17 @@ def open_parquet(path: Path, label: str) -> Source:
     def opened(**options: Any) -> pq.ParquetFile:
         return pq.ParquetFile(path, memory_map=True, page_checksum_verification=True, **options)
 
+    def column(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+        # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
+        return file.read(columns=[name]).column(name)
+
     with refusing(label, "Parquet"):
         schema = pq.read_schema(path, memory_map=True)
-        text = [field.name for field in schema if _is_text(field.type)]
-        file = opened(read_dictionary=text)
-        names = _without_index(schema, label)
+        file = opened(read_dictionary=[field.name for field in schema if _is_text(field.type)])
+        kept = _without_index(schema, label)
         num_rows = check_records(_records_of_groups(file.metadata, label), label)
-
-    def raw(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
-        with refusing(label, "Parquet"):
-            # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
-            return valid(_of_length(file.read(columns=[name]).column(name), num_rows), name, label)
-
-    def fetch(name: str) -> pa.ChunkedArray:
-        return normalise(raw(file, name), name, label)
-
-    def native(name: str) -> pa.ChunkedArray:
-        with refusing(label, "Parquet"):
-            return raw(opened(), name)
-
-    with refusing(label, "Parquet"):
-        variables = declared_by_arrow(schema, lambda name: dictionary_levels(fetch(name)), fetch, label)
-        form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
-    return Source(label, names, num_rows, fetch, variables, path=str(path), form=form, native=native)
+        data = _ArrowData(path, label, "Parquet", kept, num_rows)
+        return data.source(lambda name: column(file, name), native=lambda name: column(opened(), name))
 
 
 def open_arrow(path: Path, label: str) -> Source:
@@ -78,46 +137,26 @@ def open_arrow(path: Path, label: str) -> Source:
 
 def _open_file(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
     schema = pa.ipc.open_file(mapped).schema
-    names = _without_index(schema, label)
+    kept = _without_index(schema, label)
     # Of a compressed file only the first column is unpacked to count the records.
     reader = pa.ipc.open_file(mapped, options=pa.ipc.IpcReadOptions(included_fields=[0]))
     if _batches_before_the_footer(mapped) > reader.num_record_batches:
         raise FileError(f"{label}: holds more records than the end of the file says; write it again")
     num_rows = check_records(sum(reader.get_batch(i).num_rows for i in range(reader.num_record_batches)), label)
 
-    def raw(name: str) -> pa.ChunkedArray:
-        with refusing(label, "Arrow"):
-            options = pa.ipc.IpcReadOptions(included_fields=[schema.names.index(name)])
-            column = pa.ipc.open_file(pa.memory_map(str(path)), options=options).read_all().column(0)
-            return valid(_of_length(column, num_rows), name, label)
+    def column(name: str) -> pa.ChunkedArray:
+        options = pa.ipc.IpcReadOptions(included_fields=[schema.names.index(name)])
+        return pa.ipc.open_file(pa.memory_map(str(path)), options=options).read_all().column(0)
 
-    def fetch(name: str) -> pa.ChunkedArray:
-        return normalise(raw(name), name, label)
-
-    def levels(name: str) -> Sequence[Any]:
-        return dictionary_levels(raw(name))
-
-    form = ArrowForm(pa.schema([schema.field(name) for name in names], schema.metadata))
-    variables = declared_by_arrow(schema, levels, fetch, label)
-    return Source(label, names, num_rows, fetch, variables, path=str(path), form=form, native=raw)
+    return _ArrowData(path, label, "Arrow", kept, num_rows).source(column)
 
 
 def _open_stream(mapped: pa.MemoryMappedFile, path: Path, label: str) -> Source:
     table = pa.ipc.open_stream(mapped).read_all()
     _check_end(mapped, label)
-    names = _without_index(table.schema, label)
-    check_records(table.num_rows, label)
-
-    def raw(name: str) -> pa.ChunkedArray:
-        with refusing(label, "Arrow"):
-            return valid(table.column(name), name, label)
-
-    def fetch(name: str) -> pa.ChunkedArray:
-        return normalise(raw(name), name, label)
-
-    variables = declared_by_arrow(table.schema, lambda _: (), fetch, label)
-    form = ArrowForm(pa.schema([table.schema.field(name) for name in names], table.schema.metadata))
-    return Source(label, names, table.num_rows, fetch, variables, path=str(path), form=form, native=raw)
+    kept = _without_index(table.schema, label)
+    num_rows = check_records(table.num_rows, label)
+    return _ArrowData(path, label, "Arrow", kept, num_rows).source(table.column, levels=lambda _: ())
 
 
 def _is_text(kind: pa.DataType) -> bool:
@@ -130,12 +169,6 @@ def _records_of_groups(metadata: Any, label: str) -> int:
     if num_rows != sum(metadata.row_group(i).num_rows for i in range(metadata.num_row_groups)):
         raise FileError(f"{label}: the end of the file contradicts itself about the number of records; write it again")
     return num_rows
-
-
-def _of_length(column: pa.ChunkedArray, num_rows: int) -> pa.ChunkedArray:
-    if len(column) != num_rows:
-        raise ValueError(f"a column has {len(column)} values, the file {num_rows} records")
-    return column
 
 
 def _batches_before_the_footer(mapped: pa.MemoryMappedFile) -> int:
@@ -168,13 +201,13 @@ def _check_end(mapped: pa.MemoryMappedFile, label: str) -> None:
         )
 
 
-def _without_index(schema: pa.Schema, label: str) -> tuple[str, ...]:
-    """Column names without the row labels that pandas stores beside the data where they have no name."""
+def _without_index(schema: pa.Schema, label: str) -> pa.Schema:
+    """Return the schema without the row labels that pandas stores beside the data where they have no name."""
     index = {entry for entry in of_pandas(schema.metadata, label).get("index_columns", ()) if isinstance(entry, str)}
-    names = tuple(n for n in schema.names if not (n in index and n.startswith("__index_level_")))
+    names = [n for n in schema.names if not (n in index and n.startswith("__index_level_"))]
     if not names:
         raise FileError(f"{label}: the file has no columns")
-    return check_names(names, label)
+    return pa.schema([schema.field(name) for name in check_names(names, label)], schema.metadata)
 
 
 # What Arrow schemas declare

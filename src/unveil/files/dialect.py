@@ -19,7 +19,7 @@ from typing import BinaryIO, cast
 
 from unveil.errors import CallError, DataError, FileError, UnveilWarning
 from unveil.files.arrays import check_names
-from unveil.files.path_checks import is_of_memory, no_memory
+from unveil.files.path_checks import is_of_memory, no_memory, reason_of
 from unveil.notes import Note
 
 SAMPLE_BYTES = 1 << 20
@@ -76,8 +76,8 @@ class Dialect:
         The first records after the header.
     encoding_given
         Whether the caller named the encoding, so that no other may be tried.
-    compressed
-        Whether the file is compressed with gzip.
+    missing
+        Texts that stand for a gap where they are not quoted.
     """
 
     path: Path
@@ -88,7 +88,7 @@ class Dialect:
     row_names: bool
     sample: tuple[tuple[str, ...], ...]
     encoding_given: bool
-    compressed: bool
+    missing: tuple[str, ...] = ("",)
 
     @property
     def width(self) -> int:
@@ -98,12 +98,9 @@ class Dialect:
 
 def open_bytes(path: Path) -> BinaryIO:
     """The file's bytes, unpacked if they are compressed with gzip, whatever the file is called."""
-    return cast(BinaryIO, gzip.open(path, "rb") if _is_compressed(path) else path.open("rb"))
-
-
-def _is_compressed(path: Path) -> bool:
     with path.open("rb") as file:
-        return file.read(2) == GZIP
+        is_compressed = file.read(2) == GZIP
+    return cast(BinaryIO, gzip.open(path, "rb") if is_compressed else path.open("rb"))
 
 
 def has_mark(path: Path) -> bool:
@@ -116,8 +113,7 @@ def unreadable(label: str, error: BaseException) -> FileError:
     """What to say when the operating system or the decompressor gives up."""
     if is_of_memory(error):
         return no_memory(label)
-    reason = " ".join(str(error).split()) or type(error).__name__
-    return FileError(f"{label}: cannot be read ({reason}); check that the file is complete")
+    return FileError(f"{label}: cannot be read ({reason_of(error)}); check that the file is complete")
 
 
 def find_dialect(path: Path, label: str, encoding: str | None, delimiter: str | None) -> Dialect:
@@ -147,17 +143,7 @@ def find_dialect(path: Path, label: str, encoding: str | None, delimiter: str | 
     records = _records(text, found_delimiter, whole, label)
     names, row_names = _header(records, label, found_delimiter)
     sample = tuple(tuple(record) for record in records[1:])
-    return Dialect(
-        path,
-        label,
-        found,
-        found_delimiter,
-        names,
-        row_names,
-        sample,
-        encoding is not None,
-        _is_compressed(path),
-    )
+    return Dialect(path, label, found, found_delimiter, names, row_names, sample, encoding is not None)
 
 
 def as_windows(form: Dialect) -> Dialect:

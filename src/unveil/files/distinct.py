@@ -216,9 +216,7 @@ def _decode_dictionary(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
     if indices.null_count:
         codes = np.where(flags(indices.is_null()), np.int32(len(values)), codes)
     if values.null_count:
-        table = np.full(len(values) + 1, len(values) - values.null_count)
-        table[:-1][flags(values.is_valid())] = np.arange(len(values) - values.null_count)
-        values, codes = values.drop_null(), table.astype(np.int32)[codes]
+        values, codes = values.drop_null(), _places(flags(values.is_valid()))[codes]
     if len(values.unique()) < len(values):
         unique = values.unique()
         table = np.append(buffer_view(pc.index_in(values, unique), np.int32), len(unique))
@@ -269,10 +267,13 @@ def _without_unused(found: Distinct) -> Distinct:
 
 
 def _keep(found: Distinct, present: NDArray[np.bool_]) -> Distinct:
-    n_kept = int(present.sum())
-    table = np.full(len(present) + 1, n_kept)
-    table[:-1][present] = np.arange(n_kept)
-    return found.recoded(found.family, found.values.filter(from_numpy(present)), table)
+    return found.recoded(found.family, found.values.filter(from_numpy(present)), _places(present))
+
+
+def _places(kept: NDArray[np.bool_]) -> Codes:
+    """Return by value (v + 1,), the gap last, its new code; a value that is not kept becomes a gap."""
+    n_kept = np.count_nonzero(kept)
+    return np.append(np.where(kept, np.cumsum(kept) - 1, n_kept), n_kept).astype(np.int32)
 
 
 def classified(found: Distinct) -> Distinct:

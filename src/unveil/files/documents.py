@@ -17,7 +17,7 @@ from typing import Any
 
 from unveil.errors import DataError, FileError
 from unveil.files.arrays import is_broken
-from unveil.files.path_checks import check_readable
+from unveil.files.path_checks import check_readable, reason_of
 
 LARGEST_TOML = 16 << 20
 LARGEST_JSON = 256 << 20
@@ -89,11 +89,10 @@ def parse_json(stored: bytes, label: str, what: str) -> Any:
         content = json.loads(text, object_pairs_hook=_once)
     except RecursionError:
         raise _too_deep(label) from None
-    except json.JSONDecodeError as error:
-        raise FileError(f"{label}: not {what} ({error.msg}, line {error.lineno}); give the file as it was written"
-                        ) from None  # fmt: skip
     except ValueError as error:
-        raise FileError(f"{label}: not {what} ({_reason(error)}); give the file as it was written") from None
+        is_json = isinstance(error, json.JSONDecodeError)
+        reason = f"{error.msg}, line {error.lineno}" if is_json else _reason(error)
+        raise FileError(f"{label}: not {what} ({reason}); give the file as it was written") from None
     _check(content, label)
     return content
 
@@ -134,7 +133,7 @@ def _too_deep(label: str) -> FileError:
 
 
 def _reason(error: Exception) -> str:
-    text = " ".join(str(error).split())
+    text = reason_of(error)
     if "integer string conversion" in text:
         return f"a number has more than {DIGITS} digits"
     return text if len(text) <= 200 else f"{text[:200]}..."

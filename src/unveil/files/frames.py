@@ -16,6 +16,7 @@ from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files.arrays import check_names, declare_an_order, dictionary_levels, is_broken, normalise, text_array
 from unveil.files.arrow_checks import valid
 from unveil.files.columnar import declared_by_arrow
+from unveil.files.path_checks import reason_of
 from unveil.files.source import Flavour, Kind, Source, Variable
 from unveil.notes import Note
 
@@ -66,8 +67,9 @@ def _arrow_table(data: Any, label: str, root: str) -> pa.Table:
     except pa.ArrowException as error:
         if "non-struct" in str(error):
             raise CallError(f"{label}: a table is needed, not one column; give a data frame") from None
-        reason = " ".join(str(error).split())
-        raise DataError(f"{label}: the {root} table cannot be read ({reason}); convert the column first") from None
+        raise DataError(
+            f"{label}: the {root} table cannot be read ({reason_of(error)}); convert the column first"
+        ) from None
 
 
 def _refuse_objects(frame: Any, label: str) -> None:

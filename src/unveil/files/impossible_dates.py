@@ -34,17 +34,12 @@ def say_impossible(label: str, name: str, what: str, rows: Iterable[int], *, sta
     first = ", ".join(str(row + 1) for row in rows[:5])
     more = f" and {len(rows) - 5} more" if len(rows) > 5 else ""
     records = "record" if len(rows) == 1 else "records"
-    warnings.warn(
-        UnveilWarning(
-            Note(
-                f"{label}: column {name!r}, {records} {first}{more}: no calendar has the {what}; "
-                f"{'it was' if len(rows) == 1 else 'they were'} read as missing",
-                f"column {name!r} holds a {what} that no calendar has, read as missing",
-            ),
-            [name],
-        ),
-        stacklevel=stacklevel,
+    note = Note(
+        f"{label}: column {name!r}, {records} {first}{more}: no calendar has the {what}; "
+        f"{'it was' if len(rows) == 1 else 'they were'} read as missing",
+        f"column {name!r} holds a {what} that no calendar has, read as missing",
     )
+    warnings.warn(UnveilWarning(note, [name]), stacklevel=stacklevel)
 
 
 def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, options: dict[str, Any]) -> Any:
@@ -83,16 +78,11 @@ def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, opt
 
         _convert(converted, 0, n_records, values, impossible)
         if len(impossible) > _MOST_CELLS:
-            warnings.warn(
-                UnveilWarning(
-                    Note(
-                        f"{label}: column {name!r} is declared to hold dates, and many of its values are dates of no "
-                        "calendar; it was read as numbers"
-                    ),
-                    [name],
-                ),
-                stacklevel=4,
+            note = Note(
+                f"{label}: column {name!r} is declared to hold dates, and many of its values are dates of no "
+                "calendar; it was read as numbers"
             )
+            warnings.warn(UnveilWarning(note, [name]), stacklevel=4)
             continue
         data[name] = values
         say_impossible(label, name, "date", impossible)

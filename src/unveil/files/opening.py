@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,13 +13,12 @@ from unveil.files import columnar, delimited, frames, rdata, statistical
 from unveil.files.arrays import is_broken
 from unveil.files.path_checks import check_readable
 from unveil.files.schema import Schema, as_schema
-from unveil.files.source import Kind, Source
+from unveil.files.source import Source
 from unveil.notes import overheard
 
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
 ARROW = (".feather", ".arrow", ".ipc")
 R = (".rds", ".rda", ".rdata")
-_Written = tuple[str | Sequence[str], str | None, str | None, str | None]
 ENDINGS: tuple[str, ...] = (*DELIMITED, ".parquet", *ARROW, *statistical.FORMATS, *R)
 
 
@@ -76,16 +75,17 @@ def open_source(
     """
     declared = None if schema is None else as_schema(schema)
     with overheard() as heard:
-        source = _opened(data, label, declared, (missing, encoding, delimiter, decimal))
+        source = _opened(data, label, _Options(missing, encoding, delimiter, decimal, declared))
     source.keep(heard)
     return source
 
 
-def _opened(data: Any, label: str | None, declared: Schema | None, dialect: _Written) -> Source:
+def _opened(data: Any, label: str | None, options: _Options) -> Source:
+    declared = options.schema
     if isinstance(data, Source):
         source = data if label is None else replace(data, label=label)
     elif isinstance(data, str | os.PathLike):
-        options = _Options(*dialect, declared)
+        options.check()
         if declared is not None and is_delimited(data):
             declared = declared.for_text()
         source = _open_file(Path(data), label or Path(data).name or str(data), options)
@@ -132,33 +132,25 @@ def _only_one(sources: Sequence[Source], label: str) -> Source:
     return sources[0]
 
 
+@dataclass(frozen=True)
 class _Options:
-    """The options of delimited text, checked once."""
+    """Options of files as :func:`open_source` takes them; most are for delimited text."""
 
-    def __init__(
-        self,
-        missing: str | Sequence[str],
-        encoding: str | None,
-        delimiter: str | None,
-        decimal: str | None,
-        schema: Schema | None,
-    ) -> None:
-        if decimal not in (None, ".", ","):
-            raise CallError(f"decimal must be '.' or ',', not {decimal!r}")
-        for name, value in (("encoding", encoding), ("delimiter", delimiter)):
+    missing: str | Sequence[str]
+    encoding: str | None
+    delimiter: str | None
+    decimal: str | None
+    schema: Schema | None
+
+    def check(self) -> None:
+        """Raise CallError if an option is of another type or out of its range."""
+        if self.decimal not in (None, ".", ","):
+            raise CallError(f"decimal must be '.' or ',', not {self.decimal!r}")
+        for name, value in (("encoding", self.encoding), ("delimiter", self.delimiter)):
             if value is not None and not isinstance(value, str):
                 raise CallError(f"{name} must be text, not {value!r}")
-        if not isinstance(missing, Iterable) or isinstance(missing, Mapping | bytes):
-            raise CallError(f"missing must be a text, or a list of texts, not {missing!r}")
-        self.missing = (missing,) if isinstance(missing, str) else tuple(str(token) for token in missing)
-        self.encoding = encoding
-        self.delimiter = delimiter
-        self.decimal = decimal
-        self.schema = schema
-
-    @property
-    def kinds(self) -> dict[str, Kind]:
-        return {name: v.kind for name, v in (self.schema or {}).items() if v.kind is not None}
+        if not isinstance(self.missing, Iterable) or isinstance(self.missing, Mapping | bytes):
+            raise CallError(f"missing must be a text, or a list of texts, not {self.missing!r}")
 
 
 def _open_file(path: Path, label: str, options: _Options) -> Source:
@@ -175,7 +167,17 @@ def _open_file(path: Path, label: str, options: _Options) -> Source:
     if ending in R:
         return _only_one(rdata.read_r(path, label, encoding=options.encoding), label)
     if ending in DELIMITED:
-        return _open_delimited(path, label, ending, options)
+        missing, declared = options.missing, options.schema or {}
+        return delimited.read_delimited(
+            path,
+            label,
+            missing=(missing,) if isinstance(missing, str) else tuple(str(token) for token in missing),
+            encoding=options.encoding,
+            delimiter=options.delimiter or DELIMITED[ending],
+            decimal=options.decimal,
+            kinds={name: variable.kind for name, variable in declared.items() if variable.kind is not None},
+            labels={name: variable.labels for name, variable in declared.items()},
+        )
     raise FileError(f"{label}: unknown ending {ending!r}; known are {', '.join(ENDINGS)} and .csv.gz")
 
 
@@ -190,16 +192,3 @@ def _ending(path: Path) -> str:
     if len(endings) == 2 and endings[1] == ".gz":
         return endings[0] if endings[0] in DELIMITED else ".gz"
     return endings[-1] if endings else ""
-
-
-def _open_delimited(path: Path, label: str, ending: str, options: _Options) -> Source:
-    return delimited.read_delimited(
-        path,
-        label,
-        missing=options.missing,
-        encoding=options.encoding,
-        delimiter=options.delimiter or DELIMITED[ending],
-        decimal=options.decimal,
-        kinds=options.kinds,
-        labels={name: variable.labels for name, variable in (options.schema or {}).items()},
-    )

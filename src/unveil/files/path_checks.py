@@ -102,6 +102,11 @@ def is_of_memory(error: BaseException) -> bool:
     return isinstance(error, MemoryError) or any(word in said for word in words)
 
 
+def reason_of(error: BaseException) -> str:
+    """Return the text of an error on one line; its class where it has none."""
+    return " ".join(str(error).split()) or type(error).__name__
+
+
 def installed_memory() -> int:
     """Bytes of memory that this process can have; where the system does not say, as many as no machine has."""
     try:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.errors import DataError, FileError
-from unveil.files.arrays import declare_an_order, normalise, text_array
+from unveil.files.arrays import declare_an_order, normalise, text_array, whole_numbers
 from unveil.files.impossible_dates import say_impossible
 from unveil.files.source import Variable
 from unveil.files.statistical import code_order, labelled_column, letter_code, letter_of, plain_code
@@ -80,22 +80,29 @@ def check_objects(root: Any, reading: RReading) -> None:
             waiting.append((value, "data"))
 
 
-def attributes_of(value: Any) -> dict[str, Any]:
-    """Attributes of an R object by name."""
+def tagged(pairs: Any, encoding: str = "utf-8") -> dict[str, Any]:
+    """Return the entries of an R pair list that have a tag, by the tag; of anything else an empty dict."""
     found: dict[str, Any] = {}
-    at = value.attributes
-    while at is not None and isinstance(at.value, tuple):
-        tag = at.tag if at.tag is None or at.tag.referenced_object is None else at.tag.referenced_object
+    while pairs is not None and isinstance(pairs.value, tuple):
+        tag = pairs.tag
+        while tag is not None and tag.referenced_object is not None:
+            tag = tag.referenced_object
         if tag is not None and tag.value is not None:
-            found[_ascii(tag.value.value)] = at.value[0]
-        at = at.value[1]
+            found[(tag.value.value or b"").decode(encoding, "replace")] = pairs.value[0]
+        pairs = pairs.value[1]
     return found
+
+
+def attributes_of(value: Any) -> dict[str, Any]:
+    """Return the attributes of an R object by name."""
+    return tagged(value.attributes)
 
 
 def classes_of(value: Any) -> tuple[str, ...]:
     """The class attribute."""
     held = attributes_of(value).get("class")
-    return () if held is None or not isinstance(held.value, list) else tuple(_ascii(one.value) for one in held.value)
+    named = held.value if held is not None and isinstance(held.value, list) else ()
+    return tuple((one.value or b"").decode("utf-8", "replace") for one in named)
 
 
 def names_of(value: Any, reading: RReading) -> list[str | None]:
@@ -188,7 +195,7 @@ def column_of(
             raise FileError(f"{reading.label}: {where}: a factor without levels; the file is damaged")
         return _factor(value, held["levels"], name, "ordered" in classes, reading)
     if kind == "STR":
-        column = _chunk(_text_column(texts_of(value, reading, where)))
+        column = _chunk(pa.array(texts_of(value, reading, where), pa.string()))
         return _with_labels(column, held, name, reading)
     if kind == "LGL":
         return _chunk(_numbers(value.value, pa.bool_())), None
@@ -198,7 +205,8 @@ def column_of(
         return _moments(_as_floats(value), held.get("tzone"), name, reading), None
     if "difftime" in classes:
         units = texts_of(held["units"], reading, where)[0] if "units" in held else "secs"
-        return _spans(_as_floats(value) * _SECONDS.get(str(units), 1.0), name, reading), None
+        micros = _micros(_as_floats(value) * _SECONDS.get(str(units), 1.0), "duration", name, reading)
+        return _chunk(micros.cast(pa.duration("us"))), None
     if "integer64" in classes:
         whole = value.value.view(np.int64)
         return _chunk(pa.array(whole, pa.int64(), mask=whole == np.iinfo(np.int64).min)), None
@@ -210,10 +218,6 @@ def column_of(
 def _scalar(value: Any) -> Any:
     """R keeps whole numbers as doubles; they are written without a decimal point."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
-def _ascii(text: bytes | None) -> str:
-    return "" if text is None else text.decode("utf-8", "replace")
 
 
 _ASCII = 64
@@ -261,10 +265,6 @@ def _as_floats(value: Any) -> Floats:
     return np.where(np.ma.getmaskarray(value.value) | np.isnan(amounts), np.nan, amounts)
 
 
-def _text_column(texts: Sequence[str | None]) -> pa.Array:
-    return pa.array(texts, pa.string())
-
-
 def _factor(
     value: Any, levels: Any, name: str, ordered: bool, reading: RReading
 ) -> tuple[pa.ChunkedArray, Variable | None]:
@@ -297,13 +297,17 @@ def _dates(days: Floats, name: str, reading: RReading) -> pa.ChunkedArray:
     return _chunk(pa.array(whole, pa.int32(), mask=~possible).cast(pa.date32()))
 
 
+def _micros(seconds: Floats, what: str, name: str, reading: RReading) -> pa.Array:
+    possible = _possible(seconds, _SECONDS_OF_A_TIME, what, name, reading)
+    return pa.array(np.round(np.where(possible, seconds, 0) * 1e6).astype(np.int64), pa.int64(), mask=~possible)
+
+
 def _moments(seconds: Floats, zone: Any, name: str, reading: RReading) -> pa.ChunkedArray:
-    possible = _possible(seconds, _SECONDS_OF_A_TIME, "time", name, reading)
-    micros = np.round(np.where(possible, seconds, 0) * 1e6).astype(np.int64)
+    micros = _micros(seconds, "time", name, reading)
     named = texts_of(zone, reading, f"the time zone of column {name!r}")[:1] if zone is not None else []
     # Without a zone R shows the clock of the machine that it runs on, which the file does not tell.
     kept = _known_zone(named[0]) if named and named[0] else None
-    return _chunk(pa.array(micros, pa.int64(), mask=~possible).cast(pa.timestamp("us", kept)))
+    return _chunk(micros.cast(pa.timestamp("us", kept)))
 
 
 def _known_zone(name: str | None) -> str:
@@ -312,12 +316,6 @@ def _known_zone(name: str | None) -> str:
         return zoneinfo.ZoneInfo(str(name)).key
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
         return "UTC"
-
-
-def _spans(seconds: Floats, name: str, reading: RReading) -> pa.ChunkedArray:
-    possible = _possible(seconds, _SECONDS_OF_A_TIME, "duration", name, reading)
-    micros = np.round(np.where(possible, seconds, 0) * 1e6).astype(np.int64)
-    return _chunk(pa.array(micros, pa.int64(), mask=~possible).cast(pa.duration("us")))
 
 
 def _possible(amounts: Floats, limit: int, what: str, name: str, reading: RReading) -> NDArray[np.bool_]:
@@ -353,19 +351,21 @@ def _broken_down(value: Any, name: str, reading: RReading) -> pa.ChunkedArray:
 def _doubles(
     values: Floats, held: dict[str, Any], name: str, reading: RReading
 ) -> tuple[pa.ChunkedArray, Variable | None]:
-    bits = values.view(np.uint64)
-    # A letter of Stata or SAS (``.a``) is kept by haven in the bits of NA.
-    letters = np.where(np.isnan(values) & ((bits & 0xFFFFFFFF) == _NA_WORD), (bits >> 32) & 0xFF, 0)
-    tagged = [int(letter) for letter in np.unique(letters) if letter]
-    plain = pa.array(values, pa.float64(), mask=np.isnan(values))
-    if "labels" not in held and "na_values" not in held and "na_range" not in held and not tagged:
-        return _chunk(plain), None
-    special = {letter: _letter(letter, name, reading) for letter in tagged}
+    letters = _letters(values)
+    special = {letter: _letter(letter, name, reading) for letter in np.unique(letters[letters > 0]).tolist()}
+    if not special and not held.keys() & {"labels", "na_values", "na_range"}:
+        return _chunk(pa.array(values, pa.float64(), mask=np.isnan(values))), None
     amounts = values.copy()
     for letter, code in special.items():
         amounts[letters == letter] = code
-    column = _whole(pa.array(amounts, pa.float64(), mask=np.isnan(amounts)))
+    column = whole_numbers(pa.chunked_array([pa.array(amounts, pa.float64(), mask=np.isnan(amounts))]))
     return _with_labels(column, held, name, reading, letters=tuple(special.values()))
+
+
+def _letters(values: Floats) -> NDArray[np.uint64]:
+    """Return (n,) the letters of Stata or SAS (``.a``), which haven keeps in the bits of NA; 0 where there is none."""
+    bits = values.view(np.uint64)
+    return np.where(np.isnan(values) & ((bits & 0xFFFFFFFF) == _NA_WORD), (bits >> 32) & 0xFF, 0)
 
 
 def _letter(letter: int, name: str, reading: RReading) -> int:
@@ -375,13 +375,6 @@ def _letter(letter: int, name: str, reading: RReading) -> int:
         raise DataError(
             f"{reading.label}: column {name!r} has gaps tagged {chr(letter)!r}; only letters can be kept apart"
         ) from None
-
-
-def _whole(values: pa.Array) -> pa.ChunkedArray:
-    try:
-        return pa.chunked_array([values.cast(pa.int64())])
-    except pa.ArrowInvalid:
-        return pa.chunked_array([values])
 
 
 def _with_labels(
@@ -413,10 +406,8 @@ def _labels(labels: Any, name: str, reading: RReading) -> dict[Any, str]:
 def _codes(values: Any, name: str, reading: RReading) -> list[Any]:
     if values.dtype != np.float64:
         return [None if one is np.ma.masked else int(one) for one in values]
-    bits = values.view(np.uint64)
     codes: list[Any] = []
-    for number, raw in zip(values.tolist(), bits.tolist(), strict=True):
-        letter = (raw >> 32) & 0xFF if raw & 0xFFFFFFFF == _NA_WORD else 0
+    for number, letter in zip(values.tolist(), _letters(values).tolist(), strict=True):
         if np.isnan(number):
             codes.append(_letter(letter, name, reading) if letter else None)
         else:

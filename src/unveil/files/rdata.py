@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
 from unveil.files.arrays import check_names, quoted_list
+from unveil.files.path_checks import reason_of
 from unveil.files.r_objects import (
     RReading,
     attributes_of,
@@ -21,6 +22,7 @@ from unveil.files.r_objects import (
     column_of,
     names_of,
     plain_value,
+    tagged,
     texts_of,
 )
 from unveil.files.source import Source, Variable
@@ -84,8 +86,9 @@ def _parsed(path: Path, label: str) -> Any:
     except MemoryError:
         raise FileError(f"{label}: there is not enough memory to read the file") from None
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise FileError(f"{label}: not a readable R file ({reason[:200]}); save it anew with saveRDS()") from None
+        raise FileError(
+            f"{label}: not a readable R file ({reason_of(error):.200}); save it anew with saveRDS()"
+        ) from None
 
 
 def _python_encoding(name: str | None) -> str:
@@ -98,7 +101,7 @@ def _python_encoding(name: str | None) -> str:
 
 
 def _sources(value: Any, path: Path, reading: RReading) -> tuple[Source, ...]:
-    objects = _objects(value, reading) if path.suffix.lower() != ".rds" else {"": value}
+    objects = {"": value} if path.suffix.lower() == ".rds" else tagged(value, reading.encoding)
     found = {name: frames for name, one in objects.items() if (frames := _frames(one, reading))}
     if not found:
         held = quoted_list(objects) if "" not in objects else _spoken(value)
@@ -126,20 +129,6 @@ def _sources(value: Any, path: Path, reading: RReading) -> tuple[Source, ...]:
         )
         for title, frame in zip(titles, frames.values(), strict=True)
     )
-
-
-def _objects(value: Any, reading: RReading) -> dict[str, Any]:
-    """The objects of an .rda file by name."""
-    found: dict[str, Any] = {}
-    at = value
-    while at is not None and isinstance(at.value, tuple):
-        tag = at.tag
-        while tag is not None and tag.referenced_object is not None:
-            tag = tag.referenced_object
-        if tag is not None:
-            found[tag.value.value.decode(reading.encoding, "replace")] = at.value[0]
-        at = at.value[1]
-    return found
 
 
 def _frames(value: Any, reading: RReading) -> dict[str, Any]:
@@ -180,18 +169,10 @@ def _origin(value: Any, reading: RReading) -> Mapping[str, Any]:
 
 
 def _arguments(call: Any, reading: RReading) -> dict[str, Any]:
-    """The named arguments of a call that are plain values (``cart.minbucket = 7``)."""
-    found: dict[str, Any] = {}
-    at = call.value[1] if call is not None and isinstance(call.value, tuple) else None
-    while at is not None and isinstance(at.value, tuple):
-        tag = at.tag
-        while tag is not None and tag.referenced_object is not None:
-            tag = tag.referenced_object
-        argument = plain_value(at.value[0], reading)
-        if tag is not None and argument is not None:
-            found[tag.value.value.decode(reading.encoding, "replace")] = argument
-        at = at.value[1]
-    return found
+    """Return the named arguments of a call that are plain values (``cart.minbucket = 7``)."""
+    given = tagged(call.value[1], reading.encoding) if call is not None and isinstance(call.value, tuple) else {}
+    plain = {name: plain_value(argument, reading) for name, argument in given.items()}
+    return {name: argument for name, argument in plain.items() if argument is not None}
 
 
 def _source(value: Any, path: Path, reading: RReading, origin: Mapping[str, Any]) -> Source:

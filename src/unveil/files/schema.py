@@ -20,9 +20,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import date
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import MappingProxyType
@@ -41,7 +42,6 @@ from unveil.files.value_labels import code_of
 from unveil.printable import one_line, printable
 
 FEW_LEVELS = 50
-FIELDS = ("kind", "levels", "special_codes", "labels", "bounds", "bins", "gaps")
 CUSTOMARY_NEGATIVE = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999})
 CUSTOMARY_HIGH = frozenset({77, 88, 97, 98, 99, 777, 888, 997, 998, 999, 7777, 8888, 9997, 9998, 9999, 99999})
 FAR = 3.0
@@ -203,75 +203,43 @@ def _is_json(path: Path) -> bool:
 def _variable(name: str, given: Any, label: str) -> Variable:
     if isinstance(given, Variable):
         return given
+    where = f"{label}: column {name!r}"
     if not isinstance(given, Mapping):
-        raise CallError(f"{label}: column {name!r} must be a table with {', '.join(FIELDS)}")
+        raise CallError(f"{where} must be a table with {', '.join(FIELDS)}")
     unknown = [key for key in given if key not in FIELDS]
     if unknown:
-        raise CallError(f"{label}: column {name!r} has an unknown field {unknown[0]!r}; known: {', '.join(FIELDS)}")
-    kind = given.get("kind")
-    if kind is not None and kind not in KINDS:
-        raise CallError(f"{label}: column {name!r} has an unknown kind {kind!r}; known: {', '.join(KINDS)}")
-    levels, gaps = given.get("levels"), _truth(given.get("gaps"), name, label)
-    if isinstance(levels, list | tuple) and None in levels:
-        if gaps is False:
-            raise CallError(f"{label}: column {name!r}: a gap is among its levels, and gaps is false")
-        levels, gaps = [level for level in levels if level is not None], True
-    return Variable(
-        name,
-        kind=kind,
-        levels=None if levels is None else _scalars(levels, name, "levels", label),
-        special_codes=_scalars(given.get("special_codes", ()), name, "special_codes", label),
-        labels=_labels(given.get("labels", {}), name, label),
-        bounds=_bounds(given.get("bounds"), name, label),
-        bins=_bins(given.get("bins"), name, label),
-        gaps=gaps,
-    )
+        raise CallError(f"{where} has an unknown field {unknown[0]!r}; known: {', '.join(FIELDS)}")
+    said = {field: value for field, value in given.items() if value is not None}
+    if isinstance(said.get("levels"), list | tuple) and None in said["levels"]:
+        if said.setdefault("gaps", True) is False:
+            raise CallError(f"{where}: a gap is among its levels, and gaps is false")
+        said["levels"] = [level for level in said["levels"] if level is not None]
+    try:
+        return Variable(name, **{field: FIELDS[field](said[field]) for field in FIELDS if field in said})
+    except _WrongValue as error:
+        raise CallError(f"{where}{error}") from None
 
 
-def _bounds(given: Any, name: str, label: str) -> tuple[Scalar, Scalar] | None:
-    if given is None:
-        return None
-    ends = _ends(given)
-    if ends is None or len(ends) != 2 or not ends[0] < ends[1]:  # type: ignore[operator]
-        raise CallError(
-            f"{label}: column {name!r}: bounds must be the smallest and the largest amount, such as [0, 100], or dates"
-        )
-    return ends[0], ends[1]
+class _WrongValue(Exception):
+    """The value of a field is wrong: the end of a sentence that begins with the column."""
 
 
-def _bins(given: Any, name: str, label: str) -> int | tuple[Scalar, ...] | None:
-    if given is None:
-        return None
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
-        return given
-    ends = _ends(given)
-    if ends is None or len(ends) < 2 or any(not low < high for low, high in pairwise(ends)):  # type: ignore[operator]
-        raise CallError(
-            f"{label}: column {name!r}: bins must be a whole number from 1, or the ends of all parts in ascending "
-            "order, such as [0, 10, 50, 100]"
-        )
-    return ends
+def _kind(given: Any) -> Kind:
+    if given not in KINDS:
+        raise _WrongValue(f" has an unknown kind {given!r}; known: {', '.join(KINDS)}")
+    return given  # type: ignore[no-any-return]
 
 
-def _ends(given: Any) -> tuple[Scalar, ...] | None:
-    """Numbers, or dates as text; None for anything else."""
-    if not isinstance(given, list | tuple):
-        return None
-    values = [value.isoformat() if isinstance(value, date) else value for value in given]
-    if all(isinstance(value, str) for value in values):
-        return tuple(values)
-    numbers = [value for value in values if isinstance(value, int | float) and not isinstance(value, bool)]
-    return tuple(numbers) if len(numbers) == len(values) and all(map(math.isfinite, numbers)) else None
+def _scalars(key: str, values: Any) -> tuple[Scalar, ...]:
+    if not isinstance(values, list | tuple) or not all(isinstance(v, bool | int | float | str) for v in values):
+        raise _WrongValue(f": {key} must be a list of numbers or text")
+    if len(set(map(repr, values))) < len(values):
+        raise _WrongValue(f": {key} holds a value twice")
+    return tuple(values)
 
 
-def _truth(given: Any, name: str, label: str) -> bool | None:
-    if given is None or isinstance(given, bool):
-        return given
-    raise CallError(f"{label}: column {name!r}: gaps must be true or false, not {given!r}")
-
-
-def _labels(given: Any, name: str, label: str) -> dict[Scalar, str]:
-    """Labels by code: a table, whose keys are text in TOML, or pairs where that would not tell two codes apart."""
+def _labels(given: Any) -> dict[Scalar, str]:
+    """Return labels by code, of a table, whose keys are text in TOML, or of pairs of code and text."""
     if isinstance(given, Mapping):
         pairs: list[tuple[Any, Any]] = [(_code(code), text) for code, text in given.items()]
     elif isinstance(given, list | tuple) and all(isinstance(pair, list | tuple) and len(pair) == 2 for pair in given):
@@ -279,21 +247,59 @@ def _labels(given: Any, name: str, label: str) -> dict[Scalar, str]:
     else:
         pairs = [(None, None)]
     if not all(isinstance(code, bool | int | float | str) and isinstance(text, str) for code, text in pairs):
-        raise CallError(
-            f"{label}: column {name!r}: labels must be a table from code to text, or pairs of code and text"
-        )
+        raise _WrongValue(": labels must be a table from code to text, or pairs of code and text")
     labels = dict(pairs)
     if len(labels) < len(pairs):
-        raise CallError(f"{label}: column {name!r}: labels holds a code twice")
+        raise _WrongValue(": labels holds a code twice")
     return labels
 
 
-def _scalars(values: Any, name: str, key: str, label: str) -> tuple[Scalar, ...]:
-    if not isinstance(values, list | tuple) or not all(isinstance(v, bool | int | float | str) for v in values):
-        raise CallError(f"{label}: column {name!r}: {key} must be a list of numbers or text")
-    if len(set(map(repr, values))) < len(values):
-        raise CallError(f"{label}: column {name!r}: {key} holds a value twice")
-    return tuple(values)
+def _bounds(given: Any) -> tuple[Scalar, ...]:
+    ends = _ends(given)
+    if len(ends) != 2:
+        raise _WrongValue(": bounds must be the smallest and the largest amount, such as [0, 100], or dates")
+    return ends
+
+
+def _bins(given: Any) -> int | tuple[Scalar, ...]:
+    if isinstance(given, int) and not isinstance(given, bool) and given >= 1:
+        return given
+    ends = _ends(given)
+    if len(ends) < 2:
+        raise _WrongValue(
+            ": bins must be a whole number from 1, or the ends of all parts in ascending order, such as "
+            "[0, 10, 50, 100]"
+        )
+    return ends
+
+
+def _ends(given: Any) -> tuple[Any, ...]:
+    """Return ascending numbers, or dates as text; nothing for anything else."""
+    if not isinstance(given, list | tuple):
+        return ()
+    values = tuple(value.isoformat() if isinstance(value, date) else value for value in given)
+    are_numbers = all(isinstance(v, int | float) and not isinstance(v, bool) and math.isfinite(v) for v in values)
+    if not are_numbers and not all(isinstance(value, str) for value in values):
+        return ()
+    return values if all(low < high for low, high in pairwise(values)) else ()
+
+
+def _gaps(given: Any) -> bool:
+    if not isinstance(given, bool):
+        raise _WrongValue(f": gaps must be true or false, not {given!r}")
+    return given
+
+
+FIELDS: dict[str, Callable[[Any], Any]] = {
+    "kind": _kind,
+    "levels": partial(_scalars, "levels"),
+    "special_codes": partial(_scalars, "special_codes"),
+    "labels": _labels,
+    "bounds": _bounds,
+    "bins": _bins,
+    "gaps": _gaps,
+}
+"""Fields of a declaration, each with the function that checks its value."""
 
 
 def _code(code: Any) -> Scalar:
@@ -340,24 +346,22 @@ def _column_text(source: Source, name: str) -> str:
     declared = source.variable(name)
     column = source.column(name)
     kind = declared.kind or _guessed_kind(column.type)
-    lines = [f"[columns.{_key(name)}]"]
-    if kind is not None:
-        lines.append(f"kind = {_quoted(kind)}")
     levels = declared.levels or (_few_levels(column) if kind == "categorical" else None)
-    if levels:
-        lines.append(f"levels = {_list(levels)}")
-    if declared.special_codes:
-        lines.append(f"special_codes = {_list(declared.special_codes)}")
-    elif suspected := suspected_special_codes(column):
-        lines.append(f"# special_codes = {_list(suspected)}  # these look like codes, not amounts: confirm")
-    if declared.labels:
-        lines.append(f"labels = {_labels_text(declared.labels)}")
-    if declared.bounds is not None:
-        lines.append(f"bounds = {_list(declared.bounds)}")
-    if declared.bins is not None:
-        lines.append(f"bins = {declared.bins if isinstance(declared.bins, int) else _list(declared.bins)}")
-    if declared.gaps is not None:
-        lines.append(f"gaps = {_value(declared.gaps)}")
+    said = {
+        "kind": kind,
+        "levels": levels or None,
+        "special_codes": declared.special_codes or None,
+        "# special_codes": (not declared.special_codes and suspected_special_codes(column)) or None,
+        "labels": declared.labels or None,
+        "bounds": declared.bounds,
+        "bins": declared.bins,
+        "gaps": declared.gaps,
+    }
+    lines = [f"[columns.{_key(name)}]"]
+    for key, value in said.items():
+        if value is not None:
+            doubt = "  # these look like codes, not amounts: confirm" if key.startswith("#") else ""
+            lines.append(f"{key} = {_value(value)}{doubt}")
     text = "\n".join(lines) + "\n"
     if is_broken(text):
         half = next(t for t in (*(levels or ()), *declared.labels, *declared.labels.values(), name) if is_broken(t))
@@ -430,13 +434,12 @@ def _escape(character: str) -> str:
     return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"
 
 
-def _list(values: tuple[Scalar, ...]) -> str:
-    return "[" + ", ".join(_value(value) for value in values) + "]"
-
-
-def _value(value: Scalar) -> str:
+def _value(value: Any) -> str:
+    """Return a value as TOML writes it."""
+    if isinstance(value, Mapping):
+        return _labels_text(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(_value(one) for one in value) + "]"
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, str):
-        return _quoted(value)
-    return repr(value)
+    return _quoted(value) if isinstance(value, str) else repr(value)

@@ -30,7 +30,7 @@ from unveil.files.arrays import check_names, normalise, text_array, tidy_text, w
 from unveil.files.completeness import check_whole
 from unveil.files.form import PackageColumn, PackageForm
 from unveil.files.impossible_dates import read_around_impossible
-from unveil.files.path_checks import no_memory
+from unveil.files.path_checks import no_memory, reason_of
 from unveil.files.reader_process import read_aside
 from unveil.files.source import Kind, Source, Variable
 from unveil.notes import Note
@@ -139,9 +139,8 @@ def read_statistical(path: Path, label: str, ending: str, *, encoding: str | Non
     except MemoryError:
         raise no_memory(label) from None
     except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
         raise FileError(
-            f"{label}: not a readable {form.title} file ({reason}); check its ending, or give encoding="
+            f"{label}: not a readable {form.title} file ({reason_of(error)}); check its ending, or give encoding="
         ) from None
     if not all(isinstance(name, str) for name in meta.column_names):
         raise FileError(f"{label}: not a readable {form.title} file (a name of a column is damaged); write it again")

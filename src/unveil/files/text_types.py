@@ -38,6 +38,7 @@ DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?)?$"
 ZONED = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?(Z|[+-][0-9]{2}:?[0-9]{2})$"
 
+_TIMES = {DATE: pa.date32(), MOMENT: pa.timestamp("us"), ZONED: pa.timestamp("us", "UTC")}
 EXACT_DOUBLE = 2**53
 
 
@@ -59,12 +60,9 @@ def infer(values: pa.ChunkedArray, decimal: str = ".") -> pa.ChunkedArray | None
     values = pc.ascii_trim_whitespace(values)
     if all_match(values, LOGICAL):
         return _logicals(values)
-    if all_match(values, DATE):
-        return _cast(values, pa.date32())
-    if all_match(values, MOMENT):
-        return _cast(values, pa.timestamp("us"))
-    if all_match(values, ZONED):
-        return _cast(values, pa.timestamp("us", "UTC"))
+    for pattern, target in _TIMES.items():
+        if all_match(values, pattern):
+            return _cast(values, target)
     return _numbers(values, decimal)
 
 

@@ -17,6 +17,7 @@ from unveil.files.arrays import check_names, normalise
 from unveil.files.atomic import replacing, tidy_when_ended
 from unveil.files.columnar import metadata_for
 from unveil.files.form import ArrowForm, Form, PackageForm, TextForm
+from unveil.files.path_checks import reason_of
 from unveil.files.source import Source, Variable
 from unveil.files.statistical import load_pyreadstat
 from unveil.files.write_delimited import write_delimited
@@ -89,7 +90,7 @@ def write_table(
         except (pa.ArrowException, ValueError, TypeError, OverflowError) as error:
             if isinstance(error, DataError):
                 raise
-            raise FileError(f"{target.name}: cannot be written ({' '.join(str(error).split())})") from None
+            raise FileError(f"{target.name}: cannot be written ({reason_of(error)})") from None
 
 
 def check_ending(path: str | Path) -> None:
@@ -142,7 +143,7 @@ def check_writable(source: Source, path: str | Path) -> None:
 
 def _writer(target: Path) -> Callable[[pa.Table, Path, _About, str], None]:
     endings = [suffix.lower() for suffix in target.suffixes]
-    if endings[-1:] == [".gz"] and endings[-2:-1] in ([".csv"], [".tsv"], [".txt"]):
+    if "".join(endings[-2:]) in ENDINGS and endings[-1] == ".gz":
         endings = endings[:-1]
     writer = _WRITERS.get(endings[-1] if endings else "")
     if writer is None:
@@ -256,12 +257,13 @@ def _write_package(table: pa.Table, path: Path, about: _About, label: str) -> No
     write_statistical(table, path, about.variables, form, label)
 
 
+_TEXT = (".csv", ".tsv", ".txt")
 _WRITERS: dict[str, Callable[[pa.Table, Path, _About, str], None]] = {
-    ".csv": _write_text,
-    ".tsv": _write_text,
-    ".txt": _write_text,
+    **dict.fromkeys(_TEXT, _write_text),
     ".parquet": _write_parquet,
     ".feather": _write_arrow,
     ".arrow": _write_arrow,
     **dict.fromkeys(PACKAGES, _write_package),
 }
+ENDINGS = (*_WRITERS, *(f"{ending}.gz" for ending in _TEXT))
+"""Endings of files that can be written."""

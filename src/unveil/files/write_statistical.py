@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import importlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import pyarrow.compute as pc
 from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
 from unveil.files.arrays import normalise, quoted_list
 from unveil.files.form import PackageColumn, PackageForm
+from unveil.files.path_checks import reason_of
 from unveil.files.source import Variable
 from unveil.files.statistical import letter_of, load_pyreadstat, plain_code
 
@@ -58,14 +59,22 @@ def write_statistical(table: pa.Table, path: Path, variables: Declared, form: Pa
     """
     package = PACKAGES[path.suffix.lower()]
     form = form or PackageForm("")
-    own = form if form.package == package else None
-    prepared = _prepare(table, variables, form, own, package, label)
-    titles = {name: column.title for name, column in form.columns.items() if column.title}
-    options: dict[str, Any] = {"column_labels": titles}
-    if own is not None:
-        options["variable_format"] = {n: c.format for n, c in own.columns.items() if c.format and n in prepared.columns}
-    write = {"SPSS": _write_spss, "Stata": _write_stata, "SAS": _write_sas}[package]
-    write(prepared, path, variables, own, label, options)
+    own = form if form.package == package else PackageForm(package)
+    prepared = _prepare(table, variables, form, own, label)
+    function, package_options = _WRITERS[package]
+    options = package_options(prepared, variables, own, label)
+    options["column_labels"] = {name: column.title for name, column in form.columns.items() if column.title}
+    if formats := {n: c.format for n, c in own.columns.items() if c.format and n in prepared.columns}:
+        options["variable_format"] = formats
+    if package == "SPSS":
+        options["compress"] = path.suffix.lower() == ".zsav"
+    frame = _frame(prepared, label)
+    try:
+        getattr(load_pyreadstat(label), function)(frame, str(path), **options)
+    except Exception as error:
+        raise FileError(f"{label}: cannot be written ({reason_of(error)})") from None
+    if package == "SAS":
+        _check_complete(table.num_rows if prepared.columns else 0, path, label)
 
 
 def refuse_long_integers(column: pa.ChunkedArray, name: str, label: str) -> None:
@@ -79,8 +88,7 @@ def refuse_long_integers(column: pa.ChunkedArray, name: str, label: str) -> None
     kind = column.type
     if not pa.types.is_integer(kind) and not (pa.types.is_decimal(kind) and kind.scale <= 0):
         return
-    extremes = pc.min_max(column).as_py()
-    if max(-(extremes["min"] or 0), extremes["max"] or 0) > EXACT_DOUBLE:
+    if _largest(column) > EXACT_DOUBLE:
         raise DataError(
             f"{label}: column {name!r} holds integers beyond 2^53, which the format would round; "
             "write csv or parquet, or make them text"
@@ -97,27 +105,18 @@ class _Prepared:
     measures: dict[str, str] = field(default_factory=dict)
 
 
-def _write_spss(
-    prepared: _Prepared, path: Path, variables: Declared, own: PackageForm | None, label: str, options: dict[str, Any]
-) -> None:
-    known = own.columns if own else {}
-    missing = {name: list(column.missing) for name, column in known.items() if column.missing}
+def _spss_options(prepared: _Prepared, variables: Declared, own: PackageForm, label: str) -> dict[str, Any]:
+    missing = {name: list(column.missing) for name, column in own.columns.items() if column.missing}
     for name, variable in variables.items():
         if variable.special_codes and name not in missing:
             missing[name] = _spss_missing(variable, prepared.columns[name], label)
-    measures = {name: column.measure for name, column in known.items() if column.measure}
-    _call(
-        "write_sav",
-        prepared,
-        path,
-        label,
-        compress=path.suffix.lower() == ".zsav",
-        variable_value_labels=prepared.labels,
-        missing_ranges={name: codes for name, codes in missing.items() if codes},
-        variable_measure=prepared.measures | measures,
-        variable_display_width={name: column.width for name, column in known.items() if column.width},
-        **options,
-    )
+    measures = {name: column.measure for name, column in own.columns.items() if column.measure}
+    return {
+        "variable_value_labels": prepared.labels,
+        "missing_ranges": {name: codes for name, codes in missing.items() if codes},
+        "variable_measure": prepared.measures | measures,
+        "variable_display_width": {name: column.width for name, column in own.columns.items() if column.width},
+    }
 
 
 def _spss_missing(variable: Variable, column: pa.ChunkedArray, label: str) -> list[Any]:
@@ -136,41 +135,32 @@ def _spss_missing(variable: Variable, column: pa.ChunkedArray, label: str) -> li
     return list(codes[:SPSS_DISCRETE])
 
 
-def _write_stata(
-    prepared: _Prepared, path: Path, variables: Declared, own: PackageForm | None, label: str, options: dict[str, Any]
-) -> None:
+def _stata_options(prepared: _Prepared, variables: Declared, own: PackageForm, label: str) -> dict[str, Any]:
     lost = [v.name for v in variables.values() if any(letter_of(code) is None for code in v.special_codes)]
     _warn_lost(lost, "special codes", "Stata", label)
     letters = {
         name: sorted({value for value in values if isinstance(value, str)})
         for name, values in prepared.with_letters.items()
     }
-    if own is not None and own.version is not None:
-        options["version"] = own.version
-    _call(
-        "write_dta",
-        prepared,
-        path,
-        label,
-        variable_value_labels=prepared.labels,
-        missing_user_values=letters or None,
-        **options,
-    )
+    version = {} if own.version is None else {"version": own.version}
+    return {"variable_value_labels": prepared.labels, "missing_user_values": letters or None} | version
 
 
-def _write_sas(
-    prepared: _Prepared, path: Path, variables: Declared, own: PackageForm | None, label: str, options: dict[str, Any]
-) -> None:
+def _sas_options(prepared: _Prepared, variables: Declared, own: PackageForm, label: str) -> dict[str, Any]:
     _warn_lost([v.name for v in variables.values() if v != Variable(v.name)], "declarations", "SAS transport", label)
-    if own is not None:
-        options["file_format_version"] = own.version or 8
-    _call("write_xport", prepared, path, label, **options)
-    _check_complete(prepared, path, label)
+    return {"file_format_version": own.version or 8}
 
 
-def _check_complete(prepared: _Prepared, path: Path, label: str) -> None:
-    """See the last record: pyreadstat does not say where a disk is full while it writes this format."""
-    n = len(next(iter(prepared.columns.values()))) if prepared.columns else 0
+_WRITERS: dict[str, tuple[str, Callable[[_Prepared, Declared, PackageForm, str], dict[str, Any]]]] = {
+    "SPSS": ("write_sav", _spss_options),
+    "Stata": ("write_dta", _stata_options),
+    "SAS": ("write_xport", _sas_options),
+}
+"""By package, pyreadstat's function and what is said to it."""
+
+
+def _check_complete(n: int, path: Path, label: str) -> None:
+    """Look at the last of ``n`` records: pyreadstat does not say if a disk is full while it writes this format."""
     if n:
         _, meta = load_pyreadstat(label).read_xport(str(path), row_offset=n - 1, output_format="dict")
         if meta.number_rows != 1:
@@ -190,23 +180,18 @@ def _warn_lost(names: list[str], what: str, where: str, label: str) -> None:
 # Columns
 
 
-def _prepare(
-    table: pa.Table, variables: Declared, form: PackageForm, own: PackageForm | None, package: str, label: str
-) -> _Prepared:
+def _prepare(table: pa.Table, variables: Declared, form: PackageForm, own: PackageForm, label: str) -> _Prepared:
     prepared = _Prepared()
     # pyreadstat looks at the first record to see that a column has letters.
-    letters = package == "Stata" and table.num_rows > 0
+    letters = own.package == "Stata" and table.num_rows > 0
     for name in table.column_names:
         refuse_long_integers(table.column(name), name, label)
         column = normalise(table.column(name), name, label)
-        variable = variables.get(name, Variable(name)) if package != "SAS" else Variable(name)
+        variable = variables.get(name, Variable(name)) if own.package != "SAS" else Variable(name)
         kept = form.columns.get(name, PackageColumn())
         prepared.measures[name] = _measure(column.type, variable)
-        codes = _codes(column, variable)
-        labels: Mapping[Any, str] = {} if pa.types.is_dictionary(column.type) else variable.labels
-        if codes is not None:
-            column, labels = codes
-        column = _storable(column, own.columns.get(name) if own else None, name, label)
+        column, labels = _codes(column, variable)
+        column = _storable(column, own.columns.get(name), name, label)
         prepared.columns[name] = column
         if labels := _as_in_the_file(labels, kept.labels):
             prepared.labels[name] = {_like(code, column.type, letters): text for code, text in labels.items()}
@@ -221,19 +206,21 @@ def _measure(kind: pa.DataType, variable: Variable) -> str:
     return "nominal" if pa.types.is_dictionary(kind) or pa.types.is_boolean(kind) else "scale"
 
 
-def _codes(column: pa.ChunkedArray, variable: Variable) -> tuple[pa.ChunkedArray, dict[Any, str]] | None:
-    """A categorical or logical column as codes with labels, or None where it is written as it is."""
+def _codes(column: pa.ChunkedArray, variable: Variable) -> tuple[pa.ChunkedArray, Mapping[Any, str]]:
+    """Return a categorical or logical column as codes, if it has labels, else as it is; and label by code."""
     if pa.types.is_boolean(column.type):
         return column.cast(pa.int64()), {0: "FALSE", 1: "TRUE"}
-    if not pa.types.is_dictionary(column.type) or not pa.types.is_string(column.type.value_type):
-        return None
+    if not pa.types.is_dictionary(column.type):
+        return column, variable.labels
+    if not pa.types.is_string(column.type.value_type):
+        return column, {}
     occurring = set(pc.unique(column.cast(pa.string())).to_pylist()) - {None}
     labels: dict[Any, str] = dict(variable.labels)
     kind = _type_of_codes(labels)
     if kind is None or not occurring <= set(labels.values()):
         labels, kind = {code: str(level) for code, level in enumerate(variable.levels or (), start=1)}, pa.int64()
     if not labels or not occurring <= set(labels.values()):
-        return None
+        return column, {}
     code_of = {text: code for code, text in labels.items()}
     codes = pa.array([code_of.get(text) for text in column.cast(pa.string()).to_pylist()], kind)
     return pa.chunked_array([codes]), labels
@@ -284,7 +271,7 @@ def _storable(column: pa.ChunkedArray, like: PackageColumn | None, name: str, la
     if pa.types.is_integer(kind):
         refuse_long_integers(column, name, label)
         is_whole = like is None or like.storage in WHOLE_STORAGE
-        return column.cast(pa.int32() if is_whole and _is_long(column) else pa.float64())
+        return column.cast(pa.int32() if is_whole and _largest(column) <= LONG else pa.float64())
     if pa.types.is_timestamp(kind):
         return column.cast(pa.timestamp("us", kind.tz)).cast(pa.timestamp("us"))
     if pa.types.is_duration(kind):
@@ -292,21 +279,10 @@ def _storable(column: pa.ChunkedArray, like: PackageColumn | None, name: str, la
     return column
 
 
-def _is_long(column: pa.ChunkedArray) -> bool:
+def _largest(column: pa.ChunkedArray) -> int:
+    """Return the largest absolute value of a column of integers; 0 where there is none."""
     extremes = pc.min_max(column).as_py()
-    return max(-(extremes["min"] or 0), extremes["max"] or 0) <= LONG
-
-
-# pyreadstat
-
-
-def _call(function: str, prepared: _Prepared, path: Path, label: str, **options: Any) -> None:
-    frame = _frame(prepared, label)
-    try:
-        getattr(load_pyreadstat(label), function)(frame, str(path), **options)
-    except Exception as error:
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise FileError(f"{label}: cannot be written ({reason})") from None
+    return int(max(-(extremes["min"] or 0), extremes["max"] or 0))
 
 
 def _frame(prepared: _Prepared, label: str) -> Any:
