@@ -142,7 +142,7 @@ def _check_free(folder: Path, report: bool) -> None:
 
 def _keep(folder: Path, original: pa.Table, releases: dict[str, pa.Table], seed: int) -> None:
     """Write the files, what text does not say of the columns, and how the synthetic one was made."""
-    from unveil.synthesis.files import synthesize_files
+    from unveil.synthesis.synthetic_files import synthesize_files
 
     folder.mkdir(parents=True, exist_ok=True)
     written = {folder / ORIGINAL: f"original, {original.num_rows} records"}

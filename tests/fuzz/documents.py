@@ -75,7 +75,7 @@ def prepare(folder: Path) -> None:
 
 def _provenance(folder: Path) -> Any:
     """As the package writes it; the release is beside it."""
-    from unveil.synthesis.files import synthesize_files
+    from unveil.synthesis.synthetic_files import synthesize_files
 
     synthesize_files(
         folder / "o.parquet", folder / "s.parquet", m=1, seed=3, reading={"schema": str(folder / "schema.toml")},

@@ -243,7 +243,7 @@ def test_fresh_records_are_not_refused_where_twins_come_in_groups() -> None:
 @pytest.fixture
 def synthesized(tmp_path: Path) -> Path:
     """A folder with an original, held-out records, both together, and releases of the first and the last."""
-    from unveil.synthesis.files import synthesize_files
+    from unveil.synthesis.synthetic_files import synthesize_files
 
     original, holdout = survey(120, 1), survey(80, 2)
     for name, table in (("o", original), ("h", holdout), ("both", pa.concat_tables([original, holdout]))):

@@ -23,8 +23,8 @@ from unveil import cli
 from unveil.errors import FileError
 from unveil.files import write
 from unveil.files.write import write_table
-from unveil.synthesis import files
 from unveil.synthesis import output_paths as targets
+from unveil.synthesis import synthetic_files
 from unveil.synthesis.provenance import read_provenance
 
 N = 150
@@ -465,7 +465,7 @@ def test_a_failure_while_writing_leaves_nothing(
             raise error
         write_table(table, path, *rest)
 
-    monkeypatch.setattr(files, "write_table", failing)
+    monkeypatch.setattr(synthetic_files, "write_table", failing)
     said = run(original, "-o", out, "--overwrite")
     assert said.status == status
     assert "Traceback" not in said.err
@@ -503,7 +503,7 @@ def test_an_interruption_of_the_fit_leaves_nothing(
     def interrupted(*_: Any, **__: Any) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(files.CartSynthesizer, "sample", interrupted)
+    monkeypatch.setattr(synthetic_files.CartSynthesizer, "sample", interrupted)
     before = everything(tmp_path)
     assert run(original, "-o", tmp_path / "out").status == 130
     assert everything(tmp_path) == before
@@ -514,7 +514,7 @@ def test_a_termination_leaves_nothing(run: Run, original: Path, tmp_path: Path, 
         write_table(table, path, *rest)
         os.kill(os.getpid(), signal.SIGTERM)
 
-    monkeypatch.setattr(files, "write_table", terminated)
+    monkeypatch.setattr(synthetic_files, "write_table", terminated)
     before, handler = everything(tmp_path), signal.getsignal(signal.SIGTERM)
     assert run(original, "-o", tmp_path / "out").status == 128 + signal.SIGTERM
     assert everything(tmp_path) == before
@@ -555,7 +555,7 @@ def test_a_termination_while_moving_leaves_all_or_none(
 def test_a_file_that_appears_meanwhile_is_kept(
     run: Run, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    sample = files.CartSynthesizer.sample
+    sample = synthetic_files.CartSynthesizer.sample
     late = tmp_path / "out" / "survey_syn2.csv"
 
     def slow(self: Any, *given: Any, **options: Any) -> Any:
@@ -563,7 +563,7 @@ def test_a_file_that_appears_meanwhile_is_kept(
         late.write_text("theirs", encoding="utf-8")
         return sample(self, *given, **options)
 
-    monkeypatch.setattr(files.CartSynthesizer, "sample", slow)
+    monkeypatch.setattr(synthetic_files.CartSynthesizer, "sample", slow)
     said = run(original, "-o", tmp_path / "out")
     assert said.status == 1
     assert "survey_syn2.csv exists by now; nothing was written" in said.err

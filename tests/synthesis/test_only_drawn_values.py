@@ -14,7 +14,7 @@ import unveil
 from unveil.errors import DataError, UnveilWarning
 from unveil.files.write import write_table
 from unveil.synthesis import sdc
-from unveil.synthesis.files import synthesize_files
+from unveil.synthesis.synthetic_files import synthesize_files
 
 N, K = 120, 4
 NAMES = [f"PERSON-{i:04d}" for i in np.random.default_rng(1).permutation(N)]

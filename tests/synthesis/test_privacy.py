@@ -18,12 +18,12 @@ from scipy import stats
 
 import unveil
 from unveil.files.write import write_table
-from unveil.synthesis.files import synthesize_files
 from unveil.synthesis.methods import bayes_network, catall
 from unveil.synthesis.methods.laplace import Bits, _discrete_laplace, exponential_choice, noisy_counts
 from unveil.synthesis.methods.whole_file import WHOLE_FILE, BayesNetworkSynthesizer, CatallSynthesizer
 from unveil.synthesis.provenance import read_provenance
 from unveil.synthesis.rebuild import rebuilt
+from unveil.synthesis.synthetic_files import synthesize_files
 
 METHODS = sorted(WHOLE_FILE)
 RICH = 987654.32
@@ -456,7 +456,7 @@ def test_files_say_what_holds(method: str, ending: str, tmp_path: Path) -> None:
         tmp_path / "people.csv", tmp_path / "out", method=method, m=2, settings={"epsilon": 1.0},
         reading={"schema": str(tmp_path / f"public.{ending}")},
     )  # fmt: skip
-    found = read_provenance(done.targets.provenance).privacy
+    found = read_provenance(done.paths.provenance).privacy
     assert found is not None
     assert (found["epsilon"], found["neighbours"]) == (1.0, "replace")
     assert "known to everybody" in found["meaning"]
@@ -464,7 +464,7 @@ def test_files_say_what_holds(method: str, ending: str, tmp_path: Path) -> None:
     assert found["domain"]["income"]["bins"] == [0, 10000, 30000, 100000]
     assert found["domain"]["day"]["bounds"] == ["2000-01-01", "2019-12-31"]
     assert "Differential privacy with epsilon 1" in str(done)
-    for path in done.targets.releases:
+    for path in done.paths.releases:
         release = unveil.read(path, schema=str(tmp_path / f"public.{ending}"))
         assert release.num_rows == 80
         assert set(release.column("sex").to_pylist()) <= {"f", "m", "other"}
@@ -486,7 +486,7 @@ def test_text_is_written_as_the_program_writes_it_not_as_the_records_are(tmp_pat
             tmp_path / f"{name}.csv", tmp_path / name, method="catall", m=1,
             settings={"epsilon": 1e-6, "noise_seed": 3}, reading={"schema": str(tmp_path / "s.json")}, seed=1, k=200,
         )  # fmt: skip
-        content = done.targets.releases[0].read_bytes().decode("utf-8").splitlines()
+        content = done.paths.releases[0].read_bytes().decode("utf-8").splitlines()
         heads.append((content[0], content[1].count(","), {line.split(",")[2] for line in content[1:]}))
     assert heads[0] == heads[1] == ('"sex","income","ill"', 2, {"true", "false"})
 
@@ -499,8 +499,8 @@ def test_the_posterior_with_the_provenance_file_knows_the_declared_cells(tmp_pat
         tmp_path / "people.csv", tmp_path / "out", method="catall", m=1, settings={"epsilon": 1.0},
         reading={"schema": str(tmp_path / "s.toml")},
     )  # fmt: skip
-    pair = unveil.Pair(tmp_path / "people.csv", done.targets.releases[0], schema=str(tmp_path / "s.toml"))
-    maker = rebuilt(done.targets.provenance, tmp_path / "people.csv", done.targets.releases)
+    pair = unveil.Pair(tmp_path / "people.csv", done.paths.releases[0], schema=str(tmp_path / "s.toml"))
+    maker = rebuilt(done.paths.provenance, tmp_path / "people.csv", done.paths.releases)
     risk = unveil.posterior(pair, maker, target="ill", records=[3])
     assert risk.likelihood == "closed form of the noised histogram"
     # Replacing one record changes no probability by more than e: of two values none is above e / (1 + e).

@@ -15,9 +15,9 @@ import pytest
 import unveil
 from unveil.errors import CallError, DataError, FileError
 from unveil.files.write import write_table
-from unveil.synthesis.files import synthesize_files
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, read_provenance, write_provenance
 from unveil.synthesis.sequence import CartSynthesizer
+from unveil.synthesis.synthetic_files import synthesize_files
 
 ORIGINAL = FileFacts("original.csv", "ab" * 32, 5000)
 EXAMPLE = Provenance(
@@ -154,6 +154,6 @@ def test_no_value_of_a_record_is_in_it(tmp_path: Path):
     rows = "\n".join(f"secret{i % 7},{1234500 + i}.25" for i in range(60))
     original.write_text(f"word,amount\n{rows}\n", encoding="utf-8")
     files = synthesize_files(original, tmp_path / "out", m=2)
-    text = files.targets.provenance.read_text(encoding="utf-8")
+    text = files.paths.provenance.read_text(encoding="utf-8")
     assert "secret" not in text
     assert "12345" not in text

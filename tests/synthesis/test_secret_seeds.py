@@ -19,10 +19,10 @@ from packages import skip_where_it_cannot_be_written
 from unveil import cli
 from unveil.simulate import latner_population
 from unveil.synthesis import CartSynthesizer, sdc, synthesize
-from unveil.synthesis.files import synthesize_files
 from unveil.synthesis.methods.whole_file import CatallSynthesizer
 from unveil.synthesis.provenance import read_provenance
 from unveil.synthesis.rebuild import rebuilt
+from unveil.synthesis.synthetic_files import synthesize_files
 
 PEOPLE = latner_population(1000, seed=0)
 VARIABLES = PEOPLE.column_names

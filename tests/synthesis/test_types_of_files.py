@@ -18,7 +18,7 @@ import pytest
 
 import unveil
 from unveil.errors import CallError, DataError
-from unveil.synthesis.files import synthesize_files
+from unveil.synthesis.synthetic_files import synthesize_files
 
 N = 60
 DAY = datetime.date(2020, 1, 5)
@@ -416,7 +416,7 @@ def must_not_be_reached(*_: Any, **__: Any) -> None:
 @pytest.mark.parametrize("ending", ["sav", "zsav", "dta", "xpt"])
 @pytest.mark.parametrize("kind", [pa.int64(), pa.uint64(), pa.decimal128(20, 0)])
 def test_integers_that_the_format_would_round(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, kind: Any):
-    monkeypatch.setattr("unveil.synthesis.files.CartSynthesizer.fit", must_not_be_reached)
+    monkeypatch.setattr("unveil.synthesis.synthetic_files.CartSynthesizer.fit", must_not_be_reached)
     pq.write_table(pa.table({"serial": repeated([2**53 + 1, 5], kind)}), tmp_path / "original.parquet")
     with pytest.raises(DataError, match=r"release\.\w+: column 'serial' holds integers beyond 2\^53"):
         made(tmp_path / "original.parquet", tmp_path / f"release.{ending}")
@@ -426,7 +426,7 @@ def test_integers_that_the_format_would_round(tmp_path: Path, monkeypatch: pytes
 @needs_pyreadstat
 @pytest.mark.parametrize(("ending", "name"), [("sav", "marital status"), ("dta", "a.b"), ("xpt", "é"), ("dta", "1st")])
 def test_names_that_the_format_does_not_have(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str, name: str):
-    monkeypatch.setattr("unveil.synthesis.files.CartSynthesizer.fit", must_not_be_reached)
+    monkeypatch.setattr("unveil.synthesis.synthetic_files.CartSynthesizer.fit", must_not_be_reached)
     pq.write_table(pa.table({name: [1, 2, 3]}), tmp_path / "original.parquet")
     with pytest.raises((DataError, CallError, unveil.errors.FileError), match=r"release\.\w+: "):
         made(tmp_path / "original.parquet", tmp_path / f"release.{ending}")

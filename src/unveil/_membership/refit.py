@@ -27,7 +27,8 @@ from unveil.files.source import Flavour, Kind, Scalar
 from unveil.plain import plain
 from unveil.result import Result, columns_of
 from unveil.stats.roc import FPRS, RocFigures
-from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
+from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
+from unveil.synthesis.some_records import rows_of, value_order
 
 
 @dataclass(frozen=True, repr=False)

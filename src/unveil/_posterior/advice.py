@@ -24,7 +24,7 @@ from unveil.files.source import Flavour
 from unveil.limits import exceeds, reaches
 from unveil.result import Result, columns_of, drawer
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.any_synthesizer import rows_of, value_order
+from unveil.synthesis.some_records import rows_of, value_order
 
 APART = 1_000_000
 """Keeps the seeds of releases that are drawn here apart from those that the files at hand may have been drawn with."""

@@ -21,8 +21,9 @@ from unveil.errors import CallError, DataError
 from unveil.files.nearest import near_matches
 from unveil.files.source import Kind
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.any_synthesizer import as_synthesizer, value_order
+from unveil.synthesis.any_synthesizer import as_synthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
+from unveil.synthesis.some_records import value_order
 from unveil.synthesis.variable import EncodedVariable
 
 Ints = NDArray[np.int64]

@@ -16,8 +16,9 @@ from unveil._posterior.tree_sequence import TreeSequence
 from unveil.columns import Pair
 from unveil.errors import CallError
 from unveil.files import Source
-from unveil.synthesis.any_synthesizer import fitted_anew, value_order
+from unveil.synthesis.any_synthesizer import fitted_anew
 from unveil.synthesis.likelihood import log_probability
+from unveil.synthesis.some_records import value_order
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]

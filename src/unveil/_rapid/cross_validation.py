@@ -27,7 +27,8 @@ from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar, Source
 from unveil.models.learners import TrainingTarget, fold_of, resolve
 from unveil.result import Result
-from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
+from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
+from unveil.synthesis.some_records import rows_of, value_order
 
 _LEVEL = 0.95
 

@@ -153,7 +153,7 @@ def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], flo
 def _other_settings(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
     """Larger leaves: fitted anew, as many releases drawn, and measured."""
     from unveil.synthesis import CartSynthesizer
-    from unveil.synthesis.any_synthesizer import rows_of, value_order
+    from unveil.synthesis.some_records import rows_of, value_order
 
     synthesizer, pair = context.synthesizer, context.pair
     if not isinstance(synthesizer, CartSynthesizer):

@@ -151,8 +151,8 @@ def synthesize(
     n_jobs
         Number of threads; default: all. The files do not depend on it.
     """
-    from unveil.synthesis.files import synthesize_files
     from unveil.synthesis.seeds import CONFIDENTIAL
+    from unveil.synthesis.synthetic_files import synthesize_files
 
     announce_compiling()
     settings = asdict(trees) | model.settings() | asdict(whole_file) | {

@@ -13,55 +13,18 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
-from numpy.typing import NDArray
-
 from unveil.errors import CallError, DataError, UnveilError, UnveilWarning
-from unveil.files.arrays import buffer_view, quoted_list
-from unveil.files.distinct import distinct_values
+from unveil.files.arrays import quoted_list
 from unveil.files.frames import is_frame
 from unveil.files.opening import open_source
 from unveil.files.source import Source
-from unveil.synthesis.foreign_frames import as_frame
+from unveil.synthesis.foreign_frames import as_frame, flavour_for_others
+from unveil.synthesis.foreign_results import as_table, figures, figures_by_candidate, shown, values_in_words
 
 SIZES = ("n", "num_rows", "n_rows", "nrows", "n_samples", "num_samples", "n_records", "size", "count", "k", "rows")
 """What the number of records is called by those who ask for it; else it is the first argument."""
 SEEDS = ("seed", "random_state", "random_seed")
 LARGEST_SEED = 1 << 31
-
-
-def rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
-    """Some records of a source, as a source of its own."""
-    indices = pa.array(rows)
-    written = source.written
-    return replace(
-        source,
-        label=label,
-        path=None,
-        num_rows=len(rows),
-        fetch=lambda name: source.column(name).take(indices),
-        written=None if written is None else lambda name: written(name).take(indices),
-    )
-
-
-def value_order(source: Source) -> NDArray[np.intp]:
-    """The records sorted by their values, column by column: an order that does not depend on how they came.
-
-    Examples
-    --------
-    >>> from unveil.files import read
-    >>> value_order(read(pa.table({"ill": ["yes", "no", "yes"], "age": [40, None, 30]}))).tolist()
-    [1, 2, 0]
-    """
-    ranks = []
-    for name in source.names:
-        found = distinct_values(source.column(name), label=source.label, name=name)
-        rank = np.full(len(found.values) + 1, len(found.values))
-        rank[buffer_view(pc.sort_indices(found.values), np.uint64)] = np.arange(len(found.values))
-        ranks.append(rank[found.codes])
-    return np.lexsort(ranks[::-1])
 
 
 def is_synthesizer(candidate: Any) -> bool:
@@ -183,12 +146,12 @@ class Foreign:
         DataError
             If it fails or gives back no number.
         """
-        found = self._call("log_prob", self.inner.log_prob, as_frame(release, flavour_of(self._fitted())))
+        found = self._call("log_prob", self.inner.log_prob, as_frame(release, flavour_for_others(self._fitted())))
         try:
-            return _figures(found, release.num_rows)
+            return figures(found, release.num_rows)
         except (TypeError, ValueError):
             raise DataError(
-                f"{self._said()}: log_prob gave back {_shown(found)}; it has to be a number, one number per record, or "
+                f"{self._said()}: log_prob gave back {shown(found)}; it has to be a number, one number per record, or "
                 "a pair (impossible values, log-probability of the others)"
             ) from None
 
@@ -202,10 +165,10 @@ class Foreign:
         """
         found = self._call("delta_log_prob", self.inner.delta_log_prob, record, candidates)
         try:
-            return _figures_by_candidate(found, len(candidates))
+            return figures_by_candidate(found, len(candidates))
         except (TypeError, ValueError):
             raise DataError(
-                f"{self._said()}: delta_log_prob gave back {_shown(found)}; it has to be a pair, impossible values and "
+                f"{self._said()}: delta_log_prob gave back {shown(found)}; it has to be a pair, impossible values and "
                 f"log-likelihood, each with one number for every candidate ({len(candidates)} here)"
             ) from None
 
@@ -229,10 +192,10 @@ class Foreign:
     def _opened(self, made: Any, original: Source) -> Source:
         """What it gave back, as a source with the columns of the original."""
         label = f"the release of {self._said()}"
-        table = _as_table(made, original.names)
+        table = as_table(made, original.names)
         if table is None:
             raise DataError(
-                f"{self._said()}: it gave back {_shown(made)}; give back a frame (pandas, polars, pyarrow), a "
+                f"{self._said()}: it gave back {shown(made)}; give back a frame (pandas, polars, pyarrow), a "
                 "dictionary of columns, or a numpy array with one column for each of the original"
             )
         try:
@@ -246,20 +209,13 @@ class Foreign:
             parts += [f"has {quoted_list(extra)}, which the original has not"] if extra else []
             raise DataError(f"{self._said()}: what it gave back {' and '.join(parts)}")
         for name in original.names:
-            kinds = [_family(one.column(name).type) for one in (original, release)]
+            kinds = [values_in_words(one.column(name).type) for one in (original, release)]
             if "empty" not in kinds and kinds[0] != kinds[1]:
                 raise DataError(
                     f"{self._said()}: column {name!r} holds {kinds[1]}, and the original {kinds[0]}; give back values "
                     "of the kind that fit was given"
                 )
         return replace(release, names=original.names)
-
-
-def flavour_of(source: Source) -> Any:
-    """The kind of frame in which others get the original, for what goes with it."""
-    from unveil.synthesis.foreign_frames import flavour_for_others
-
-    return flavour_for_others(source)
 
 
 def _inherits_another_likelihood(kind: type) -> bool:
@@ -320,78 +276,3 @@ def _numbers(function: Callable[..., Any], n: int, taken: int) -> tuple[tuple[in
                         inspect.Parameter.VAR_POSITIONAL) and one.name not in SEEDS
     ]  # fmt: skip
     return ((n,), {}) if places or not known else ((), {})
-
-
-def _as_table(made: Any, names: tuple[str, ...]) -> Any:
-    """What can be a table as one that is read; None for all else."""
-    if isinstance(made, list | tuple) and made and not isinstance(made[0], list | tuple | Mapping | str | int | float):
-        # A list of one release; or records and something beside them, such as the component they are from.
-        made = made[0]
-    if is_frame(made) or isinstance(made, Source):
-        return made
-    try:
-        if isinstance(made, Mapping):
-            return pa.table({str(name): _column(values) for name, values in made.items()})
-        if isinstance(made, np.ndarray) and made.dtype.names:
-            return pa.table({name: _column(made[name]) for name in made.dtype.names})
-        if isinstance(made, np.ndarray) and made.ndim == 2 and made.shape[1] == len(names):
-            return pa.table({name: _column(made[:, i]) for i, name in enumerate(names)})
-    except (pa.ArrowException, TypeError, ValueError, OverflowError):
-        return None
-    return None
-
-
-def _column(values: Any) -> pa.Array:
-    return values if isinstance(values, pa.Array | pa.ChunkedArray) else pa.array(values, from_pandas=True)
-
-
-def _family(kind: pa.DataType) -> str:
-    """Kind of values in plain words."""
-    if pa.types.is_dictionary(kind):
-        kind = kind.value_type
-    if pa.types.is_null(kind):
-        return "empty"
-    if pa.types.is_integer(kind) or pa.types.is_floating(kind) or pa.types.is_decimal(kind):
-        return "numbers"
-    if pa.types.is_boolean(kind):
-        return "truth values"
-    if pa.types.is_duration(kind):
-        return "durations"
-    if pa.types.is_time(kind):
-        return "times of the day"
-    return "dates" if pa.types.is_temporal(kind) else "text"
-
-
-def _figures_by_candidate(found: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Impossible values and log-likelihood of the others for each of ``n`` candidates; the first may be one for all."""
-    impossible, log = (np.array(one, dtype=np.float64) for one in found)
-    impossible = np.full(n, impossible) if impossible.ndim == 0 else impossible
-    are_counts = np.isfinite(impossible) & (impossible >= 0) & (impossible % 1 == 0)
-    if impossible.shape != (n,) or log.shape != (n,) or not are_counts.all():
-        raise ValueError("not one for every candidate")
-    if np.isnan(log).any() or np.isposinf(log).any():
-        raise ValueError("not a probability")
-    ruled_out = np.isneginf(log)
-    return impossible.astype(np.int64) + ruled_out, np.where(ruled_out, 0.0, log)
-
-
-def _figures(found: Any, n_records: int) -> tuple[int, float]:
-    """Impossible values and log-likelihood, however a synthesizer gives them."""
-    if hasattr(found, "n_impossible"):
-        return int(found.n_impossible), float(found.finite)
-    if isinstance(found, tuple) and len(found) == 2:
-        return int(found[0]), float(found[1])
-    if hasattr(found, "total"):
-        found = found.total
-    records = np.asarray(found, dtype=np.float64)
-    if records.ndim and records.shape[0] != n_records:
-        raise ValueError("not one number per record")
-    if np.isnan(records).any() or np.isposinf(records).any():
-        raise ValueError("not a probability")
-    impossible = np.isneginf(records)
-    return int(impossible.sum()), float(records[~impossible].sum())
-
-
-def _shown(made: Any) -> str:
-    shape = f" of shape {made.shape}" if isinstance(made, np.ndarray) else ""
-    return f"{type(made).__name__}{shape}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -74,9 +74,7 @@ class LogProbability:
             "variables": dict(self.variables),
             "finite": self.finite,
             "n_impossible": self.n_impossible,
-            "first_impossible": None
-            if cell is None
-            else {"column": cell.column, "record": cell.record, "value": cell.value},
+            "first_impossible": None if cell is None else asdict(cell),
         }
 
     @commands_shown

@@ -62,12 +62,16 @@ class Palette:
             return _pandas_frame(self.frame, list(columns.values()))
         if self.library == "polars":
             return type(self.frame)(list(columns.values()))
-        painted = pa.Table.from_arrays(list(columns.values()), schema=self.frame)
-        if self.flavour == "arrow":
-            return painted
-        import narwhals as nw
+        return in_flavour(pa.Table.from_arrays(list(columns.values()), schema=self.frame), self.flavour)
 
-        return nw.from_arrow(painted, backend=self.flavour).to_native()
+
+def in_flavour(table: pa.Table, flavour: Flavour) -> Any:
+    """Return the table as a frame of the kind."""
+    if flavour == "arrow":
+        return table
+    import narwhals as nw
+
+    return nw.from_arrow(table, backend=flavour).to_native()
 
 
 def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]) -> Palette:

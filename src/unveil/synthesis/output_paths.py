@@ -19,18 +19,16 @@ from unveil.errors import CallError, FileError
 from unveil.files.arrays import is_broken, quoted_list
 from unveil.files.atomic import tidy_when_ended
 from unveil.files.path_checks import check_replaceable
-from unveil.files.statistical import FORMATS, load_pyreadstat
+from unveil.files.write import ENDINGS, check_ending
 
 T = TypeVar("T")
 
 UNWRITABLE = (".xlsx", ".xls", ".ods", ".rds", ".rda", ".rdata", ".sas7bdat", ".por", ".json", ".zip", ".tar.gz")
 """Endings that mean a file, so that no folder of that name is made."""
-WRITABLE = (".csv", ".tsv", ".txt", ".parquet", ".feather", ".arrow", ".sav", ".zsav", ".dta", ".xpt")
-ZIPPED = (".csv", ".tsv", ".txt")
 
 
 @dataclass(frozen=True)
-class Targets:
+class OutputPaths:
     """The files that are to be written, all in one folder.
 
     Parameters
@@ -66,7 +64,7 @@ class Targets:
         return (*self.releases, self.provenance)
 
 
-def choose_targets(original: Path, output: Path, m: int, *, format: str | None = None) -> Targets:
+def choose_paths(original: Path, output: Path, m: int, *, format: str | None = None) -> OutputPaths:
     """Names of the files that are to be written.
 
     Parameters
@@ -87,32 +85,28 @@ def choose_targets(original: Path, output: Path, m: int, *, format: str | None =
 
     Examples
     --------
-    >>> targets = choose_targets(Path("survey.sav"), Path("out"), 2, format="csv")
-    >>> [path.name for path in targets.all]
+    >>> paths = choose_paths(Path("survey.sav"), Path("out"), 2, format="csv")
+    >>> [path.name for path in paths.all]
     ['survey_syn1.csv', 'survey_syn2.csv', 'survey_syn.provenance.json']
     """
     if is_broken(str(output)):
         raise CallError(f"{str(output)!r} is no text, it holds half a character; choose another name")
     stem, ending = _split(output)
-    if ending in _endings() and not os.path.isdir(output):
+    if ending in ENDINGS and not os.path.isdir(output):
         if m > 1:
             raise CallError(f"{output.name} is one file and there are {m} copies: name a folder, or ask for m = 1")
         if format is not None and _ending(format) != ending:
             raise CallError(f"format {format!r} contradicts the name {output.name}; leave one of them out")
-        return Targets((output,), output.with_name(f"{stem}.provenance.json"), False)
+        return OutputPaths((output,), output.with_name(f"{stem}.provenance.json"), False)
     if ending in UNWRITABLE and not os.path.isdir(output):
-        raise CallError(f"{output.name}: files like this cannot be written; choose from {', '.join(_endings())}")
+        raise CallError(f"{output.name}: files like this cannot be written; choose from {', '.join(ENDINGS)}")
     stem, own = _split(original)
     ending = own if format is None else _ending(format)
-    if ending not in _endings():
+    if ending not in ENDINGS:
         what = f"{original.name}: files like this cannot be written" if format is None else f"unknown format {format!r}"
-        raise CallError(f"{what}; choose a format from {', '.join(e[1:] for e in _endings())}")
+        raise CallError(f"{what}; choose a format from {', '.join(e[1:] for e in ENDINGS)}")
     names = [f"{stem}_syn{copy}{ending}" for copy in range(1, m + 1)]
-    return Targets(tuple(output / name for name in names), output / f"{stem}_syn.provenance.json", True)
-
-
-def _endings() -> tuple[str, ...]:
-    return (*WRITABLE, *(f"{ending}.gz" for ending in ZIPPED))
+    return OutputPaths(tuple(output / name for name in names), output / f"{stem}_syn.provenance.json", True)
 
 
 def _ending(format: str) -> str:
@@ -127,12 +121,12 @@ def _split(path: Path) -> tuple[str, str]:
     return name[: len(name) - len(suffix)], suffix.lower() + zipped
 
 
-def check_free(targets: Targets, inputs: Iterable[Path], overwrite: bool) -> None:
+def check_free(paths: OutputPaths, inputs: Iterable[Path], overwrite: bool) -> None:
     """Refuse before the work what could not be written after it.
 
     Parameters
     ----------
-    targets
+    paths
         The files.
     inputs
         Files that are only read.
@@ -148,51 +142,45 @@ def check_free(targets: Targets, inputs: Iterable[Path], overwrite: bool) -> Non
     MissingPackageError
         If the format needs an optional package.
     """
-    folder = targets.folder
-    for target in targets.all:
-        if not os.path.lexists(target):  # or the system takes no such name
-            check_replaceable(target, str(target))
+    folder = paths.folder
+    for path in paths.all:
+        if not os.path.lexists(path):  # or the system takes no such name
+            check_replaceable(path, str(path))
     standing = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
     if not standing.is_dir():
         raise FileError(f"{standing} is a file, not a folder; name a folder, or a file with a known ending")
-    if standing != folder and not targets.in_own_folder:
-        raise FileError(f"{targets.releases[0].name}: there is no folder {folder}; make it first")
+    if standing != folder and not paths.in_own_folder:
+        raise FileError(f"{paths.releases[0].name}: there is no folder {folder}; make it first")
     if not os.access(standing, os.W_OK):
         raise FileError(f"{standing}: nothing can be written to this folder; name another")
-    for target in targets.all:
-        for path in inputs:
-            if target.exists() and path.exists() and target.samefile(path):
-                raise CallError(f"{target} is {path.name} itself, which is never overwritten; choose another name")
-        if os.path.lexists(target) and not overwrite:
-            raise FileError(f"{target} exists; name another, or replace it: overwrite=True, --overwrite")
-        check_replaceable(target, str(target))
-    if _split(targets.releases[0])[1] in FORMATS:
-        load_pyreadstat(targets.releases[0].name)
+    for path in paths.all:
+        for given in inputs:
+            if path.exists() and given.exists() and path.samefile(given):
+                raise CallError(f"{path} is {given.name} itself, which is never overwritten; choose another name")
+        if os.path.lexists(path) and not overwrite:
+            raise FileError(f"{path} exists; name another, or replace it: overwrite=True, --overwrite")
+        check_replaceable(path, str(path))
+    check_ending(paths.releases[0])
 
 
-def leftovers(targets: Targets) -> list[str]:
+def leftovers(paths: OutputPaths) -> list[str]:
     """A warning of copies from an earlier run with more of them; empty where there are none."""
-    if not targets.in_own_folder or not targets.folder.is_dir():
+    if not paths.in_own_folder or not paths.folder.is_dir():
         return []
-    stem, ending = _split(targets.releases[0])
+    stem, ending = _split(paths.releases[0])
     pattern = re.compile(re.escape(stem[:-1]) + r"\d+" + re.escape(ending))
-    now = {path.name for path in targets.releases}
-    old = sorted(
-        path.name for path in targets.folder.iterdir() if pattern.fullmatch(path.name) and path.name not in now
-    )
-    return (
-        [f"{targets.folder} still holds {quoted_list(old)} of an earlier run; remove what is out of date"]
-        if old
-        else []
-    )
+    now = {path.name for path in paths.releases}
+    old = sorted(path.name for path in paths.folder.iterdir() if pattern.fullmatch(path.name) and path.name not in now)
+    said = f"{paths.folder} still holds {quoted_list(old)} of an earlier run; remove what is out of date"
+    return [said] if old else []
 
 
-def write_all(targets: Targets, write: Callable[[Path], T], *, overwrite: bool) -> T:
+def write_all(paths: OutputPaths, write: Callable[[Path], T], *, overwrite: bool) -> T:
     """Write into a folder beside, then move all files to their places; whatever happens, all or none are there.
 
     Parameters
     ----------
-    targets
+    paths
         The files.
     write
         Writes them, under their names, into the folder that it is given.
@@ -210,11 +198,11 @@ def write_all(targets: Targets, write: Callable[[Path], T], *, overwrite: bool) 
         If a file exists by now, or the folder cannot be written to.
     """
     with tidy_when_ended():
-        return _write_all(targets, write, overwrite)
+        return _write_all(paths, write, overwrite)
 
 
-def _write_all(targets: Targets, write: Callable[[Path], T], overwrite: bool) -> T:
-    folder = targets.folder
+def _write_all(paths: OutputPaths, write: Callable[[Path], T], overwrite: bool) -> T:
+    folder = paths.folder
     missing = [parent for parent in (folder, *folder.parents) if not parent.exists()]
     staged = None
     try:
@@ -222,7 +210,7 @@ def _write_all(targets: Targets, write: Callable[[Path], T], overwrite: bool) ->
         staged = Path(tempfile.mkdtemp(prefix=".unveil-", dir=folder))
         made = write(staged)
         with _undisturbed():
-            _move(targets, staged, overwrite)
+            _move(paths, staged, overwrite)
             shutil.rmtree(staged, ignore_errors=True)
         return made
     except BaseException as error:
@@ -255,21 +243,21 @@ def _undisturbed() -> Iterator[None]:
         signal.raise_signal(received[0])
 
 
-def _move(targets: Targets, staged: Path, overwrite: bool) -> None:
+def _move(paths: OutputPaths, staged: Path, overwrite: bool) -> None:
     replaced = staged / "replaced"
     replaced.mkdir()
     try:
-        for target in targets.all:
-            if os.path.lexists(target):
+        for path in paths.all:
+            if os.path.lexists(path):
                 if not overwrite:
-                    raise FileError(f"{target} exists by now; nothing was written")
-                check_replaceable(target, str(target))
-                os.rename(target, replaced / target.name)
-            os.rename(staged / target.name, target)
+                    raise FileError(f"{path} exists by now; nothing was written")
+                check_replaceable(path, str(path))
+                os.rename(path, replaced / path.name)
+            os.rename(staged / path.name, path)
     except BaseException:
-        for target in targets.all:
-            if not (staged / target.name).exists():
-                target.unlink(missing_ok=True)
-            if os.path.lexists(replaced / target.name):
-                os.replace(replaced / target.name, target)
+        for path in paths.all:
+            if not (staged / path.name).exists():
+                path.unlink(missing_ok=True)
+            if os.path.lexists(replaced / path.name):
+                os.replace(replaced / path.name, path)
         raise

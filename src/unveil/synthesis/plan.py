@@ -70,10 +70,6 @@ class PlanStep:
     method: VariableMethod | None
     fitted: FittedVariable | None = None
 
-    def with_fit(self, fitted: FittedVariable | None) -> PlanStep:
-        """The same, fitted."""
-        return PlanStep(self.name, self.position, self.part, self.predictors, self.rows, self.method, fitted)
-
 
 @dataclass(frozen=True, eq=False)
 class Plan:
@@ -101,7 +97,7 @@ class Plan:
 
     def with_fits(self, fits: Mapping[int, FittedVariable]) -> Plan:
         """The same with fitted steps, given by their position."""
-        return replace(self, steps=tuple(step.with_fit(fits.get(step.position)) for step in self.steps))
+        return replace(self, steps=tuple(replace(step, fitted=fits.get(step.position)) for step in self.steps))
 
 
 def draw_plan(

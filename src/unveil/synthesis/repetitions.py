@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from unveil.checks import check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
-from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew, rows_of, value_order
+from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
+from unveil.synthesis.some_records import rows_of, value_order
 
 REPEATS = 20
 _LABEL = "a release of a part of the original"

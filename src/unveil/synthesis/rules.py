@@ -114,7 +114,7 @@ def parse_rules(
 
 def _rule(condition: Condition, level: int, variables: Mapping[str, EncodedVariable]) -> Rule:
     if isinstance(condition, Mapping):
-        holds = _all([_mask(_variable(name, variables), _accepts(wanted)) for name, wanted in condition.items()])
+        holds = _joined([_mask(_variable(name, variables), _accepts(wanted)) for name, wanted in condition.items()])
         return Rule(repr(dict(condition)), frozenset(condition), holds, level)
     if not isinstance(condition, str):
         raise _unreadable(condition)
@@ -226,12 +226,8 @@ def _variable(name: str, variables: Mapping[str, EncodedVariable]) -> EncodedVar
     return variables[name]
 
 
-def _all(masks: Sequence[Callable[[Records], Mask]]) -> Callable[[Records], Mask]:
-    return lambda records: np.logical_and.reduce([mask(records) for mask in masks])
-
-
-def _any(masks: Sequence[Callable[[Records], Mask]]) -> Callable[[Records], Mask]:
-    return lambda records: np.logical_or.reduce([mask(records) for mask in masks])
+def _joined(masks: Sequence[Callable[[Records], Mask]], by: np.ufunc = np.logical_and) -> Callable[[Records], Mask]:
+    return lambda records: by.reduce([mask(records) for mask in masks])
 
 
 def _accepts(wanted: Any) -> Test:
@@ -267,13 +263,13 @@ def _mask(variable: EncodedVariable, test: Test) -> Callable[[Records], Mask]:
 def _expression(node: ast.expr, reading: _Reading) -> Callable[[Records], Mask]:
     if isinstance(node, ast.BoolOp):
         parts = [_expression(value, reading) for value in node.values]
-        return _all(parts) if isinstance(node.op, ast.And) else _any(parts)
+        return _joined(parts, np.logical_and if isinstance(node.op, ast.And) else np.logical_or)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         inner = _expression(node.operand, reading)
         return lambda records: ~inner(records)
     if isinstance(node, ast.Compare):
         operands = [node.left, *node.comparators]
-        return _all([_compared(*each, reading) for each in zip(operands, node.ops, operands[1:], strict=False)])
+        return _joined([_compared(*each, reading) for each in zip(operands, node.ops, operands[1:], strict=False)])
     raise _refused(reading)
 
 

@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special
 
-from unveil.errors import CallError
 from unveil.models.scale import Scale, numbers
 from unveil.trees import Column
 
@@ -96,25 +95,20 @@ def coding(column: Column) -> Coding:
     return Coding(column.codes, column.n_levels, scores)
 
 
-def association(response: Column, predictor: Column) -> Association:
-    """Test whether two variables are independent.
+def associate(predictor: Coding, response: Coding, rows: NDArray[np.integer]) -> Association:
+    """Test on some of the records whether two variables are independent.
 
     Parameters
     ----------
-    response, predictor : Column
+    predictor, response : Coding
         The variables, of the same records. The statistic is symmetric in them.
+    rows : (m,) int
+        Records that count.
 
     Returns
     -------
     Association
         Statistic, degrees of freedom and p-value.
-
-    Raises
-    ------
-    CallError
-        If they differ in length.
-    DataError
-        If a numeric variable holds infinite values.
 
     References
     ----------
@@ -125,31 +119,11 @@ def association(response: Column, predictor: Column) -> Association:
 
     Examples
     --------
-    >>> x = Column.from_values([1, 2, 3, 4, 5])
-    >>> y = Column.from_values([1, 3, 2, 5, 4])
-    >>> test = association(y, x)
+    >>> x = coding(Column.from_values([1, 2, 3, 4, 5]))
+    >>> y = coding(Column.from_values([1, 3, 2, 5, 4]))
+    >>> test = associate(x, y, np.arange(5))
     >>> round(test.statistic, 2), test.df, round(test.p_value, 3)
     (2.56, 1, 0.11)
-    """
-    if response.codes.size != predictor.codes.size:
-        raise CallError(f"the response has {response.codes.size} records, the predictor {predictor.codes.size}")
-    return associate(coding(predictor), coding(response), np.arange(response.codes.size))
-
-
-def associate(predictor: Coding, response: Coding, rows: NDArray[np.integer]) -> Association:
-    """As :func:`association`, on some of the records.
-
-    Parameters
-    ----------
-    predictor, response : Coding
-        The variables.
-    rows : (m,) int
-        Records that count.
-
-    Returns
-    -------
-    Association
-        The test.
     """
     share, df = _explained(predictor, response, rows)
     statistic = max(rows.size - 1, 0) * share

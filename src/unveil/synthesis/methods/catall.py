@@ -16,8 +16,10 @@ from unveil.files.source import Kind
 from unveil.synthesis.likelihood import LogProbability, summed
 from unveil.synthesis.methods.coded_file import CodedFile, Codes, cells_of, open_original
 from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY, CodedSynthesizer, Neighbours
+from unveil.synthesis.methods.declarations import public_columns
 from unveil.synthesis.methods.laplace import Bits, check_epsilon, noisy_counts
-from unveil.synthesis.methods.public import PublicColumn, PublicFile, public_columns
+from unveil.synthesis.methods.public import PublicFile
+from unveil.synthesis.methods.public_column import PublicColumn
 
 MAX_CELLS = 1 << 26
 """Largest table that noise is added to (half a gigabyte)."""
@@ -204,7 +206,7 @@ class CatallSynthesizer(CodedSynthesizer):
         if self._shares is not None:
             reached = np.cumsum(self._shares)
             cells = np.searchsorted(reached, rng.random(n) * reached[-1], side="right")
-            return _levels(cells, file.n_levels)
+            return [codes.astype(np.int32) for codes in np.unravel_index(cells, file.n_levels)]
         # the share a / (n + a) of the records comes from the even prior: no table of all cells is needed
         records = rng.integers(file.n, size=n)
         from_prior = np.flatnonzero(rng.random(n) * (file.n + self.prior) < self.prior)
@@ -217,15 +219,6 @@ class CatallSynthesizer(CodedSynthesizer):
 def _many(number: int) -> str:
     """A large number for a message; it may be beyond floating-point numbers."""
     return str(number) if number < 10**12 else f"about 10^{len(str(number)) - 1}"
-
-
-def _levels(cells: NDArray[np.integer[Any]], n_levels: Sequence[int]) -> list[Codes]:
-    """Codes of every record; the opposite of :func:`cells_of` for all columns."""
-    levels = []
-    for size in reversed(n_levels):
-        cells, code = np.divmod(cells, size)
-        levels.append(code.astype(np.int32))
-    return levels[::-1]
 
 
 def _counts(original: Sequence[Codes], release: Sequence[Codes]) -> NDArray[np.int64]:

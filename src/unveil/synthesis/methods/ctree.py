@@ -23,7 +23,7 @@ class Ctree:
     """Conditional inference tree: splits are made where a permutation test finds dependence.
 
     In every node each of the ``p`` predictors is tested against the response (see
-    :func:`unveil.synthesis.methods.association.association`). The predictor with the smallest p-value ``P`` is
+    :func:`unveil.synthesis.methods.association.associate`). The predictor with the smallest p-value ``P`` is
     split if ``(1 - P)^p > mincriterion`` (one minus the Bonferroni-type adjusted p-value), at its best two-sample
     statistic; if none of its splits leaves ``minbucket`` records on both sides, the next predictor that meets the
     criterion is. Synthetic values are drawn from the observed values (donors) in the leaf.

@@ -20,8 +20,19 @@ from unveil.trees import Column
 _MOST_DECIMALS = 12
 
 
+class LinearMethod:
+    """A method whose regression has parameters that are drawn once per fit if ``proper`` is set."""
+
+    proper: bool
+
+    @property
+    def draws_in_fit(self) -> bool:
+        """Whether the parameters are drawn."""
+        return self.proper
+
+
 @dataclass(frozen=True)
-class Norm:
+class Norm(LinearMethod):
     """Linear regression with normal residuals.
 
     ``y* = X* b + sigma z``, ``z ~ N(0, 1)``, with the least-squares ``b`` and ``sigma^2 = RSS / (n - rank)``, or
@@ -60,11 +71,6 @@ class Norm:
 
     proper: bool = False
 
-    @property
-    def draws_in_fit(self) -> bool:
-        """Whether the parameters are drawn."""
-        return self.proper
-
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedNorm:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
 
@@ -76,9 +82,8 @@ class Norm:
             If there are no records, or a numeric variable holds infinite values.
         """
         require_records(response, ("numeric",), "norm", "polyreg, ctree or cart")
-        values = numbers(response)
-        scale, model, sigma = _regression(response, values, predictors, self.proper, rng)
-        return FittedNorm(response.name, scale, model, sigma, _decimals(response))
+        regression = _Regression.of(response, numbers(response), predictors, self.proper, rng)
+        return FittedNorm(response.name, regression, _decimals(response))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,16 +91,13 @@ class FittedNorm:
     """A fitted linear regression; it has no likelihood of rounded values."""
 
     name: str
-    scale: Scale
-    model: LeastSquares
-    sigma: float
+    regression: _Regression
     decimals: int | None
     has_likelihood: bool = False
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
         """New numbers; see :class:`unveil.synthesis.protocol.FittedVariable`."""
-        n = predictors[0].codes.size
-        drawn = self.scale.values(self.model.predict(predictors, n) + self.sigma * rng.standard_normal(n))
+        drawn = self.regression.draw(predictors, rng)
         if self.decimals is not None:
             drawn = _rounded(drawn, self.decimals)
         return Column.from_values(drawn, name=self.name)
@@ -112,7 +114,7 @@ class FittedNorm:
 
 
 @dataclass(frozen=True)
-class Normrank:
+class Normrank(LinearMethod):
     """Linear regression on normal scores; synthetic values are observed values of the drawn rank.
 
     ``z_i = Phi^-1(rank_i / (n + 1))`` (mean ranks of ties) is modelled as by :class:`Norm`; a drawn ``z*`` becomes
@@ -147,11 +149,6 @@ class Normrank:
 
     proper: bool = False
 
-    @property
-    def draws_in_fit(self) -> bool:
-        """Whether the parameters are drawn."""
-        return self.proper
-
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedNormrank:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
 
@@ -164,9 +161,8 @@ class Normrank:
         """
         require_records(response, ("numeric",), "normrank", "polyreg, ctree or cart")
         scores = special.ndtri(stats.rankdata(response.codes) / (response.codes.size + 1))
-        scale, model, sigma = _regression(response, scores, predictors, self.proper, rng)
-        ordered = np.sort(response.codes)
-        return FittedNormrank(response.without_records(), scale, model, sigma, ordered, not self.proper)
+        regression = _Regression.of(response, scores, predictors, self.proper, rng)
+        return FittedNormrank(response.without_records(), regression, np.sort(response.codes), not self.proper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,16 +170,13 @@ class FittedNormrank:
     """A fitted linear regression of normal scores."""
 
     response: Column
-    scale: Scale
-    model: LeastSquares
-    sigma: float
+    regression: _Regression
     ordered: NDArray[np.int32]
     has_likelihood: bool
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
         """Observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
-        n = predictors[0].codes.size
-        scores = self.scale.values(self.model.predict(predictors, n) + self.sigma * rng.standard_normal(n))
+        scores = self.regression.draw(predictors, rng)
         rank = np.floor((self.ordered.size + 1) * special.ndtr(scores) + 0.5).astype(np.int64)
         codes = self.ordered[np.clip(rank, 1, self.ordered.size) - 1]
         return self.response.with_codes(codes)
@@ -200,14 +193,14 @@ class FittedNormrank:
         """
         if not self.has_likelihood:
             raise CallError(f"{self.response.name or 'response'}: no log_prob of a proper fit; set proper=False")
-        codes, n = known_codes(self.response, response), self.ordered.size
-        mean = self.scale.values(self.model.predict(predictors, codes.size))
+        codes, n, fitted = known_codes(self.response, response), self.ordered.size, self.regression
+        mean = fitted.scale.values(fitted.model.predict(predictors, codes.size))
         below = np.searchsorted(self.ordered, codes, side="left")
         upto = np.searchsorted(self.ordered, codes, side="right")
         # rank r is drawn where (n + 1) Phi(z) lies in [r - 1/2, r + 1/2); the ends take what is beyond them
         low = np.where(below == 0, -np.inf, special.ndtri((below + 0.5) / (n + 1)) - mean)
         high = np.where(upto == n, np.inf, special.ndtri((upto + 0.5) / (n + 1)) - mean)
-        sigma = self.sigma * self.scale.deviation * self.scale.step
+        sigma = fitted.sigma * fitted.scale.deviation * fitted.scale.step
         if sigma > 0:
             log_prob = _log_normal_interval(low / sigma, high / sigma)
         else:
@@ -226,15 +219,43 @@ def _log_normal_interval(low: NDArray[np.float64], high: NDArray[np.float64]) ->
     return log_prob
 
 
-def _regression(
-    response: Column, values: NDArray[np.float64], predictors: Sequence[Column], proper: bool, rng: np.random.Generator
-) -> tuple[Scale, LeastSquares, float]:
-    """The regression of the response's values or scores and its standard deviation, both drawn where ``proper``."""
-    scale = Scale.of(values)
-    model = fit_least_squares(scale.standardised(values), predictors)
-    _warn_of_perfect_fit(response, model)
-    drawn, sigma = model.redrawn(rng) if proper else (model, model.sigma)
-    return scale, drawn, sigma
+@dataclass(frozen=True, eq=False)
+class _Regression:
+    """A linear regression of values or scores.
+
+    Parameters
+    ----------
+    scale : Scale
+        How the response is standardised.
+    model : LeastSquares
+        The regression of the standardised response.
+    sigma : float
+        Its residual standard deviation.
+    """
+
+    scale: Scale
+    model: LeastSquares
+    sigma: float
+
+    @classmethod
+    def of(
+        cls,
+        response: Column,
+        values: NDArray[np.float64],
+        predictors: Sequence[Column],
+        proper: bool,
+        rng: np.random.Generator,
+    ) -> _Regression:
+        """Fit the regression of the response's values or scores; with ``proper`` its parameters are drawn."""
+        scale = Scale.of(values)
+        model = fit_least_squares(scale.standardised(values), predictors)
+        _warn_of_perfect_fit(response, model)
+        return cls(scale, *(model.redrawn(rng) if proper else (model, model.sigma)))
+
+    def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> NDArray[np.float64]:
+        """Return (n,) expected values with normal residuals."""
+        n = predictors[0].codes.size
+        return self.scale.values(self.model.predict(predictors, n) + self.sigma * rng.standard_normal(n))
 
 
 def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:

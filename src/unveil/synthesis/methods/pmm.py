@@ -13,11 +13,12 @@ from unveil.errors import CallError
 from unveil.models.least_squares import LeastSquares, fit_least_squares
 from unveil.models.scale import Scale, numbers
 from unveil.synthesis.donors import known_codes, require_records
+from unveil.synthesis.methods.norm import LinearMethod
 from unveil.trees import Column
 
 
 @dataclass(frozen=True)
-class Pmm:
+class Pmm(LinearMethod):
     """Predictive mean matching: copy the value of an original record with a similar expected value.
 
     With the linear regression of :class:`Norm`, ``X* b*`` of every synthetic record is compared with ``X b`` of the
@@ -61,11 +62,6 @@ class Pmm:
 
     def __post_init__(self) -> None:
         check_whole_numbers(1, n_donors=self.n_donors)
-
-    @property
-    def draws_in_fit(self) -> bool:
-        """Whether the parameters are drawn."""
-        return self.proper
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedPmm:
         """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.

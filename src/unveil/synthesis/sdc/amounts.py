@@ -47,6 +47,11 @@ class Amounts:
         return self.values.dtype == np.int64
 
     @property
+    def counts(self) -> dict[str, int]:
+        """Numbers of gaps and special codes by name, for a report."""
+        return {"n_gaps": self.n_gaps, "n_special": self.n_special}
+
+    @property
     def untouched(self) -> str:
         """A sentence on what is never changed."""
         return f"{self.n_gaps} gaps and {self.n_special} special codes stay as they are."

@@ -120,25 +120,26 @@ def bottom_code(
 
 
 def _coded(
-    data: Any, column: str, at: float | None, quantile: float | None, special_codes: SpecialCodes,
+    data: Any,
+    column: str,
+    at: float | None,
+    quantile: float | None,
+    special_codes: SpecialCodes,
     action: Literal["top_code", "bottom_code"],
-) -> tuple[Any, SdcReport]:  # fmt: skip
+) -> tuple[Any, SdcReport]:
     records = GivenFile.of(data)
     amounts = amounts_of(records, column, special_codes, action)
     threshold = _threshold(amounts, at, quantile, f"{records.source.label}: column {column!r}", action)
     at_it = is_written_as(amounts.values, threshold)
-    beyond = amounts.values > threshold if action == "top_code" else amounts.values < threshold
+    beyond, side = (
+        (amounts.values > threshold, "above") if action == "top_code" else (amounts.values < threshold, "below")
+    )
     change = amounts.present & beyond & ~at_it
     n_at = int((change | (amounts.present & at_it)).sum())
-    side = "above" if action == "top_code" else "below"
     n, n_changed, shown = records.source.num_rows, int(change.sum()), f"{threshold:.15g}"
-    report = SdcReport(
-        action, records.source.label, (column,), n, n_changed,
-        {"threshold": threshold, "quantile": quantile, "n_at_threshold": n_at, "n_gaps": amounts.n_gaps,
-         "n_special": amounts.n_special},
-        (f"{n_changed} of {n} records were {side} {shown} and now hold {shown}, as {n_at} records do in all.",
-         amounts.untouched),
-    )  # fmt: skip
+    figures = {"threshold": threshold, "quantile": quantile, "n_at_threshold": n_at, **amounts.counts}
+    said = f"{n_changed} of {n} records were {side} {shown} and now hold {shown}, as {n_at} records do in all."
+    report = records.report(action, (column,), n_changed, figures, said, amounts.untouched)
     return records.with_values(column, change, threshold), report
 
 

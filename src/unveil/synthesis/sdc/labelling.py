@@ -48,8 +48,6 @@ def label(data: Any, text: str, *, column: str = "synthetic_label") -> tuple[Any
         raise CallError(f"{source.label}: the label's column needs a name, not {column!r}")
     if column in source:
         raise CallError(f"{source.label} has a column {column!r} already; give column= another name")
-    report = SdcReport(
-        "label", source.label, (column,), source.num_rows, source.num_rows, {"text": text},
-        (f"Column {column!r} says {text!r} in each of {source.num_rows} records.",),
-    )  # fmt: skip
+    said = f"Column {column!r} says {text!r} in each of {source.num_rows} records."
+    report = records.report("label", (column,), source.num_rows, {"text": text}, said)
     return records.with_text(column, text), report

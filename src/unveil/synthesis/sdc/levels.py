@@ -101,22 +101,21 @@ def merge_rare_levels(
         )
     merged = [v for v, level in zip(found.values.to_pylist(), level_of, strict=False) if rare[level]]
     frame = records.native
-    if merged:
-        is_listed = pa.types.is_dictionary(records.source.column(column).type)
-        frame = (
-            records.with_levels(column, change, into, merged)
-            if is_listed
-            else records.with_values(column, change, into)
-        )
-    n = records.source.num_rows
-    report = SdcReport(
-        "merge_rare_levels", records.source.label, (column,), n, int(change.sum()),
-        {"minimum": minimum, "into": into, "merged": int(rare.sum()), "n_into": n_into,
-         "n_gaps": int((found.codes == n_values).sum())},
-        (f"{rare.sum()} of {n_levels} levels had fewer than {minimum} records and are merged into {into!r}: "
-         f"{int(change.sum())} of {n} records changed, {n_into} have that level now.",
-         "Gaps and special codes stay as they are."),
-    )  # fmt: skip
+    if merged and pa.types.is_dictionary(records.source.column(column).type):
+        frame = records.with_levels(column, change, into, merged)
+    elif merged:
+        frame = records.with_values(column, change, into)
+    n, n_changed, n_merged = records.source.num_rows, int(change.sum()), int(rare.sum())
+    n_gaps = int((found.codes == n_values).sum())
+    report = records.report(
+        "merge_rare_levels",
+        (column,),
+        n_changed,
+        {"minimum": minimum, "into": into, "merged": n_merged, "n_into": n_into, "n_gaps": n_gaps},
+        f"{n_merged} of {n_levels} levels had fewer than {minimum} records and are merged into {into!r}: "
+        f"{n_changed} of {n} records changed, {n_into} have that level now.",
+        "Gaps and special codes stay as they are.",
+    )
     return frame, report
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
@@ -24,6 +24,7 @@ from unveil.files.opening import open_source
 from unveil.files.source import Scalar, Source
 from unveil.synthesis.arrow_values import only_drawn, taken
 from unveil.synthesis.compact_columns import own_pandas, own_polars
+from unveil.synthesis.sdc.report import SdcReport
 
 REASON = 100
 """Longest text of another package's error that is passed on: some list all values."""
@@ -68,6 +69,12 @@ class GivenFile:
         if column not in self.source:
             hint = near_matches(str(column), self.source.names)
             raise CallError(f"{self.source.label} has no column {column!r}{hint}")
+
+    def report(
+        self, action: str, columns: tuple[str, ...], n_changed: int, figures: Mapping[str, Any], *sentences: str
+    ) -> SdcReport:
+        """Return the report of what was done to the records."""
+        return SdcReport(action, self.source.label, columns, self.source.num_rows, n_changed, figures, sentences)
 
     def kept(self, keep: NDArray[np.bool_]) -> Any:
         """The frame with only the records (n,) that are to be kept, and with only their text in its memory."""

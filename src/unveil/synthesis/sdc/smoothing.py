@@ -107,12 +107,8 @@ def smooth(
         sentences.append(f"{n_kept} records with the one value that most have keep it.")
     if not n_changed and h < 0.5 * 10.0**-decimals:
         sentences.append("The noise is smaller than what rounding takes away: a larger bandwidth is needed.")
-    report = SdcReport(
-        "smooth", records.source.label, (column,), n, n_changed,
-        {"bandwidth": h, "decimals": decimals, "n_spike": n_kept, "n_gaps": amounts.n_gaps,
-         "n_special": amounts.n_special},
-        tuple(sentences),
-    )  # fmt: skip
+    figures = {"bandwidth": h, "decimals": decimals, "n_spike": n_kept, **amounts.counts}
+    report = records.report("smooth", (column,), n_changed, figures, *sentences)
     return records.with_values(column, change, values), report
 
 

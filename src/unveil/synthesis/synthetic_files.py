@@ -27,7 +27,7 @@ from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
-from unveil.synthesis.output_paths import Targets, check_free, choose_targets, leftovers, write_all
+from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
 from unveil.synthesis.seeds import seed_or_secret
@@ -49,14 +49,14 @@ class SyntheticFiles:
     ----------
     original
         The file of real records.
-    targets
+    paths
         The files.
     provenance
         What is said of them in the file beside them.
     """
 
     original: Path
-    targets: Targets
+    paths: OutputPaths
     provenance: Provenance
 
     @commands_shown
@@ -64,7 +64,7 @@ class SyntheticFiles:
         facts = self.provenance
         copies = "1 copy" if facts.m == 1 else f"{facts.m} copies"
         rows = [[v.name, v.method, v.leaves, v.leaves_removed, v.bits_lost] for v in facts.variables]
-        shown = f"{shlex.quote(str(self.original))} {self.targets.pattern}"
+        shown = f"{shlex.quote(str(self.original))} {self.paths.pattern}"
         return "\n".join(
             [
                 f"{copies} of {facts.k} records, from {facts.original.name} ({facts.original.records} records) "
@@ -76,12 +76,12 @@ class SyntheticFiles:
                 *(f"warning: {text}" for text in facts.warnings),
                 *([""] if facts.warnings else []),
                 *([_promised(facts.privacy), ""] if facts.privacy else []),
-                f"Written to {self.targets.folder}:",
-                *(f"  {path.name}" for path in self.targets.all),
+                f"Written to {self.paths.folder}:",
+                *(f"  {path.name}" for path in self.paths.all),
                 "",
                 paragraph(
                     "Synthetic files are not safe by themselves: their values are those of real persons, and rare",
-                    f"combinations can come back as they were. {self.targets.provenance.name} tells of the original,",
+                    f"combinations can come back as they were. {self.paths.provenance.name} tells of the original,",
                     "and holds the seed, with which whoever has all records but one reads off the last: keep it in the",
                     "building. Before a file is handed out, measure it with the keys that an intruder may know:",
                 ),
@@ -171,10 +171,10 @@ def synthesize_files(
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
         wanted, k = k, source.num_rows if k is None else k
         with enough_memory(k, m, len(source.names)):  # the names of too many copies would need too much by themselves
-            targets = choose_targets(original, output, m, format=format)
+            paths = choose_paths(original, output, m, format=format)
         inputs = [original, *([Path(reading["schema"])] if "schema" in reading else [])]
-        check_free(targets, inputs, overwrite)
-        check_writable(source, targets.releases[0])
+        check_free(paths, inputs, overwrite)
+        check_writable(source, paths.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
         synthesizer = _fitted(method, settings, source, seed, {"n_jobs": n_jobs, "progress": progress})
@@ -182,7 +182,7 @@ def synthesize_files(
     releases = sampled if m > 1 else [sampled]
     privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
     variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
-    caught += leftovers(targets)
+    caught += leftovers(paths)
     provenance = Provenance(
         method=method, settings=settings, seed=seed, m=m, k=k, original=facts, releases=(),
         variables=_variable_facts(synthesizer, method, source.names), seconds=0.0, reading=_named(reading),
@@ -191,18 +191,18 @@ def synthesize_files(
 
     def write(folder: Path) -> Provenance:
         with _collected() as losses:
-            for path, release in zip(targets.releases, releases, strict=True):
+            for path, release in zip(paths.releases, releases, strict=True):
                 write_table(release, folder / path.name, variables, form)
         written = replace(
             provenance,
-            releases=tuple(FileFacts.of(folder / path.name, k) for path in targets.releases),
+            releases=tuple(FileFacts.of(folder / path.name, k) for path in paths.releases),
             seconds=round(time.perf_counter() - started, 3),
             warnings=tuple(dict.fromkeys([*caught, *losses])),
         )
-        write_provenance(written, folder / targets.provenance.name)
+        write_provenance(written, folder / paths.provenance.name)
         return written
 
-    return SyntheticFiles(original, targets, write_all(targets, write, overwrite=overwrite))
+    return SyntheticFiles(original, paths, write_all(paths, write, overwrite=overwrite))
 
 
 def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
