@@ -1,4 +1,4 @@
-"""Arrow columns of any origin brought to the few types that the rest of the package knows.
+"""Bring Arrow columns of any origin to the few types that the rest of the package knows.
 
 Every column that leaves this folder is one of: null, bool, int64, double, date32, timestamp, time, duration,
 or a dictionary in one chunk (int32 indices) over text or over one of those types.
@@ -56,7 +56,7 @@ def from_numpy(values: NDArray[Any]) -> pa.Array:
 
 
 def quoted_list(values: Iterable[object], limit: int = 5) -> str:
-    """Values for a message: quoted, with commas, cut after ``limit``."""
+    """Return values for a message: quoted, with commas, cut after ``limit``."""
     shown = [repr(value) for value in values]
     rest = f" and {len(shown) - limit} more" if len(shown) > limit else ""
     return ", ".join(shown[:limit]) + rest
@@ -73,7 +73,7 @@ def is_broken(value: object) -> bool:
 
 
 def check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
-    """Column names as a tuple; an error names those that are repeated or blank."""
+    """Return column names as a tuple; an error names the first that are repeated, broken or blank."""
     repeated = [name for name, count in Counter(names).items() if count > 1]
     if repeated:
         raise DataError(
@@ -103,9 +103,9 @@ def with_levels(column: pa.ChunkedArray, names: Mapping[str, str]) -> pa.Chunked
 
 
 def declare_an_order(levels: Sequence[Any], codes: NDArray[np.integer[Any]]) -> bool:
-    """Whether a list of levels says more than the records do.
+    """Whether the order of a list of levels was declared.
 
-    pandas makes one of any text, in ascending order, and takes over one in the order of the records from Arrow.
+    pandas lists the levels of any text in ascending order, and takes a list in the order of the records from Arrow.
 
     Parameters
     ----------
@@ -124,7 +124,7 @@ def declare_an_order(levels: Sequence[Any], codes: NDArray[np.integer[Any]]) -> 
 
 
 def normalise(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
-    """The column in one of the types listed at the head of this module.
+    """Return the column in one of the types listed at the head of this module.
 
     Raises
     ------
@@ -139,7 +139,7 @@ def normalise(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray
 
 
 def _plain_dictionary(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
-    """Indices int32, distinct values, gaps in the indices only, the same dictionary in every chunk."""
+    """Return a dictionary column with int32 indices, distinct values, gaps only in the indices, and one dictionary."""
     value_type = _plain(pa.chunked_array([], column.type.value_type), name, label).type
     if pa.types.is_dictionary(value_type):
         value_type = value_type.value_type
@@ -167,7 +167,7 @@ def _encoded(values: pa.Array, name: str, label: str) -> pa.DictionaryArray:
 
 
 def unified(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """The dictionary column in one chunk, so that its codes are comparable.
+    """Return the dictionary column in one chunk, so that its codes are comparable.
 
     Arrow's own unification hashes every value once per chunk; where the dictionaries are already equal, as
     they mostly are, only the indices need to be joined.
@@ -216,7 +216,7 @@ def _is_text(kind: pa.DataType) -> bool:
 
 
 def _days(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Dates as days; a date of milliseconds that is no midnight, or too far off, is a moment."""
+    """Return dates as days; dates in milliseconds become times if one is not midnight or is too far away."""
     try:
         return column.cast(pa.date32())
     except pa.ArrowInvalid:
@@ -229,7 +229,7 @@ def _is_bytes(kind: pa.DataType) -> bool:
 
 
 def _bytes_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Bytes are one value: a UUID (all have 16 bytes) as it is usually written, others by their hexadecimal digits."""
+    """Return bytes as text: UUIDs (if all have 16 bytes) in their usual form, others as hexadecimal digits."""
     encoded = unified(column.cast(pa.binary()).dictionary_encode())
     is_uuid = all(len(one) == _BYTES_OF_A_UUID for chunk in encoded.chunks for one in chunk.dictionary.to_pylist())
     chunks = [
@@ -243,7 +243,7 @@ def _bytes_as_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _plain_decimal(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Whole numbers as integers where they fit, else doubles; beyond that the exact text."""
+    """Return decimals as integers if they are whole, else as doubles; as text if doubles would merge two of them."""
     if column.type.scale <= 0:
         return _integers_or_text(column)
     numbers = column.cast(pa.float64())
@@ -256,12 +256,12 @@ def _integers_or_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
-        # Beyond 64 bits an amount is a serial number: the digits are kept, two of them are never made one.
+        # A number beyond 64 bits is a serial number: it keeps its digits, so that two numbers stay two.
         return unified(column.cast(pa.string()).dictionary_encode())
 
 
 def _widen(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Single precision as the double of its shortest decimal, so that 0.1 equals the 0.1 of a text file."""
+    """Return single precision as doubles of the shortest decimals, so that 0.1 equals the 0.1 of a text file."""
     encoded = column.dictionary_encode()
     chunks = [
         pc.take(pc.cast(pc.cast(chunk.dictionary, pa.string()), pa.float64()), chunk.indices)
@@ -271,7 +271,7 @@ def _widen(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Doubles that are all whole (statistical packages keep every number as a double) as integers."""
+    """Return doubles as integers if all are whole: statistical packages store every number as a double."""
     try:
         return column.cast(pa.int64())
     except pa.ArrowInvalid:
@@ -279,7 +279,7 @@ def whole_numbers(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def tidy_text(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Text of fixed width without its padding; what is blank then is a gap."""
+    """Return text of fixed width without its padding; a blank text is a gap."""
     trimmed = pc.utf8_rtrim(column.cast(pa.string()), characters=" \0")
     blank = pc.equal(pc.binary_length(trimmed), pc.binary_length(text_array([""]))[0])
     gaps = pa.nulls(len(trimmed), pa.string())

@@ -1,7 +1,7 @@
-"""What is asked of Parquet and Arrow data before they are used.
+"""Checks of Parquet and Arrow data before use.
 
-Arrow trusts its buffers: an index beyond its dictionary, an offset beyond its text or text that is none end the process
-where they are used, or become values of somebody else. So every column is validated in full when it is read.
+Arrow trusts its buffers: an index beyond its dictionary, an offset beyond its text, or broken text ends the process, or
+gives the value of another record. So every column is validated in full when it is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from unveil.files.documents import Maybe, check_shape, parse_json
 from unveil.files.path_checks import installed_memory, is_of_memory, no_memory, reason_of
 
 BYTES_PER_VALUE = 4
-"""What a value takes at least: its code."""
+"""Least memory of a value: its code."""
 OWN_KEY = b"unveil"
 _TEXT, _ANY = (str,), (object,)
 _SCALAR = (str, int, float, bool)
@@ -32,19 +32,19 @@ _PANDAS = {"index_columns?": [_ANY], "columns?": [{"name?": _ANY}], "column_inde
 
 @contextmanager
 def refusing(label: str, what: str) -> Iterator[None]:
-    """Let whatever Arrow says of a damaged file be one line.
+    """Turn errors of Arrow about a damaged file into one line.
 
     Parameters
     ----------
     label
         The file's name in messages.
     what
-        What it should be, "Parquet" or "Arrow".
+        The expected format, "Parquet" or "Arrow".
 
     Raises
     ------
     FileError
-        In place of any error of Arrow's, or of Python about what Arrow gave.
+        In place of any error of Arrow, or of Python about the result of Arrow.
     """
     try:
         yield
@@ -61,16 +61,16 @@ def refusing(label: str, what: str) -> Iterator[None]:
 
 
 def valid(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
-    """The column, if all of it is what it says: offsets, indices, text, and numbers of gaps.
+    """Return the column after a full check of its offsets, indices, text and numbers of gaps.
 
     Raises
     ------
     DataError
-        If it is not.
+        If the column is damaged.
     """
     try:
         for chunk in column.chunks:
-            # A date of milliseconds may be no midnight: it is a moment then.
+            # A date in milliseconds need not be midnight: it is read as a time then.
             (chunk.view(pa.int64()) if pa.types.is_date64(chunk.type) else chunk).validate(full=True)
     except (pa.ArrowException, MemoryError, ValueError) as error:
         if is_of_memory(error):
@@ -82,12 +82,12 @@ def valid(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
 
 
 def check_records(num_rows: int, label: str) -> int:
-    """The number of records that a file announces, if this machine could hold them.
+    """Return the number of records that a file announces, if this machine has memory for one column.
 
     Raises
     ------
     FileError
-        If there is not even memory for one column of them.
+        If it has not.
     """
     if not 0 <= num_rows * BYTES_PER_VALUE <= installed_memory():
         raise FileError(
@@ -98,19 +98,19 @@ def check_records(num_rows: int, label: str) -> int:
 
 
 def of_pandas(metadata: Mapping[bytes, bytes] | None, label: str) -> dict[str, Any]:
-    """What pandas has stored of types and of row labels; nothing where it has not.
+    """Return the metadata of pandas on types and row labels; empty if there are none.
 
     Raises
     ------
     FileError
-        If it is damaged.
+        If they are damaged.
     """
     stored = (metadata or {}).get(b"pandas")
     return {} if stored is None else _stored(stored, f"{label}, metadata of pandas", _PANDAS)
 
 
 def own_entries(metadata: Mapping[bytes, bytes] | None, label: str) -> list[dict[str, Any]]:
-    """The declarations of columns that this package has stored; none where it has not.
+    """Return the declarations of columns that this package stored; empty if there are none.
 
     Raises
     ------

@@ -19,17 +19,17 @@ OWNER_ONLY = 0o600
 
 @contextmanager
 def replacing(path: str | Path, *, overwrite: bool = False, confidential: bool = False) -> Iterator[Path]:
-    """A temporary path in the same folder that becomes ``path`` when the block ends without an error.
+    """Give a temporary path in the same folder that becomes ``path`` when the block ends without an error.
 
-    Until then only the owner can read it. However the block ends, by an error, an interruption or a termination,
-    nothing is left of it.
+    Until then only the owner can read it. If the block ends by an error, an interruption or a termination, the
+    temporary file is removed.
 
     Parameters
     ----------
     path
         The file.
     overwrite
-        Whether a file that exists may be replaced; it keeps its mode. What is no regular file is never replaced.
+        Whether a file that exists may be replaced; it keeps its mode. Only regular files are replaced.
     confidential
         Whether only the owner may read the file afterwards.
 
@@ -51,7 +51,7 @@ def replacing(path: str | Path, *, overwrite: bool = False, confidential: bool =
         except OSError as error:
             raise FileError(f"{target.name}: cannot be written ({error.strerror or error})") from None
         finally:
-            with suppress(OSError):  # what went wrong before is what is told (a folder that only can be read)
+            with suppress(OSError):  # the first error is the one to report
                 temporary.unlink(missing_ok=True)
 
 
@@ -64,7 +64,7 @@ def _make(temporary: Path, label: str) -> None:
 
 
 def _move(temporary: Path, target: Path, overwrite: bool, confidential: bool) -> None:
-    """To its place, unless something has come to be there; who may read it is said afterwards."""
+    """Move the file to its place, unless another file is there by now; then set its mode."""
     old = _standing(target, overwrite)
     mode = stat.S_IMODE(old.st_mode) if old is not None and stat.S_ISREG(old.st_mode) else 0o666 & ~_umask()
     os.replace(temporary, target)
@@ -89,10 +89,10 @@ def _umask() -> int:
 
 @contextmanager
 def tidy_when_ended() -> Iterator[None]:
-    """Let a termination (as batch systems and closed terminals send it) end the block through its clean-up.
+    """Let a termination signal, of a batch system or a closed terminal, end the block through its clean-up.
 
-    The program ends with the status that it would have had. Where it has a handler of its own for a signal, that one
-    stays; threads other than the first are not asked.
+    The exit status of the program stays the same. A handler that the program has for a signal stays; nothing is done
+    in threads other than the main thread.
     """
     if threading.current_thread() is not threading.main_thread():
         yield
@@ -101,7 +101,7 @@ def tidy_when_ended() -> Iterator[None]:
 
     def stop(number: int, *_: object) -> None:
         nonlocal ended
-        if not ended:  # the clean-up itself is not ended again
+        if not ended:  # a second signal does not interrupt the clean-up
             ended = True
             raise SystemExit(128 + number)
 

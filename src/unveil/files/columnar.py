@@ -185,13 +185,13 @@ def _batches_before_the_footer(mapped: pa.MemoryMappedFile) -> int:
 
 
 def _check_end(mapped: pa.MemoryMappedFile, label: str) -> None:
-    """See that a stream was written to its end, and that it is all that the file holds."""
+    """Check that a stream is complete, and that nothing follows it in the file."""
     end, size = mapped.tell(), mapped.size()
     rest = mapped.read(size - end)
     if rest.strip(b"\0"):
         raise FileError(f"{label}: goes on for {len(rest)} bytes after the end of its records; write it again")
     mapped.seek(0)
-    # Streams of old have four bytes of zeros at the end, which fill gaps too.
+    # Old streams end with four bytes of zeros, which also serve as padding.
     is_old = mapped.read(4) != END_OF_STREAM[:4]
     mapped.seek(max(end - len(END_OF_STREAM), 0))
     if not is_old and mapped.read(len(END_OF_STREAM)) != END_OF_STREAM:
@@ -221,16 +221,16 @@ def declared_by_arrow(
     *,
     enumerations: bool = False,
 ) -> dict[str, Variable]:
-    """Declarations found in an Arrow schema: our own, then those of pandas, polars and Arrow itself.
+    """Return the declarations in an Arrow schema: of this package, then of pandas, polars and Arrow.
 
     Parameters
     ----------
     schema
         The schema with its metadata.
     levels
-        Function from a dictionary column's name to its dictionary; asked only where the order is declared.
+        Function from a dictionary column's name to its dictionary; called only if the order is declared.
     column
-        Function from its name to the column; asked only where pandas has listed the levels.
+        Function from its name to the column; called only if pandas listed the levels.
     label
         Name of the data in messages.
     enumerations
@@ -253,22 +253,22 @@ def declared_by_arrow(
         if declared and field.name in by_pandas and not field.type.ordered:
             declared = declared if declare_an_order(declared, _codes(column(field.name))) else ()
         if declared or polars or field.name in by_pandas or _is_text(field.type.value_type):
-            # An order whose levels cannot be known is none.
+            # Without levels there is no order.
             found[field.name] = Variable(field.name, kind=kind if declared else "categorical", levels=declared or None)
     return found | own
 
 
 def _codes(column: pa.ChunkedArray) -> NDArray[np.int32]:
-    """Codes of a dictionary in one chunk, -1 for a gap."""
+    """Return the codes (n,) of a dictionary in one chunk, -1 for a gap."""
     if not column.num_chunks:
         return np.zeros(0, dtype=np.int32)
     return buffer_view(column.chunk(0).indices.fill_null(-1), np.int32)
 
 
 def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
-    """Declarations as the metadata that :func:`open_parquet` and :func:`open_arrow` find again.
+    """Return declarations as metadata, which :func:`open_parquet` and :func:`open_arrow` read.
 
-    Levels that are neither numbers nor text are left to the Arrow dictionary that holds them.
+    A column whose levels are neither numbers nor text is left out: its Arrow dictionary holds the levels.
     """
     stored = [
         {
@@ -286,7 +286,7 @@ def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
 
 
 def own_declarations(metadata: Mapping[bytes, bytes] | None, label: str) -> dict[str, Variable]:
-    """The declarations that :func:`metadata_for` wrote; none where it did not.
+    """Return the declarations that :func:`metadata_for` wrote, by column; empty if there are none.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Whether a file of a statistical package is all there, where the library that reads it does not ask."""
+"""Check that a file of a statistical package is complete, where the library that reads it does not."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ MEMBER, NAMES, RECORDS = (b"HEADER RECORD*******" + name for name in (b"MEMB", b
 
 
 def check_whole(path: Path, label: str, ending: str, num_rows: int) -> None:
-    """Refuse a file that was cut off so that what is left can be read.
+    """Raise an error if a file was cut off in a way that its reader does not notice.
 
     Parameters
     ----------
     path, label
         The file, and its name in messages.
     ending
-        Its format.
+        Ending of its name.
     num_rows
         Number of records that were read.
 
     Raises
     ------
     FileError
-        If something is missing at its end.
+        If its end is missing.
     """
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
         missing = _stata(content) if ending == ".dta" else _transport(content, num_rows) if ending == ".xpt" else None
@@ -36,7 +36,7 @@ def check_whole(path: Path, label: str, ending: str, num_rows: int) -> None:
 
 
 def _stata(content: mmap.mmap) -> str | None:
-    """From version 13 on the format has a last word."""
+    """Return what is missing of a Stata file; from version 13 on it ends with a mark."""
     end = b"</stata_dta>"
     if content[:11] == b"<stata_dta>" and content[-2 * len(end) :].rstrip(b"\0\r\n ")[-len(end) :] != end:
         return "its end is missing, with labels of values or texts"
@@ -48,7 +48,7 @@ def _transport(content: mmap.mmap, num_rows: int) -> str | None:
         return f"its length is no multiple of {LINE} bytes, so that records are missing"
     start = content.find(RECORDS)
     if start < 0 or start % LINE:
-        return None  # of a form that is not known here
+        return None  # another variant of the format
     if content.find(MEMBER, start) >= 0:
         return "it holds several data sets, of which one can be read: write one into a file"
     announced = content[start + 48 : start + 63].strip()
@@ -62,7 +62,7 @@ def _transport(content: mmap.mmap, num_rows: int) -> str | None:
 
 
 def _width(content: mmap.mmap, records: int) -> int:
-    """Bytes of a record, by the descriptions of the columns; 0 where these are not understood."""
+    """Return the bytes of a record, by the descriptions of the columns; 0 if these cannot be read."""
     names = content.find(NAMES)
     member = content.find(MEMBER)
     try:

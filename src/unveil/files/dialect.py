@@ -24,7 +24,7 @@ from unveil.notes import Note
 
 SAMPLE_BYTES = 1 << 20
 UNREADABLE = (OSError, EOFError, zlib.error, MemoryError)
-"""What the operating system and the decompressor raise."""
+"""Errors of the operating system and of the decompressor."""
 SAMPLE_RECORDS = 4000
 DELIMITERS = (",", ";", "\t", "|")
 DELIMITER_NAMES = {"\t": "tab", ",": "comma", ";": "semicolon", "|": "bar"}
@@ -69,13 +69,13 @@ class Dialect:
     delimiter
         One character.
     names
-        Column names of the data, without the row names.
+        Column names, without the column of row names.
     row_names
-        Whether a first column without a name (R's row names) stands before them.
+        Whether a column of row names (written by R) comes first.
     sample
         The first records after the header.
     encoding_given
-        Whether the caller named the encoding, so that no other may be tried.
+        Whether the user gave the encoding, so that no other is tried.
     missing
         Texts that stand for a gap where they are not quoted.
     """
@@ -97,27 +97,27 @@ class Dialect:
 
 
 def open_bytes(path: Path) -> BinaryIO:
-    """The file's bytes, unpacked if they are compressed with gzip, whatever the file is called."""
+    """Open the bytes of a file; gzip is unpacked, whatever the ending is."""
     with path.open("rb") as file:
         is_compressed = file.read(2) == GZIP
     return cast(BinaryIO, gzip.open(path, "rb") if is_compressed else path.open("rb"))
 
 
 def has_mark(path: Path) -> bool:
-    """Whether the file begins with the mark that some programs put before UTF-8 text."""
+    """Whether the file begins with the byte order mark of UTF-8."""
     with open_bytes(path) as file:
         return file.read(len(codecs.BOM_UTF8)) == codecs.BOM_UTF8
 
 
 def unreadable(label: str, error: BaseException) -> FileError:
-    """What to say when the operating system or the decompressor gives up."""
+    """Return the error for a failure of the operating system or the decompressor."""
     if is_of_memory(error):
         return no_memory(label)
     return FileError(f"{label}: cannot be read ({reason_of(error)}); check that the file is complete")
 
 
 def find_dialect(path: Path, label: str, encoding: str | None, delimiter: str | None) -> Dialect:
-    """Look at the head of the file and settle how it is written.
+    """Return how a file is written, by its first bytes.
 
     Raises
     ------
@@ -147,7 +147,7 @@ def find_dialect(path: Path, label: str, encoding: str | None, delimiter: str | 
 
 
 def as_windows(form: Dialect) -> Dialect:
-    """The same file read as Windows text, where a byte far down proved that it is not UTF-8."""
+    """Return the dialect with the encoding of Windows, after a byte far down was not UTF-8."""
     _warn_windows(form.label)
     return replace(form, encoding="cp1252")
 
@@ -178,7 +178,7 @@ def _check_not_markup(text: str, label: str) -> None:
 
 
 def _decode(head: bytes, label: str, encoding: str | None, whole: bool) -> tuple[str, str]:
-    """The encoding and the text of the file's head (which may end inside a character)."""
+    """Return the encoding and the text of the file's head (which may end inside a character)."""
     if encoding is not None:
         name = _known_encoding(encoding)
     elif head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
@@ -196,7 +196,7 @@ def _decode(head: bytes, label: str, encoding: str | None, whole: bool) -> tuple
 
 
 def undecodable(label: str, encoding: str, line: int) -> FileError:
-    """What to say of bytes that are no text in the encoding."""
+    """Return the error for bytes that are not text in the encoding."""
     return FileError(f"{label}: line {line} is not {encoding} text; give the file's encoding with encoding=")
 
 
@@ -206,7 +206,7 @@ def _known_encoding(encoding: str) -> str:
         b"a".decode(name)
     except UnicodeDecodeError:
         pass  # a letter has more bytes
-    except (LookupError, ValueError):  # unknown, or known for something else than text
+    except (LookupError, ValueError):  # unknown, or not an encoding of text
         raise CallError(f"unknown encoding {encoding!r}; for instance 'utf-8', 'cp1252', 'latin-1', 'utf-16'") from None
     return "utf-8" if name == "utf-8-sig" else name
 
@@ -221,7 +221,7 @@ def _checked_delimiter(delimiter: str | None) -> str | None:
 
 
 def _records(text: str, delimiter: str, whole: bool, label: str, limit: int = SAMPLE_RECORDS) -> list[list[str]]:
-    """The first records that are not blank; one that the sample cuts off is left out."""
+    """Return the first records that are not blank, without a record that the sample cuts off."""
     records: list[list[str]] = []
     try:
         with _fields_of_any_length():
@@ -236,7 +236,7 @@ def _records(text: str, delimiter: str, whole: bool, label: str, limit: int = SA
 
 
 def _find_delimiter(text: str, whole: bool) -> str:
-    """The delimiter with which most records have as many fields as the header; the first of equals."""
+    """Return the delimiter with which most records have as many fields as the header; the first of equals."""
     best, best_score = ",", (0.0, 0)
     for delimiter in DELIMITERS:
         try:
@@ -254,7 +254,7 @@ def _find_delimiter(text: str, whole: bool) -> str:
 
 
 def _header(records: list[list[str]], label: str, delimiter: str) -> tuple[tuple[str, ...], bool]:
-    """Column names, and whether a column of row names stands before them."""
+    """Return column names, and whether a column of row names comes first."""
     names = records[0]
     widths = {len(record) for record in records[1:]}
     shorter = widths == {len(names) + 1} and len(names) > 1
@@ -277,7 +277,7 @@ def _header(records: list[list[str]], label: str, delimiter: str) -> tuple[tuple
 
 
 def read_records(form: Dialect, *, strict: bool = False) -> Iterator[tuple[int, list[str]]]:
-    """Records with the number of the line on which each begins; slow, for error messages only."""
+    """Yield records with the number of the line on which each begins; slow, for error messages only."""
     with (
         _fields_of_any_length(),
         open_bytes(form.path) as raw,
@@ -297,7 +297,7 @@ def read_records(form: Dialect, *, strict: bool = False) -> Iterator[tuple[int, 
 
 @contextmanager
 def _fields_of_any_length() -> Iterator[None]:
-    """Python's own reader takes a field of more than 128 KB for a mistake."""
+    """Lift the limit of Python's reader, which rejects fields of more than 128 KB."""
     before = csv.field_size_limit(min(sys.maxsize, 2**31 - 1))
     try:
         yield
@@ -306,7 +306,7 @@ def _fields_of_any_length() -> Iterator[None]:
 
 
 def undecodable_line(form: Dialect) -> int:
-    """The number of the first line that is not text in the file's encoding."""
+    """Return the number of the first line that is not text in the file's encoding."""
     decoder = codecs.getincrementaldecoder(form.encoding)()
     line = 1
     with open_bytes(form.path) as file:

@@ -1,4 +1,4 @@
-"""What a file is known by."""
+"""The SHA-256 by which a file is recognised."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unveil.files.path_checks import check_readable
 
 
 def sha256(path: str | Path) -> str:
-    """SHA-256 of a file's content, hexadecimal.
+    """Return the SHA-256 of a file's content, hexadecimal.
 
     Raises
     ------

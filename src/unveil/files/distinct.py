@@ -34,10 +34,10 @@ KIND_OF_FAMILY: dict[Family, Kind] = {
     "datetime": "datetime",
     "empty": "categorical",
 }
-"""What the values of a column are where nothing is stated."""
+"""Kind of a column by the family of its values, if no kind is declared."""
 
 PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
-"""Durations are numbers of seconds here; by unit, how many make one."""
+"""Number of units in a second, by unit; durations are numbers of seconds in this package."""
 
 _SMALL_RANGE = 1 << 16
 
@@ -57,11 +57,11 @@ class Distinct:
     codes : (n,) int32
         Index into ``values``; ``len(values)`` marks a gap.
     was_duration
-        Whether the file holds durations, which are numbers of seconds here.
+        Whether the file holds durations; the values are numbers of seconds.
     notation
-        How amounts or days are written in the file, where not plainly.
+        How amounts or days are written in the file, if not as programs write them.
     written
-        Function that reads the column again as text, where the file is one of text.
+        Function that reads the column again as text; None unless the file is delimited text.
     """
 
     label: str
@@ -74,12 +74,12 @@ class Distinct:
     written: Callable[[], Distinct] | None = field(default=None, repr=False, compare=False)
 
     def recoded(self, family: Family, values: pa.Array, table: NDArray[np.integer]) -> Distinct:
-        """The same records with old code ``k`` replaced by ``table[k]``."""
+        """Return the same records with old code ``k`` replaced by ``table[k]``."""
         return replace(self, family=family, values=values, codes=table.astype(np.int32)[self.codes])
 
 
 def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distinct:
-    """Find the distinct values of a column and code its records by them.
+    """Return the distinct values of a column, and its records coded by them.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distin
 
 
 def distinct_of(source: Source, name: str) -> Distinct:
-    """The distinct values of a column of a file, with what the file says of their notation.
+    """Return the distinct values of a column of a file, with their notation.
 
     Raises
     ------
@@ -132,7 +132,7 @@ def distinct_of(source: Source, name: str) -> Distinct:
 
 
 def level_text(value: object) -> str:
-    """How a value is written where levels are listed, and how a number is compared with a text.
+    """Return the text of a value in lists of levels; it also serves to compare a number with text.
 
     Examples
     --------
@@ -152,7 +152,7 @@ def level_text(value: object) -> str:
 
 
 def python_values(levels: pa.Array) -> list[Any]:
-    """Levels as Python values; a date or time that Python has none for by its text.
+    """Return levels as Python values; a date or time that Python cannot hold as text.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def python_values(levels: pa.Array) -> list[Any]:
 
 
 def level_texts(levels: pa.Array) -> list[str]:
-    """The text of each level; times are written alike whatever unit they are stored in.
+    """Return the text of each level; that of a time does not depend on the unit that it is stored in.
 
     Examples
     --------
@@ -187,7 +187,7 @@ def level_texts(levels: pa.Array) -> list[str]:
 
 
 def _plain_time(text: str) -> str:
-    """Without the trailing zeros of a unit finer than the value; fractions in steps of a thousandth."""
+    """Return a time without trailing zeros of its fraction, in groups of three digits."""
     clock, zone = (text[:-1], "Z") if text.endswith("Z") else (text, "")
     whole, _, fraction = clock.partition(".")
     while fraction.endswith("000"):
@@ -225,7 +225,7 @@ def _decode_dictionary(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
 
 
 def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
-    """Integers of a small range need no hashing: the offset from the smallest is the code."""
+    """Code integers; a small range needs no hashing, the offset from the smallest is the code."""
     ends = pc.min_max(column)
     low, high = ends["min"].as_py(), ends["max"].as_py()
     if low is None:
@@ -246,7 +246,7 @@ def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:
-    if not column.num_chunks:  # Arrow combines no chunks of some dictionaries
+    if not column.num_chunks:  # Arrow cannot combine zero chunks of some dictionaries
         return pa.nulls(0, column.type)
     combined = column.combine_chunks()
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
@@ -260,7 +260,7 @@ def _without_nan(found: Distinct) -> Distinct:
 
 
 def _without_unused(found: Distinct) -> Distinct:
-    """Drop values that no record has: declared levels, or numbers skipped within a range."""
+    """Drop values that no record has: declared levels, or numbers left out within a range."""
     used = np.zeros(len(found.values) + 1, dtype=bool)
     used[found.codes] = True
     return found if used[:-1].all() else _keep(found, used[:-1])
@@ -277,7 +277,7 @@ def _places(kept: NDArray[np.bool_]) -> Codes:
 
 
 def classified(found: Distinct) -> Distinct:
-    """The same column with the family that its values are of."""
+    """Return the same column with the family of its values."""
     kind = found.values.type
     if len(found.values) == 0:
         return replace(found, family="empty", values=pa.nulls(0, pa.string()))

@@ -1,7 +1,7 @@
-"""Small documents in TOML and JSON: looked at as a whole before anything is made of them.
+"""Small documents in TOML and JSON, checked as a whole before use.
 
-What comes out is safe to use: of a bounded size and depth, numbers that a double can hold, whole characters. Everything
-else is refused with one line that names the file.
+The content is safe to use: its size and depth are bounded, a double can hold its numbers, and its characters are whole.
+Anything else raises an error of one line that names the file.
 """
 
 from __future__ import annotations
@@ -23,76 +23,75 @@ LARGEST_TOML = 16 << 20
 LARGEST_JSON = 256 << 20
 DEEPEST = 60
 DIGITS = 300
-"""Whole numbers of more digits are beyond what a double can hold, and take Python a time that grows with the square."""
+"""Most digits of a whole number: longer ones exceed a double, and Python's time grows with the square of the length."""
 _PART = r"""(?:"(?:[^"\\\n]|\\.)*+"|'[^'\n]*+'|[\w-]++)"""
 _LONG_KEY = re.compile(rf"""(?<![\w"'.-]){_PART}(?:[ \t]*+\.[ \t]*+{_PART}){{{DEEPEST},}}""", re.ASCII)
 _LONG_NUMBER = re.compile(rf"[0-9_]{{{DIGITS},}}")
 
 
 def read_toml(path: str | Path, label: str, what: str = "is not TOML ({})") -> tuple[str, dict[str, Any]]:
-    """The text and the content of a TOML file.
+    """Return the text and the content of a TOML file.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the file.
     label
         Its name in messages.
     what
-        That it is none, with the reason in place of ``{}``.
+        Message for a file that is not TOML, with the reason in place of ``{}``.
 
     Raises
     ------
     FileError
-        If it cannot be read, is no TOML in UTF-8, or holds what no such file has to: it is huge, nested too deeply, or
-        has numbers that nothing can hold.
+        If the file cannot be read, is not TOML in UTF-8, is too large or nested too deeply, or has a number that is too
+        long.
     """
     text = _text(_bytes(path, label, LARGEST_TOML), label)
-    # The parser takes a time that grows with the square of a key's length.
+    # The parser's time grows with the square of the length of a key.
     if _LONG_KEY.search(text):
         raise FileError(f"{label}: nested too deeply; a key has more than {DEEPEST} parts")
     try:
         content = tomllib.loads(text)
     except RecursionError:
         raise _too_deep(label) from None
-    except ValueError as error:  # tomllib's own error is one, as is that of a number of too many digits
+    except ValueError as error:  # of tomllib, or of a number with too many digits
         raise FileError(f"{label}: {what.format(_reason(error))}") from None
     _check(content, label)
     return text, content
 
 
 def read_json(path: str | Path, label: str, what: str = "JSON") -> Any:
-    """The content of a JSON file.
+    """Return the content of a JSON file.
 
     Parameters
     ----------
     path
-        The file.
+        Path of the file.
     label
         Its name in messages.
     what
-        What it should be.
+        The expected kind of file, for the message.
 
     Raises
     ------
     FileError
-        If it cannot be read, is no JSON in UTF-8, or holds what no such file has to, as with :func:`read_toml`, or a
-        name twice in one object.
+        If the file cannot be read, is not JSON in UTF-8, is too large or nested too deeply, has a number that is too
+        long, or repeats a name in one object.
     """
     return parse_json(_bytes(path, label, LARGEST_JSON), label, what)
 
 
 def parse_json(stored: bytes, label: str, what: str) -> Any:
-    """As :func:`read_json`, of JSON that stands somewhere else than in a file of its own."""
+    """Return the content of JSON that is part of another file; see :func:`read_json`."""
     text = _text(stored, label)
     try:
         content = json.loads(text, object_pairs_hook=_once)
     except RecursionError:
         raise _too_deep(label) from None
     except ValueError as error:
-        is_json = isinstance(error, json.JSONDecodeError)
-        reason = f"{error.msg}, line {error.lineno}" if is_json else _reason(error)
-        raise FileError(f"{label}: not {what} ({reason}); give the file as it was written") from None
+        at = f"{error.msg}, line {error.lineno}" if isinstance(error, json.JSONDecodeError) else _reason(error)
+        raise FileError(f"{label}: not {what} ({at}); give the file as it was written") from None
     _check(content, label)
     return content
 
@@ -144,7 +143,7 @@ def _shown(value: object) -> str:
 
 
 def _check(content: Any, label: str) -> None:
-    """Look at every value, without recursion."""
+    """Check every value, without recursion."""
     for value, depth in _walk(content):
         if depth > DEEPEST:
             raise _too_deep(label)
@@ -155,7 +154,7 @@ def _check(content: Any, label: str) -> None:
 
 
 def _walk(content: Any) -> Iterator[tuple[Any, int]]:
-    """Names and values with their depth; what is too deep is met, and not entered."""
+    """Yield names and values with their depth; a value that is too deep is not entered."""
     waiting = [(content, 1)]
     while waiting:
         value, depth = waiting.pop()
@@ -173,7 +172,7 @@ def _walk(content: Any) -> Iterator[tuple[Any, int]]:
 
 @dataclass(frozen=True)
 class Maybe:
-    """The shape, or nothing at all."""
+    """The shape, or null."""
 
     shape: Any
 
@@ -189,12 +188,12 @@ def check_shape(value: Any, shape: Any, path: str) -> None:
         A tuple of types; a list with the shape of each entry; a dict with a shape by name, of which those with a
         question mark may be left out, and ``*`` stands for every other name; or a :class:`Maybe`.
     path
-        Where the value is, for the message.
+        Place of the value, for the message.
 
     Raises
     ------
     DataError
-        If a part is of another type or is not there; the message names it.
+        If a part is missing or of another type; the message names it.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""How a file keeps its columns, beside their values: what another file needs to be like it."""
+"""How a file stores its columns, beside their values; releases are written in the form of the original."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ class Spelling:
     Parameters
     ----------
     decimals
-        Decimals that every number has at least.
+        Least number of decimals of a number.
     truths
-        What is written for true and for false.
+        Texts for true and for false.
     moment
-        A time as it is written; it tells the sign between date and time, and the number of characters.
+        A time as it is written: it shows the sign between date and time, and the number of characters.
     gap
-        What is written for a gap.
+        Text for a gap.
     amounts
-        Signs of decimals and thousands, where they are not the file's own.
+        Signs of decimals and thousands, if they differ from those of the file.
     plus
         Whether a plus sign stands before numbers above 0.
     days
-        How days are written, where not as ISO does.
+        How days are written, if not as ISO 8601 has it.
     """
 
     decimals: int = 0
@@ -74,7 +74,7 @@ class ArrowForm:
     Parameters
     ----------
     schema
-        The schema of the columns; only what :func:`carried` lets through is kept.
+        Schema of the columns; :func:`carried` removes its notes.
     """
 
     schema: pa.Schema
@@ -84,10 +84,9 @@ class ArrowForm:
 
 
 def carried(schema: pa.Schema) -> pa.Schema:
-    """A schema with what another file needs to have the same types, and nothing else.
+    """Return a schema with what is needed for the same types, and without notes.
 
-    Notes that somebody attached to the original, its columns or its frame (``df.attrs``) say things of the original;
-    a release made from it must not hand them on.
+    Notes on the original, its columns or its frame (``df.attrs``) describe the original; a release must not hold them.
 
     Examples
     --------
@@ -106,7 +105,7 @@ def carried(schema: pa.Schema) -> pa.Schema:
 
 @dataclass(frozen=True)
 class PackageColumn:
-    """What a statistical package keeps of one column.
+    """Properties of one column in a file of a statistical package.
 
     Parameters
     ----------
@@ -115,11 +114,11 @@ class PackageColumn:
     storage
         "string", "int8", "int16", "int32", "float" or "double".
     format
-        Display format, in the package's own words.
+        Display format, in the notation of the package.
     measure, width
         Level of measurement and width of display (SPSS).
     labels
-        Label by code, as they stand in the file.
+        Label by code, as in the file.
     missing
         Values and ranges that are declared missing (SPSS).
     """
@@ -135,16 +134,16 @@ class PackageColumn:
 
 @dataclass(frozen=True)
 class PackageForm:
-    """A file of a statistical package; its own title is that of the original and no other file's.
+    """Form of a file of a statistical package, without the title of the file.
 
     Parameters
     ----------
     package
         "SPSS", "Stata" or "SAS".
     version
-        Of the file format, as pyreadstat counts it; None where there is one only.
+        Version of the file format, as pyreadstat counts it; None if there is only one.
     columns
-        By column.
+        Properties by column.
     """
 
     package: str

@@ -27,7 +27,7 @@ def is_frame(data: object) -> bool:
 
 
 def open_frame(data: Any, label: str) -> Source:
-    """A data frame as a source; its values are not copied before a column is asked for.
+    """Return a data frame as a source; values are copied only when their column is read.
 
     Raises
     ------
@@ -73,7 +73,7 @@ def _arrow_table(data: Any, label: str, root: str) -> pa.Table:
 
 
 def _refuse_objects(frame: Any, label: str) -> None:
-    """Columns of Python objects end the process when older versions of polars export them."""
+    """Raise an error for a column of Python objects: older versions of polars crash when they export it."""
     for name, dtype in zip(getattr(frame, "columns", ()), getattr(frame, "dtypes", ()), strict=False):
         if str(dtype) == "Object":
             raise DataError(f"{label}: column {name!r} holds Python objects; convert or drop it")
@@ -83,7 +83,7 @@ def _refuse_objects(frame: Any, label: str) -> None:
 
 
 def open_pandas(frame: Any, label: str, *, flavour: Flavour = "pandas") -> Source:
-    """A pandas frame as a source: row labels are ignored, names that are not text become text."""
+    """Return a pandas frame as a source; row labels are ignored, names that are not text become text."""
     names = check_names([str(name) for name in frame.columns], label)
     position = {name: i for i, name in enumerate(names)}
 
@@ -129,7 +129,7 @@ def _chunked(series: Any) -> pa.ChunkedArray:
 
 
 def _pandas_categorical(series: Any, name: str, label: str) -> pa.ChunkedArray:
-    """Codes and categories as they are; categories that Arrow has no type for (intervals) by their text."""
+    """Return codes and categories; categories without a type in Arrow (intervals) become text."""
     levels = _categories(series.dtype.categories, name, label).chunk(0)
     codes = pa.array(series.cat.codes.to_numpy(), mask=series.cat.codes.to_numpy() < 0)
     indices = pc.take(levels.indices, codes.cast(pa.int32()))
@@ -137,7 +137,7 @@ def _pandas_categorical(series: Any, name: str, label: str) -> pa.ChunkedArray:
 
 
 def _categories(categories: Any, name: str, label: str) -> pa.ChunkedArray:
-    """The categories as a dictionary column with one record for each."""
+    """Return the categories as a dictionary column with one record for each."""
     try:
         column = _pandas_column(categories.to_series(), name, label)
     except UnicodeEncodeError:
@@ -149,7 +149,7 @@ def _categories(categories: Any, name: str, label: str) -> pa.ChunkedArray:
 
 
 def _mixed(series: Any, name: str, label: str) -> pa.ChunkedArray:
-    # Not every Arrow knows what Python makes of a UUID; its text is how it is written everywhere.
+    # Not every version of Arrow knows UUIDs; their text is the same everywhere.
     if all(isinstance(value, UUID) for value in series.dropna().array):
         return _texts(series.array, name, label)
     text = (
@@ -160,7 +160,7 @@ def _mixed(series: Any, name: str, label: str) -> pa.ChunkedArray:
 
 
 def _texts(values: Iterable[Any], name: str, label: str) -> pa.ChunkedArray:
-    """Every value as text, whatever its type; whole numbers without a decimal point."""
+    """Return every value as text, whatever its type; whole numbers without a decimal point."""
     levels: dict[str, int] = {}
     known: dict[tuple[type, Any], int | None] = {}
     codes: list[int | None] = []
@@ -183,7 +183,7 @@ def _texts(values: Iterable[Any], name: str, label: str) -> pa.ChunkedArray:
 
 
 def _broken(values: Iterable[Any], name: str, label: str, unit: str = "record") -> DataError:
-    """Names the first text that holds half a character."""
+    """Return an error that names the first text with half a character."""
     row, value = next((row, value) for row, value in enumerate(values, start=1) if is_broken(value))
     return DataError(
         f"{label}: column {name!r}, {unit} {row}: {value!r} is no text, it holds half a character; correct it"

@@ -1,4 +1,4 @@
-"""Dates and times of a file that no calendar has: one such cell must not cost the file."""
+"""Dates and times that do not exist in the calendar: the rest of the file is read all the same."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ def say_impossible(label: str, name: str, what: str, rows: Iterable[int], *, sta
     what
         "date", "time" or "duration".
     rows
-        The records, counted from 0; nothing is said where there are none.
+        The records, counted from 0; without any there is no warning.
     stacklevel
-        Of the warning.
+        Stack level of the warning.
     """
     rows = list(rows)
     if not rows:
@@ -43,7 +43,7 @@ def say_impossible(label: str, name: str, what: str, rows: Iterable[int], *, sta
 
 
 def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, options: dict[str, Any]) -> Any:
-    """Read a statistical package's file in which a date cannot be converted: all but the impossible cells.
+    """Read a file of a statistical package in which some dates cannot be converted; these become gaps.
 
     Parameters
     ----------
@@ -57,13 +57,13 @@ def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, opt
     Returns
     -------
     tuple of dict and metadata
-        As ``read`` gives them; an impossible date is None, and is warned of with its column and record. A column with
-        more than 100 of them holds no dates: it keeps its numbers, which is warned of too.
+        Results of ``read``. An impossible date is None; a warning names its column and record. A column with more than
+        100 impossible dates is read as numbers, with a warning.
 
     Raises
     ------
     Exception
-        What ``read`` raises where dates are not the reason.
+        An error of ``read`` that has another reason.
     """
     data, meta = read(disable_datetime_conversion=True, **options)
     dated = [name for name, kind in meta.original_variable_types.items() if kind and _DATE_LIKE.search(kind)]
@@ -92,7 +92,7 @@ def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, opt
 def _convert(
     converted: Callable[[int, int], list[Any]], first: int, beyond: int, values: list[Any], impossible: list[int]
 ) -> None:
-    """Halve the records until each part can be converted or is one impossible cell."""
+    """Convert the records, in halves of halves, until each part is converted or is one impossible cell."""
     if first == beyond or len(impossible) > _MOST_CELLS:
         return
     try:

@@ -13,9 +13,9 @@ SHOWN = 3
 
 
 def near_matches(name: str, known: Iterable[str]) -> str:
-    """A phrase with the most similar known names, or nothing where none is similar.
+    """Return a phrase with the most similar known names; "" if none is similar.
 
-    A name that differs in letter case, blanks or Unicode form only comes before all others.
+    Names that differ only in letter case, blanks or Unicode form come first.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def near_matches(name: str, known: Iterable[str]) -> str:
 
 
 def folded(name: str) -> str:
-    """Without letter case, accents, and the signs that stand between words."""
+    """Return the name without letter case, accents and the signs between words."""
     parts = unicodedata.normalize("NFKD", name.casefold())
     return "".join(c for c in parts if not unicodedata.combining(c) and c not in " _-.\t\u00a0\u200b\ufeff")
 

@@ -1,6 +1,6 @@
-"""Amounts and days written otherwise than programs write them: "3.007,83", "1 234,5", "13.04.1942".
+"""Notations of amounts and days that programs do not write: "3.007,83", "1 234,5", "13.04.1942".
 
-A notation is only taken where every value of a column fits it and no other notation fits too.
+A notation is accepted only if every value of a column fits it and no other notation fits.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class DayNotation:
 
 
 def all_match(values: pa.ChunkedArray, pattern: str) -> bool:
-    """Whether every value that is there matches; the first few are looked at before the rest."""
+    """Whether every value but gaps matches; the first values are checked first, to save time."""
     head = pc.all(pc.match_substring_regex(values.slice(0, HEAD), pattern)).as_py()
     if head is False:
         return False
@@ -69,7 +69,7 @@ def any_match(values: pa.ChunkedArray, pattern: str) -> bool:
 
 
 def _evened(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Without outer blanks, every blank and apostrophe between digits as the plain one."""
+    """Return the values without outer blanks, and with plain blanks and apostrophes between digits."""
     values = pc.utf8_trim_whitespace(values)
     head = values.slice(0, HEAD)
     if pc.all(pc.string_is_ascii(head)).as_py() is False or not pc.all(pc.string_is_ascii(values)).as_py():
@@ -84,20 +84,20 @@ def _pattern(thousands: str, decimal: str) -> str:
 
 
 def amount_notation(values: pa.ChunkedArray, decimal: str | None = None) -> AmountNotation | Literal["unsure"] | None:
-    """The one notation of amounts that every value fits.
+    """Return the only notation of amounts that every value fits.
 
     Parameters
     ----------
     values
-        Text; gaps are left out of the decision.
+        Text; gaps are ignored.
     decimal
-        The decimal sign, where it is known.
+        The decimal sign, if it is known.
 
     Returns
     -------
     AmountNotation, "unsure" or None
-        "unsure" where a sign may be that of decimals as well as that of thousands; None where the values are no
-        amounts, or plain whole numbers.
+        "unsure" if a sign may stand before decimals or between thousands; None if the values are not amounts, or are
+        plain whole numbers.
 
     Examples
     --------
@@ -125,7 +125,7 @@ def amount_notation(values: pa.ChunkedArray, decimal: str | None = None) -> Amou
 
 
 def _of_blanks(values: pa.ChunkedArray, fitting: Sequence[AmountNotation]) -> AmountNotation | None:
-    """Blanks and apostrophes only stand between thousands; digits in groups that are all alike may be a code."""
+    """Return the notation with blanks or apostrophes between thousands; None if texts of one length may be codes."""
     one = fitting[0] if len(fitting) == 1 else AmountNotation(".", fitting[0].thousands)
     lengths = pc.utf8_length(values)
     same_length = pc.min(lengths).as_py() == pc.max(lengths).as_py()
@@ -133,7 +133,7 @@ def _of_blanks(values: pa.ChunkedArray, fitting: Sequence[AmountNotation]) -> Am
 
 
 def plain_amounts(values: pa.ChunkedArray, notation: AmountNotation) -> pa.ChunkedArray:
-    """The values as programs write them: "3007.83"."""
+    """Return the values as programs write them: "3007.83"."""
     values = _evened(values)
     if notation.thousands:
         values = pc.replace_substring(values, notation.thousands, "")
@@ -141,7 +141,7 @@ def plain_amounts(values: pa.ChunkedArray, notation: AmountNotation) -> pa.Chunk
 
 
 def with_thousands(text: str, sign: str) -> str:
-    """A plain number with a sign between its thousands.
+    """Return a plain number with a sign between its thousands.
 
     Examples
     --------
@@ -156,7 +156,7 @@ def with_thousands(text: str, sign: str) -> str:
 
 
 def day_notation(values: pa.ChunkedArray) -> DayNotation | Literal["unsure"] | None:
-    """The one order of day, month and year in which every value is a day, other than the ISO one.
+    """Return the only order of day, month and year, other than that of ISO 8601, in which every value is a day.
 
     Examples
     --------
@@ -178,7 +178,7 @@ def day_notation(values: pa.ChunkedArray) -> DayNotation | Literal["unsure"] | N
 
 
 def _notations() -> list[DayNotation]:
-    """A point is never used with the month first; with the year first ISO's own sign is read elsewhere."""
+    """Return all notations of days; a point never stands in one with the month first."""
     first = [DayNotation("dmy", sign) for sign in "./-"] + [DayNotation("mdy", sign) for sign in "/-"]
     return first + [DayNotation("ymd", sign) for sign in "./-"]
 
@@ -190,7 +190,7 @@ def _day_pattern(notation: DayNotation) -> str:
 
 
 def iso_days(values: pa.ChunkedArray, notation: DayNotation) -> pa.ChunkedArray:
-    """The values as ISO writes them; a time of day stays behind the day."""
+    """Return the values in the order of ISO 8601; a time of day stays behind the day."""
     place = {part: rf"\{i}" for i, part in enumerate(notation.order, start=1)}
     turned = pc.replace_substring_regex(
         pc.ascii_trim_whitespace(values), _day_pattern(notation), f"{place['y']}-{place['m']}-{place['d']}\\4"
@@ -209,7 +209,7 @@ def _are_days(values: pa.ChunkedArray) -> bool:
 
 
 def with_day_notation(text: str, notation: DayNotation) -> str:
-    """An ISO day, with or without a time of day behind it, in the notation.
+    """Return an ISO day, with or without a time of day behind it, in the notation.
 
     Examples
     --------
@@ -225,7 +225,7 @@ def with_day_notation(text: str, notation: DayNotation) -> str:
 
 
 def mostly_in_a_notation(values: pa.ChunkedArray) -> str | None:
-    """What most of the values look like that are not all amounts or days: "amounts", "days", or None."""
+    """Return what most of the values look like: "amounts", "days", or None."""
     values = pc.drop_null(_evened(values))
     if len(values) < FEW:
         return None

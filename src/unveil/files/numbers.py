@@ -1,4 +1,4 @@
-"""Text read as a number, exactly or not at all, and text without what nobody sees."""
+"""Text as an exact number, and text without invisible differences."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _NUMBER = re.compile(r"[+-]?(0|[1-9]\d*)(\.\d*)?([eE][+-]?\d+)?|[+-]?\.\d+([eE][
 
 
 def plain_text(text: str) -> str:
-    """The text without outer blanks, in the composed form of Unicode.
+    """Return the text without outer blanks, in the composed form of Unicode.
 
     Examples
     --------
@@ -23,7 +23,7 @@ def plain_text(text: str) -> str:
 
 
 def exact_number(text: object) -> int | float | None:
-    """The number that a text writes, or None where it writes none or would lose something.
+    """Return the number that a text writes; None if it writes none, or the number would lose digits.
 
     Examples
     --------
@@ -41,7 +41,7 @@ def exact_number(text: object) -> int | float | None:
 
 
 def _real(text: str) -> float | None:
-    """The number, unless it has more digits than a double tells apart or is too large for one."""
+    """Return the number, unless it has more digits than a double tells apart or is too large for a double."""
     number = float(text)
     digits = re.sub(r"[eE].*|[^0-9]", "", text).lstrip("0")
     return number if len(digits) <= _DIGITS_OF_A_DOUBLE and math.isfinite(number) else None

@@ -1,4 +1,4 @@
-"""One door for every file and frame."""
+"""Open any file or frame as a source."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from unveil.files import columnar, delimited, frames, rdata, statistical
 from unveil.files.arrays import is_broken
 from unveil.files.path_checks import check_readable
 from unveil.files.schema import Schema, as_schema
-from unveil.files.source import Source
+from unveil.files.source import Source, Variable
 from unveil.notes import overheard
 
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
@@ -37,23 +37,23 @@ def open_source(
     Parameters
     ----------
     data
-        A file name, a data frame (pandas, polars, pyarrow, a DuckDB relation, or anything else that offers
-        the Arrow C stream), or a :class:`Source`, which is returned as it is but for the schema.
+        A file name, a data frame (pandas, polars, pyarrow, a DuckDB relation, or any other with the Arrow C stream),
+        or a :class:`Source`, to which the schema is applied.
     label
-        What messages call it; the file's name by default.
+        Name in messages; the file's name by default.
     missing
-        Delimited text: what stands for a gap where it is not in quotes. By default only the empty field.
+        Delimited text: texts that stand for a gap if they are not in quotes. By default only the empty field.
     encoding
-        Delimited text and statistical packages' files: the character encoding. By default it is found.
+        Delimited text and files of statistical packages: the character encoding. By default it is detected.
     delimiter, decimal
-        Delimited text: the character between fields, and the decimal sign. By default they are found.
+        Delimited text: the character between fields, and the decimal sign. By default they are detected.
     schema
         Declarations by column: a schema file, a :class:`Schema`, or a mapping.
 
     Returns
     -------
     Source
-        Named columns and what is declared of them.
+        Named columns and their declarations.
 
     Raises
     ------
@@ -100,19 +100,19 @@ def _opened(data: Any, label: str | None, options: _Options) -> Source:
 
 
 def open_releases(data: Any, *, encoding: str | None = None) -> tuple[Any, ...]:
-    """What was given as one release: several where it is an R file with a list of data frames or a synds object.
+    """Return the releases in one argument: an R file may hold a list of data frames or a synds object.
 
     Parameters
     ----------
     data
         A file name, a frame or a :class:`Source`.
     encoding
-        Encoding of texts that do not say their own.
+        Encoding of the texts of an R file that do not state theirs.
 
     Returns
     -------
     tuple
-        The data themselves, or the data frames of the R file.
+        The data frames of the R file; else the argument alone.
     """
     if not isinstance(data, str | os.PathLike) or _ending(Path(data)) not in R or not os.path.isfile(data):
         return (data,)
@@ -167,7 +167,8 @@ def _open_file(path: Path, label: str, options: _Options) -> Source:
     if ending in R:
         return _only_one(rdata.read_r(path, label, encoding=options.encoding), label)
     if ending in DELIMITED:
-        missing, declared = options.missing, options.schema or {}
+        missing = options.missing
+        declared: Mapping[str, Variable] = options.schema or {}
         return delimited.read_delimited(
             path,
             label,
@@ -182,12 +183,12 @@ def _open_file(path: Path, label: str, options: _Options) -> Source:
 
 
 def is_delimited(data: Any) -> bool:
-    """Whether the data are named as a file of delimited text."""
+    """Whether the data are a file name with an ending of delimited text."""
     return isinstance(data, str | os.PathLike) and _ending(Path(data)) in DELIMITED
 
 
 def _ending(path: Path) -> str:
-    """The name's ending in small letters, without .gz after that of a delimited text file."""
+    """Return the ending of the name in lower case, without .gz after an ending of delimited text."""
     endings = [suffix.lower() for suffix in path.suffixes[-2:]]
     if len(endings) == 2 and endings[1] == ".gz":
         return endings[0] if endings[0] in DELIMITED else ".gz"

@@ -1,4 +1,4 @@
-"""What stands where a file is to be read or written: only regular files are read, and only they are replaced."""
+"""Checks of paths, and errors of reading: only regular files are read, and only regular files are replaced."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ STANDARD = {1: "standard output", 2: "standard error"}
 
 
 def check_readable(path: str | Path, label: str) -> os.stat_result:
-    """Refuse to read what is no regular file: a device has no end, and a pipe gives what is in it only once.
+    """Raise FileError unless the path is a regular file: a device has no end, and a pipe can be read only once.
 
     Parameters
     ----------
     path
-        What is to be read.
+        Path of the file.
     label
         Its name in messages.
 
     Returns
     -------
     os.stat_result
-        What the system says of the file.
+        State of the file.
 
     Raises
     ------
     FileError
-        If there is nothing, or something else than a file.
+        If there is no regular file.
     """
     try:
         state = os.stat(path)
@@ -49,26 +49,26 @@ def check_readable(path: str | Path, label: str) -> os.stat_result:
 
 
 def check_replaceable(path: str | Path, label: str) -> os.stat_result | None:
-    """Refuse to write where something stands that is never replaced: a device, pipe, socket or folder, or a link to it.
+    """Raise FileError if the path holds anything but a regular file: a device, pipe, socket, folder, or a link.
 
-    Neither is a link to a file, so that no name leads elsewhere than before; one that leads nowhere may be.
+    Links are not replaced, so that every name leads to the same file as before; a link that leads nowhere may be.
 
     Parameters
     ----------
     path
-        Where to.
+        Path of the file to write.
     label
         Its name in messages.
 
     Returns
     -------
     os.stat_result or None
-        What the system says of what may be replaced there; None where there is nothing.
+        State of the file that will be replaced; None if there is none.
 
     Raises
     ------
     FileError
-        If there is such a thing, or the name is none that a file can have.
+        If the path cannot be replaced, or no file can have the name.
     """
     try:
         state = os.lstat(path)
@@ -89,14 +89,14 @@ def check_replaceable(path: str | Path, label: str) -> os.stat_result | None:
 
 
 def no_memory(label: str) -> FileError:
-    """What to say where a file is sound for all that is known, and larger than the memory."""
+    """Return the error for a file that is larger than the memory."""
     return FileError(
         f"{label}: there is not enough memory to read the file; name fewer columns, or use a larger machine"
     )
 
 
 def is_of_memory(error: BaseException) -> bool:
-    """Whether an error says that there is no memory; it may be said of a thread, a mapped file, or a library's load."""
+    """Whether an error means that memory is missing: for values, a thread, a mapped file or a library."""
     said = str(error).lower()
     words = ("cannot allocate memory", "launch worker thread", "can't start new thread", "failed to map segment")
     return isinstance(error, MemoryError) or any(word in said for word in words)
@@ -108,7 +108,7 @@ def reason_of(error: BaseException) -> str:
 
 
 def installed_memory() -> int:
-    """Bytes of memory that this process can have; where the system does not say, as many as no machine has."""
+    """Return the bytes of memory that this process can use; 2^50 if the system does not tell."""
     try:
         installed = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):

@@ -1,9 +1,8 @@
-"""Delimited text on its way to the parser: unpacked, in UTF-8, and looked through for quotes that are out of place.
+"""Delimited text as the parser reads it: unpacked, in UTF-8, with a check for misplaced quotes.
 
-The parser takes whatever stands between two quotes for one field, line breaks included. A quote too many at the start
-of a field would make it swallow the records up to the next quote without a word. By the letter of the format a quoted
-field begins after a delimiter or line break and ends before one; where every quote obeys, a single one too many cannot
-be there.
+The parser takes everything between two quotes for one field, line breaks included. One quote too many at the start of a
+field would make it swallow the records up to the next quote, without an error. In correct text a quoted field begins
+after a delimiter or line break and ends before one; if this holds for every quote, a single one too many is impossible.
 """
 
 from __future__ import annotations
@@ -34,18 +33,18 @@ class CheckedText(io.RawIOBase):
     raw
         The bytes, unpacked.
     encoding
-        Of the bytes.
+        Character encoding of the bytes.
     delimiter
-        Between fields.
+        Character between fields.
     label
         The file's name in messages.
 
     Attributes
     ----------
     obeys
-        Whether all quotes are where the letter of the format has them, as far as the file was read.
+        Whether all quotes that were read are at the edge of a field, or doubled.
     lines
-        Number of lines that were read, with those inside of quotes.
+        Number of lines that were read, including those inside quotes.
     """
 
     def __init__(self, raw: BinaryIO, encoding: str, delimiter: str, label: str) -> None:
@@ -53,9 +52,9 @@ class CheckedText(io.RawIOBase):
         is_utf8 = codecs.lookup(encoding).name in ("utf-8", "ascii")
         self._decoder = None if is_utf8 else codecs.getincrementaldecoder(encoding)()
         self._edges = np.zeros(256, dtype=np.bool_)
-        # A quote may stand beside one: the two of them mean one.
+        # Two quotes side by side mean one quote.
         self._edges[[ord(delimiter), NEWLINE, RETURN, QUOTE]] = True
-        # The last byte that was judged, and one more that waits for the byte behind it.
+        # The last byte that was checked, and the next, which is checked with the byte behind it.
         self._kept = b""
         self._inside, self._ended = False, False
         self._breaks, self._last = 0, b"\n"
@@ -67,18 +66,18 @@ class CheckedText(io.RawIOBase):
         return self._breaks + (self._last not in (b"\n", b"\r"))
 
     def readable(self) -> bool:
-        """It can be read."""
+        """Return True."""
         return True
 
     def read(self, size: int = -1) -> bytes:
-        """The next bytes; none at the end alone.
+        """Return the next bytes; empty only at the end.
 
         Raises
         ------
         FileError
             If there is a zero byte.
         UnicodeDecodeError
-            If the bytes are no text in the encoding.
+            If the bytes are not text in the encoding.
         """
         while not self._ended:
             if self._decoder is None:
@@ -110,10 +109,10 @@ class CheckedText(io.RawIOBase):
         self.obeys &= not (self._ended and self._inside)
 
     def _follow(self, block: NDArray[np.uint8]) -> None:
-        """Follow which bytes are inside of quotes; the first byte was judged before, the last will be later.
+        """Check the quotes of a block; its first byte was checked before, its last will be checked later.
 
-        A quote at an even place among all of them opens a field, or stands second in a pair that means one quote; one
-        at an odd place closes a field, or stands first in such a pair.
+        A quote at an even place among all quotes opens a field or is the second of a doubled quote; at an odd place it
+        closes a field or is the first of a doubled quote.
         """
         at = 1 + np.flatnonzero(block[1:-1] == QUOTE)
         first = int(self._inside)
@@ -132,9 +131,10 @@ BREAK = re.compile(r"\r\n|\n|\r")
 
 
 class RecordsInside:
-    """Whether a record that goes over several lines may be several records between two quotes too many.
+    """Detects records that misplaced quotes turned into one.
 
-    Every line of it then looks like a record: as many fields, and numbers where the other records have numbers.
+    Such a record goes over several lines, and each line looks like a record: it has as many fields, and numbers where
+    the other records have numbers.
 
     Parameters
     ----------
@@ -144,7 +144,7 @@ class RecordsInside:
     Attributes
     ----------
     first
-        The line on which the first such one begins; None where there is none.
+        Line on which the first such record begins; None if there is none.
     """
 
     def __init__(self, form: Dialect) -> None:
@@ -156,7 +156,7 @@ class RecordsInside:
         ]
 
     def look(self, line: int, record: Sequence[str]) -> None:
-        """Look at a record that begins on a line. With one column every line looks like one, and tells nothing."""
+        """Check a record that begins on a line; with one column every line looks like a record, so nothing is said."""
         if self.first is not None or self._width < 2 or not _spans(record):
             return
         lines: list[list[str]] = [[]]

@@ -1,6 +1,6 @@
-"""Columns of an R data frame as Arrow columns, from the values and attributes that R keeps.
+"""Columns of an R data frame as Arrow columns, from the values and attributes that R stores.
 
-The objects are those that :mod:`rdata` parses; nothing of it is imported here.
+The package rdata parses the objects; nothing of it is imported here.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _NOT_ONE_NUMBER = ("Period", "Interval")
 
 @dataclass(frozen=True)
 class RReading:
-    """What the values of one file are read with.
+    """How the values of one file are read.
 
     Parameters
     ----------
     label
-        What messages call the file.
+        Name of the file in messages.
     encoding
-        Encoding of the texts that do not say their own.
+        Encoding of the texts that do not state theirs.
     """
 
     label: str
@@ -47,14 +47,14 @@ class RReading:
 
 
 def check_objects(root: Any, reading: RReading) -> None:
-    """Refuse what R does not write: objects of no kind, attributes that are no list of them, names that are no text.
+    """Raise FileError for objects that R does not write, and for attributes and names of a wrong type.
 
-    Texts of a vector are looked at where they are read.
+    Texts of a vector are checked when they are read.
 
     Raises
     ------
     FileError
-        If there is such an object.
+        If there is an object that R does not write.
     """
     waiting, seen = [(root, "data")], set()
     while waiting:
@@ -99,27 +99,27 @@ def attributes_of(value: Any) -> dict[str, Any]:
 
 
 def classes_of(value: Any) -> tuple[str, ...]:
-    """The class attribute."""
+    """Return the class attribute."""
     held = attributes_of(value).get("class")
     named = held.value if held is not None and isinstance(held.value, list) else ()
     return tuple((one.value or b"").decode("utf-8", "replace") for one in named)
 
 
 def names_of(value: Any, reading: RReading) -> list[str | None]:
-    """The names attribute; empty where there is none."""
+    """Return the names attribute; empty if there is none."""
     held = attributes_of(value).get("names")
     return [] if held is None or not isinstance(held.value, list) else texts_of(held, reading, "the names")
 
 
 def texts_of(value: Any, reading: RReading, what: str) -> list[str | None]:
-    """A character vector; None for NA.
+    """Return a character vector; None for NA.
 
     Raises
     ------
     DataError
-        If a text is not in the encoding that it should have; ``what`` and its place are named.
+        If a text is not in its encoding; the message names ``what`` and the place of the text.
     FileError
-        If it is no text at all.
+        If a value is not text.
     """
     known: dict[tuple[bytes, int], str] = {}
     texts: list[str | None] = []
@@ -129,7 +129,7 @@ def texts_of(value: Any, reading: RReading, what: str) -> list[str | None]:
             continue
         key = (one.value, one.info.gp)
         if key not in known:
-            # R has no text with a zero in it, and no other object in a vector of texts.
+            # R has no text with a zero byte, and no other object in a vector of texts.
             if one.info.type.name != "CHAR" or b"\0" in one.value or (one.info.gp & _ASCII and not one.value.isascii()):
                 raise FileError(f"{reading.label}: {what}, number {place}: not a text of R; the file is damaged")
             try:
@@ -144,7 +144,7 @@ def texts_of(value: Any, reading: RReading, what: str) -> list[str | None]:
 
 
 def plain_value(value: Any, reading: RReading) -> Any:
-    """A vector of one value as that value, a longer one as a list, a named one as a dict; None for anything else."""
+    """Return a named vector as a dict, one of a single value as that value, others as a list; else None."""
     if isinstance(value.value, list):
         is_text = value.info.type.name == "STR"
         values = list(
@@ -163,23 +163,23 @@ def plain_value(value: Any, reading: RReading) -> Any:
 def column_of(
     value: Any, name: str, reading: RReading
 ) -> tuple[pa.ChunkedArray | Callable[[], pa.ChunkedArray], Variable | None]:
-    """One column and what R declares of it.
+    """Return one column and what R declares of it.
 
     Parameters
     ----------
     value
         The R object.
     name
-        Its name.
+        Name of the column.
     reading
-        The file's label and encoding.
+        Label and encoding of the file.
 
     Returns
     -------
     pyarrow.ChunkedArray or callable
-        The values; a function that raises where the column does not hold one value per record.
+        The values; a function that raises DataError if the column does not hold one value per record.
     Variable or None
-        Kind, levels, labels and special codes, where R declares them.
+        Kind, levels, labels and special codes, if R declares them.
     """
     classes, held = classes_of(value), attributes_of(value)
     kind = value.info.type.name
@@ -216,7 +216,7 @@ def column_of(
 
 
 def _scalar(value: Any) -> Any:
-    """R keeps whole numbers as doubles; they are written without a decimal point."""
+    """Return a whole number, which R stores as a double, as an integer."""
     return int(value) if isinstance(value, float) and value.is_integer() else value
 
 
@@ -260,7 +260,7 @@ def _numbers(values: Any, kind: pa.DataType) -> pa.Array:
 
 
 def _as_floats(value: Any) -> Floats:
-    """Amounts as doubles; NaN for a gap (R's own NA complains of every sum)."""
+    """Return amounts as doubles; NaN for a gap (sums with R's NA raise warnings)."""
     amounts = np.ma.getdata(value.value).astype(np.float64)
     return np.where(np.ma.getmaskarray(value.value) | np.isnan(amounts), np.nan, amounts)
 
@@ -271,14 +271,14 @@ def _factor(
     texts = texts_of(levels, reading, f"a level of column {name!r}")
     absent = np.ma.getmaskarray(value.value)
     codes = np.where(absent, 0, np.ma.getdata(value.value).astype(np.int64))
-    # Levels are numbered from 1: a 0 is no gap, which has a number of its own.
+    # Levels are numbered from 1; 0 is not a gap, which R stores as another number.
     outside = np.flatnonzero(~absent & ((codes < 1) | (codes > len(texts))))
     if len(outside):
         raise FileError(
             f"{reading.label}: column {name!r}, record {outside[0] + 1}: the factor has no level of number "
             f"{codes[outside[0]]}; the file is damaged"
         )
-    # A level may itself be NA: its records have a gap like the others.
+    # A level may be NA: its records have a gap.
     is_gap = (codes == 0) | np.array([True, *(text is None for text in texts)])[codes]
     kept = [text for text in texts if text is not None]
     place = np.cumsum([0, *(text is not None for text in texts)]) - 1
@@ -305,13 +305,13 @@ def _micros(seconds: Floats, what: str, name: str, reading: RReading) -> pa.Arra
 def _moments(seconds: Floats, zone: Any, name: str, reading: RReading) -> pa.ChunkedArray:
     micros = _micros(seconds, "time", name, reading)
     named = texts_of(zone, reading, f"the time zone of column {name!r}")[:1] if zone is not None else []
-    # Without a zone R shows the clock of the machine that it runs on, which the file does not tell.
+    # Without a zone R shows the local time of its machine, which the file does not state.
     kept = _known_zone(named[0]) if named and named[0] else None
     return _chunk(micros.cast(pa.timestamp("us", kept)))
 
 
 def _known_zone(name: str | None) -> str:
-    """The moment is the same in any zone; one that only R's machine knows is shown as UTC."""
+    """Return the name of the time zone; UTC if it is unknown here (the moment is the same in any zone)."""
     try:
         return zoneinfo.ZoneInfo(str(name)).key
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):
@@ -319,14 +319,14 @@ def _known_zone(name: str | None) -> str:
 
 
 def _possible(amounts: Floats, limit: int, what: str, name: str, reading: RReading) -> NDArray[np.bool_]:
-    """Which records have a value; one that no calendar has is said, and becomes a gap."""
+    """Return which records (n,) have a value; impossible values become gaps, with a warning."""
     possible = np.isfinite(amounts) & (np.abs(amounts) < limit)
     say_impossible(reading.label, name, what, np.flatnonzero(~possible & ~np.isnan(amounts)).tolist())
     return np.asarray(possible)
 
 
 def _broken_down(value: Any, name: str, reading: RReading) -> pa.ChunkedArray:
-    """A time kept as year, month, day, hour, minute and second."""
+    """Return times that are stored as year, month, day, hour, minute and second."""
     parts = dict(zip(names_of(value, reading), value.value, strict=False))
     wanted = ("year", "mon", "mday", "hour", "min", "sec")
     if not all(part in parts for part in wanted):
@@ -380,7 +380,7 @@ def _letter(letter: int, name: str, reading: RReading) -> int:
 def _with_labels(
     column: pa.ChunkedArray, held: dict[str, Any], name: str, reading: RReading, letters: tuple[int, ...] = ()
 ) -> tuple[pa.ChunkedArray, Variable | None]:
-    """The column with value labels and user missing values, as haven and labelled keep them."""
+    """Return the column with value labels and user missing values, as haven and labelled store them."""
     labels: dict[Any, str] = {code: f".{letter_of(code)}" for code in letters}
     if "labels" in held:
         labels |= _labels(held["labels"], name, reading)
@@ -416,7 +416,7 @@ def _codes(values: Any, name: str, reading: RReading) -> list[Any]:
 
 
 def _declared_missing(column: pa.ChunkedArray, held: dict[str, Any]) -> set[Any]:
-    """Values that SPSS calls user missing: single ones, and those of the file that lie in a range."""
+    """Return the user missing values of SPSS: single values, and values of the file in a declared range."""
     found: set[Any] = set()
     if "na_values" in held and isinstance(held["na_values"].value, np.ndarray):
         found |= {plain_code(one) for one in np.ma.getdata(held["na_values"].value).tolist() if np.isfinite(one)}

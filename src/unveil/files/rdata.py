@@ -1,4 +1,4 @@
-"""R files, by way of the optional package rdata, which parses them; what the objects mean is settled here."""
+"""R files: the optional package rdata parses them, and this file interprets the objects."""
 
 from __future__ import annotations
 
@@ -34,17 +34,17 @@ _TOLD_BY_SYNTHPOP = ("method", "visit.sequence", "smoothing", "proper", "rules",
 def read_r(path: Path, label: str, *, encoding: str | None = None) -> tuple[Source, ...]:
     """Read the data frames of an R file (.rds, .rda, .RData).
 
-    A file holds one data frame (of any class that is one: tibble, data.table), a list of data frames, or a ``synds``
-    object of synthpop, whose copies are ``$syn``. What such an object says of method, seed and settings is the
-    ``origin`` of each copy. Factors keep their levels and whether these are ordered; value labels, user missing
-    values and letters of ``haven`` are kept as those of SPSS and Stata files are.
+    A file holds one data frame (also a tibble or data.table), a list of data frames, or a ``synds`` object of synthpop,
+    whose copies are ``$syn``. The method, seed and settings in a ``synds`` object become the ``origin`` of each copy.
+    Factors keep their levels and the order of these; value labels, user missing values and letters of ``haven`` are
+    read like those of SPSS and Stata files.
 
     Parameters
     ----------
     path, label
         The file, and its name in messages.
     encoding
-        Of texts that do not say their own; by default what the file says.
+        Encoding of the texts that do not state theirs; by default that of the file.
 
     Returns
     -------
@@ -79,7 +79,7 @@ def _parsed(path: Path, label: str) -> Any:
     except ImportError:
         raise MissingPackageError(f"{label}: R files need rdata; pip install 'unveil[files]'") from None
     try:
-        # What the parser warns of (tags of byte code) is no matter of the data.
+        # The parser warns of tags of byte code, which do not concern the data.
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             return parser.parse_file(path, extension=".rds" if path.suffix.lower() == ".rds" else ".rda")
@@ -132,7 +132,7 @@ def _sources(value: Any, path: Path, reading: RReading) -> tuple[Source, ...]:
 
 
 def _frames(value: Any, reading: RReading) -> dict[str, Any]:
-    """The data frames of an object by title: itself, those of a list, or the copies of a synds object."""
+    """Return the data frames of an object by title: itself, those of a list, or the copies of a synds object."""
     classes = classes_of(value)
     if "data.frame" in classes:
         return {"": value}
@@ -159,7 +159,7 @@ def _spoken(value: Any) -> str:
 
 
 def _origin(value: Any, reading: RReading) -> Mapping[str, Any]:
-    """What a synds object says of how its copies were made; the seed among it is as confidential as the original."""
+    """Return how a synds object says that its copies were made; the seed in it is confidential."""
     if "synds" not in classes_of(value):
         return MappingProxyType({})
     held = dict(zip(names_of(value, reading), value.value, strict=False))
@@ -202,7 +202,7 @@ def _source(value: Any, path: Path, reading: RReading, origin: Mapping[str, Any]
 
 
 def _number_of_records(row_names: Any, reading: RReading) -> int:
-    """Of the row names, which R shortens to (NA, -n)."""
+    """Return the number of records by the row names, which R shortens to (NA, -n)."""
     if row_names is None or row_names.value is None:
         raise FileError(f"{reading.label}: the data frame has no row names; the file is damaged")
     names = row_names.value

@@ -1,7 +1,7 @@
-"""Files of statistical packages read in a process of its own.
+"""Read files of statistical packages in another process.
 
-The library that reads them is written in C, and some damaged files end it by a signal. Here such a file costs its own
-process and one line, not the program. The process is kept for the next file, and ends with the program.
+The library that reads them is written in C, and some damaged files crash it. Here a crash ends the other process and
+raises an error, and the program goes on. The process is kept for the next file, and ends with the program.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from unveil.files import reader_process_child as aside_child
 
 CHILD = "import runpy, sys; sys.path[:] = {path!r}; runpy.run_path({file!r}, run_name='__main__')"
 LARGE = 32 << 20
-"""Bytes of a file after which the process is ended, so that its memory is given back."""
+"""Bytes of a file; after a larger one the process ends, to free its memory."""
 
 
 class BrokenReader(Exception):
-    """The reading library gave up, or its process did."""
+    """The reading library failed, or its process crashed."""
 
 
 def read_aside(reader: str, path: Path, **options: Any) -> tuple[dict[str, Any], Any]:
@@ -38,20 +38,20 @@ def read_aside(reader: str, path: Path, **options: Any) -> tuple[dict[str, Any],
     path
         The file.
     options
-        Of the function.
+        Options of the function.
 
     Returns
     -------
     tuple of dict and metadata
-        Columns by name, and what is known of them.
+        Columns by name, and metadata of the file.
 
     Raises
     ------
     BrokenReader, OverflowError, ValueError, MemoryError
         If the file cannot be read.
     """
-    ask = _CHILD.answer if sys.executable else aside_child.answer  # Python inside of a program has none to start
-    # The other process stays in the folder that it was started in.
+    ask = _CHILD.answer if sys.executable else aside_child.answer  # embedded Python cannot start another
+    # The other process stays in the folder where it started.
     kind, found = ask(reader, os.path.abspath(path), options)
     if kind != "read":
         raise next((error for error in aside_child.KNOWN if error.__name__ == kind), BrokenReader)(found)
@@ -62,7 +62,7 @@ def read_aside(reader: str, path: Path, **options: Any) -> tuple[dict[str, Any],
 
 
 class _Child:
-    """The other process, started when it is first asked."""
+    """The other process, which starts with the first file."""
 
     def __init__(self) -> None:
         self.process: subprocess.Popen[bytes] | None = None
@@ -70,7 +70,7 @@ class _Child:
         self.lock = threading.Lock()
 
     def answer(self, *asked: Any) -> tuple[str, Any]:
-        """What it answers."""
+        """Return the answer of the other process."""
         with self.lock:
             process = self._running()
             assert process.stdin is not None
@@ -82,17 +82,17 @@ class _Child:
             except (EOFError, OSError, pickle.UnpicklingError):
                 status = process.wait()
                 self._end()
-                # The system ends who takes too much memory by this signal.
+                # The system ends a process that takes too much memory by this signal.
                 if status == -getattr(signal, "SIGKILL", 9):
                     raise MemoryError from None
                 raise BrokenReader("it is damaged in a way that ends the reading library") from None
-            except BaseException:  # an interruption: its answer would be taken for that to the next question
+            except BaseException:  # an interruption: the answer would be taken for that of the next file
                 self._end()
                 raise
         return found
 
     def _running(self) -> subprocess.Popen[bytes]:
-        if self.owner != os.getpid():  # a copy of this process does not share the other one
+        if self.owner != os.getpid():  # a fork of this process must not share the other process
             self.process = None
         if self.process is None:
             command = [sys.executable, "-c", CHILD.format(path=sys.path, file=aside_child.__file__)]
@@ -103,7 +103,7 @@ class _Child:
         return self.process
 
     def end(self) -> None:
-        """End it, if it runs."""
+        """End the other process, if it runs."""
         with self.lock:
             self._end()
 

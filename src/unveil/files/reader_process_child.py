@@ -1,7 +1,7 @@
-"""The process that reads a statistical package's file; run by its path, so that it starts with few imports.
+"""The process that reads files of statistical packages; run by its path, so that it starts with few imports.
 
-It takes names of functions of pyreadstat, paths and options on standard input, and gives what they give on standard
-output, until there is nothing more to take.
+It takes names of functions of pyreadstat, paths and options from standard input, and writes the results to standard
+output, until the input ends.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ import sys
 from typing import Any
 
 KNOWN = (OverflowError, ValueError, MemoryError)
-"""Errors that come through as what they are."""
+"""Errors that keep their class in the program."""
 COUNTED = ("read_sav", "read_dta", "read_sas7bdat")
-"""Functions for files that say how many records they hold."""
+"""Functions for files that state their number of records."""
 
 
 def answer(reader: str, path: str, options: dict[str, Any]) -> tuple[str, Any]:
-    """What the library makes of a file: "read" with columns and facts, or the kind and the text of an error."""
+    """Return "read" with columns and metadata of a file, or the class and the text of an error."""
     try:
         import pyreadstat
 
@@ -35,10 +35,10 @@ def answer(reader: str, path: str, options: dict[str, Any]) -> tuple[str, Any]:
 
 
 def _impossible(announced: Any, path: str) -> str | None:
-    """Whether a file is too short for the number of records that it says, before there is room made for them.
+    """Return an error if a file is too short for its stated number of records, before memory is taken for them.
 
-    Every value takes a byte at least; in the packed format of SPSS up to 1032 of them are packed into one. SAS can
-    pack a record into a few bytes, whatever its length.
+    Every value takes at least one byte; the packed format of SPSS packs up to 1032 values into one. SAS can pack a
+    record of any length into a few bytes.
     """
     rows, columns = announced.number_rows or 0, announced.number_columns or 0
     with open(path, "rb") as file:
@@ -50,7 +50,7 @@ def _impossible(announced: Any, path: str) -> str | None:
 
 
 def _serve() -> None:
-    # The memory of a process that dies holds records: it is not written to disk.
+    # The memory of a crashed process holds records, so it must not be written to disk.
     try:
         import resource
 

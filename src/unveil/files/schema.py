@@ -1,4 +1,4 @@
-"""Schema files: what the user declares of the columns, kept in TOML beside the data.
+"""Schema files: the user's declarations of columns, in TOML beside the data.
 
 .. code-block:: toml
 
@@ -61,7 +61,7 @@ class Schema(Mapping[str, Variable]):
     variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
     label: str = "schema"
     public: bool = True
-    """Whether its levels and bounds are known to everybody; not those of a schema that was written from records."""
+    """Whether its levels and bounds are known to everybody; False for a schema that was written from records."""
 
     def __getitem__(self, name: str) -> Variable:
         return self.variables[name]
@@ -73,7 +73,7 @@ class Schema(Mapping[str, Variable]):
         return len(self.variables)
 
     def apply(self, source: Source) -> Source:
-        """The source with these declarations over its own, field by field.
+        """Return the source with these declarations in place of its declarations, field by field.
 
         Raises
         ------
@@ -103,11 +103,11 @@ class Schema(Mapping[str, Variable]):
         )
 
     def for_text(self) -> Schema:
-        """The same for delimited text, where the levels of a categorical column are text (``1`` is "1")."""
+        """Return the schema for delimited text, where levels of categorical columns are text (``1`` is "1")."""
         return replace(self, variables={name: _textual(declared) for name, declared in self.items()})
 
     def check(self, names: tuple[str, ...], label: str) -> None:
-        """Every declared column must be among the names."""
+        """Raise CallError if a declared column is not among the names."""
         known = set(names)
         unknown = [name for name in self if name not in known]
         if unknown:
@@ -126,7 +126,7 @@ def _textual(declared: Variable) -> Variable:
 
 
 def _renamed(own: Variable, declared: Variable) -> dict[str, str]:
-    """Where a column holds labels and others are declared: the new label by the old one."""
+    """Return the declared label by the label that the column holds, where the two differ."""
     wanted = {code_of(code): text for code, text in declared.labels.items()}
     texts = {code: wanted.get(code_of(code), text).strip() for code, text in own.labels.items()}
     held = list(texts.values())
@@ -153,12 +153,12 @@ def _merged(own: Variable, declared: Variable) -> Variable:
 
 
 def as_schema(schema: object) -> Schema:
-    """A schema from a file name, a mapping (of Variables, or of dicts as in the file), or a Schema.
+    """Return a schema from a file name, a mapping (of Variables, or of dicts as in the file), or a Schema.
 
     Raises
     ------
     CallError
-        If it is none of these, or a declaration has an unknown field, kind or type.
+        If it is anything else, or a declaration has an unknown field, kind or type.
     FileError
         If the file cannot be read.
     """
@@ -172,7 +172,7 @@ def as_schema(schema: object) -> Schema:
 
 
 def read_schema(path: str | Path) -> Schema:
-    """Read a schema file: TOML, or JSON of the same content if it is called so.
+    """Read a schema file: TOML, or JSON of the same content if its ending is .json.
 
     Raises
     ------
@@ -193,7 +193,7 @@ def read_schema(path: str | Path) -> Schema:
 
 
 def _is_json(path: Path) -> bool:
-    """Whether a file is called JSON and begins like an object; TOML cannot begin like one."""
+    """Whether a file has the ending .json and begins with an object, as TOML cannot."""
     if path.suffix.lower() != ".json" or not path.is_file():
         return False
     with path.open("rb") as file:
@@ -303,7 +303,7 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
 
 
 def _code(code: Any) -> Scalar:
-    """A key of a table of labels, which TOML always gives as text, as the number that it writes."""
+    """Return a key of a table of labels, which is text in TOML, as the number that it writes."""
     if not isinstance(code, str):
         return code  # type: ignore[no-any-return]
     for number in (int, float):
@@ -311,7 +311,7 @@ def _code(code: Any) -> Scalar:
             value = number(code)
         except ValueError:
             continue
-        # "01" and "1_0" are no numbers here: what is not written back as it stands is text.
+        # "01" and "1_0" stay text: they are not written as the number would be.
         return value if repr(value) == code else code
     return code
 
@@ -320,7 +320,7 @@ def _code(code: Any) -> Scalar:
 
 
 def write_schema(source: Source, path: str | Path, *, overwrite: bool = False) -> None:
-    """Write a first schema file for a source, to be completed by hand.
+    """Write a first schema file for a source; the user completes it.
 
     Raises
     ------
@@ -333,7 +333,7 @@ def write_schema(source: Source, path: str | Path, *, overwrite: bool = False) -
 
 
 def schema_text(source: Source) -> str:
-    """A first schema: kinds, levels where they are few, suspected special codes as comments."""
+    """Return a first schema: kinds, levels if they are few, suspected special codes as comments."""
     head = (
         f"# Schema of {_comment(source.label)}. Correct what is wrong; what is left out the values decide.\n"
         "# Levels are those that records have: set public to true once all levels and bounds are known to everybody.\n"
@@ -370,7 +370,7 @@ def _column_text(source: Source, name: str) -> str:
 
 
 def _labels_text(labels: Mapping[Scalar, str]) -> str:
-    """A table where its keys, which are text in TOML, give the codes back; else pairs."""
+    """Return a table of labels, or pairs of code and label if keys, which are text in TOML, would change a code."""
     if all(repr(_code(str(code))) == repr(code) for code in labels):
         return "{ " + ", ".join(f"{_key(str(code))} = {_quoted(text)}" for code, text in labels.items()) + " }"
     return "[" + ", ".join(f"[{_value(code)}, {_quoted(text)}]" for code, text in labels.items()) + "]"
@@ -395,10 +395,10 @@ def _few_levels(column: pa.ChunkedArray) -> tuple[Scalar, ...] | None:
 
 
 def suspected_special_codes(column: pa.ChunkedArray) -> tuple[int | float, ...]:
-    """Numbers that look like codes among amounts, for a person to confirm.
+    """Return numbers that look like codes among amounts, for the user to confirm.
 
-    These are customary negative codes (-1 to -9, -99, ...) in a column whose other values are not negative,
-    and customary high codes (99, 999, ...) at the end of the range, far above the next lower value.
+    These are usual negative codes (-1 to -9, -99, ...) in a column whose other values are not negative, and usual high
+    codes (99, 999, ...) at the end of the range, far above the next lower value.
     """
     if not (pa.types.is_integer(column.type) or pa.types.is_floating(column.type)):
         return ()
@@ -407,7 +407,7 @@ def suspected_special_codes(column: pa.ChunkedArray) -> tuple[int | float, ...]:
     codes = negative if negative and set(negative) <= CUSTOMARY_NEGATIVE and negative != values else []
     amounts = [v for v in values if v >= 0 and v not in CUSTOMARY_HIGH]
     if amounts:
-        # A code stands apart: a gap several times as wide as the steps below it.
+        # A code is far from the amounts: several times as far as these are from each other.
         limit = amounts[-1] + max(FAR, FAR * (amounts[-1] - amounts[0]) / len(amounts))
         codes = codes + [v for v in values if v in CUSTOMARY_HIGH and v > limit]
     return tuple(int(v) if v == int(v) else v for v in codes)
@@ -428,7 +428,7 @@ def _quoted(text: str) -> str:
 
 
 def _escape(character: str) -> str:
-    """Control characters cannot stand in a TOML file as they are, and what a reader does not see should not."""
+    """Return a character for a TOML file; control characters and invisible ones are escaped."""
     if printable(character) == character and character not in "\t\n":
         return character
     return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"

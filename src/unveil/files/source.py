@@ -30,22 +30,22 @@ class Variable:
     name
         The column's name.
     kind
-        One of :data:`KINDS`, or None where nothing is declared and the values decide.
+        One of :data:`KINDS`; None if no kind is declared, so that the values decide.
     levels
-        The declared levels in their declared order, as labels. Levels that no record has count for nothing.
+        The declared levels in their declared order, as labels. Measures ignore levels that no record has.
     special_codes
-        Values of a numeric variable that are not amounts (``-8`` for "not applicable"); they stay levels of
-        their own when the variable is grouped or synthesised.
+        Values of a numeric variable that are not amounts (``-8`` for "not applicable"); they stay separate levels when
+        the variable is grouped or synthesised.
     labels
-        Label by stored code, as SPSS, Stata and SAS keep them.
+        Label by stored code, as in files of SPSS, Stata and SAS.
     labelled
         Whether the column holds these labels in the place of their codes.
     bounds
-        The smallest and the largest amount that there can be, dates as text; stated as known to everybody.
+        Smallest and largest possible amount, dates as text; declared as known to everybody.
     bins
-        How many parts of equal width lie between the bounds, or the ends of all parts in ascending order.
+        Number of parts of equal width between the bounds, or the ends of all parts in ascending order.
     gaps
-        Whether there may be records without a value; stated as known to everybody.
+        Whether records without a value are possible; declared as known to everybody.
     """
 
     name: str
@@ -60,7 +60,7 @@ class Variable:
 
 
 class Remark(NamedTuple):
-    """What was said while a file was read, and the columns that it concerns; none where it is the whole file."""
+    """A warning while a file was read, and the columns that it concerns; none if it concerns the whole file."""
 
     text: str
     columns: tuple[str, ...]
@@ -68,12 +68,12 @@ class Remark(NamedTuple):
 
 @dataclass(frozen=True)
 class Source:
-    """One file or frame: its columns are fetched by name, and only those that are asked for.
+    """One file or frame; each column is read when it is first needed.
 
     Parameters
     ----------
     label
-        How messages call it: the file's name, or "original", "release 2" for a frame.
+        Name in messages: the file's name, or "original", "release 2" for a frame.
     names
         Column names in their order; unique.
     num_rows
@@ -85,24 +85,24 @@ class Source:
     variables
         Declarations by column name; a column without one may be absent.
     flavour
-        Kind of frame that results are given back in.
+        Kind of frame for results.
     path
-        The file, if it came from one.
+        Path of the file; None for a frame.
     form
-        How the file keeps its columns.
+        How the file stores its columns.
     native
-        Function from a column name to its Arrow column in the file's own type, where files have types.
+        Function from a column name to its Arrow column in the type of the file; None if files have no types.
     written
-        Function from a column name to its text as it stands in the file, where the file is one of text.
+        Function from a column name to its text in the file; None unless the file is delimited text.
     origin
-        What the file says of how it was made: of a ``synds`` object of synthpop its method, settings and seed. The
-        seed is confidential.
+        How the file says that it was made: method, settings and seed of a ``synds`` object of synthpop. The seed is
+        confidential.
     remarks
-        What was said while the file was read; grows as columns are read.
+        Warnings while the file was read; the list grows as columns are read.
     like
-        The frame that it came from, without its records (of Arrow the schema): the types that one like it has.
+        The frame without its records (for Arrow its schema), which shows the types of its columns.
     declared
-        What a schema of the user declares, apart from what the file says by itself.
+        Declarations of the user's schema, without those of the file.
     """
 
     label: str
@@ -128,7 +128,7 @@ class Source:
         return name in self._known
 
     def column(self, name: str) -> pa.ChunkedArray:
-        """The column's values, one per record."""
+        """Return the column's values, one per record."""
         if name not in self._known:
             raise CallError(f"{self.label} has no column {name!r}{near_matches(str(name), self.names)}")
         with overheard() as heard:
@@ -137,17 +137,17 @@ class Source:
         return values
 
     def keep(self, heard: Iterable[UnveilWarning], columns: Iterable[str] = ()) -> None:
-        """Remember what was said while the file, or some of its columns, was read."""
+        """Remember warnings while the file, or some of its columns, was read."""
         for one in heard:
             remark = Remark(one.text, one.columns or tuple(columns))
             if remark not in self.remarks:
                 self.remarks.append(remark)
 
     def remarks_on(self, columns: Iterable[str]) -> list[str]:
-        """What was said of the file as a whole, and of some columns."""
+        """Return the warnings about the file as a whole and about some columns."""
         chosen = set(columns)
         return [one.text for one in self.remarks if not one.columns or chosen.intersection(one.columns)]
 
     def variable(self, name: str) -> Variable:
-        """What is declared of the column; an empty declaration where nothing is."""
+        """Return the declaration of the column; an empty declaration if there is none."""
         return self.variables.get(name, Variable(name))

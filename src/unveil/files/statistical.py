@@ -1,13 +1,12 @@
-"""SPSS, Stata and SAS files, by way of the optional package pyreadstat.
+"""SPSS, Stata and SAS files, read by the optional package pyreadstat.
 
-A numeric column whose values all have labels is categorical: its values are the labels, in the order of the
-codes. Values declared as user missing ("refused", "not applicable") are answers that tell something of a
-person, so they are levels or special codes, never gaps; only the system's own missing value is a gap.
+A numeric column whose values all have labels is categorical: its values are the labels, in the order of the codes.
+User missing values ("refused", "not applicable") tell something about a person, so they are levels or special codes,
+never gaps; only the system missing value is a gap.
 
-Stata and SAS know letters (``.a`` to ``.z``, ``._``) as user missing values of a number. A letter becomes a
-special code far below any amount, the same in every file: :data:`LETTER_BASE` less the letter's place in the
-alphabet (``.a`` is -2000000001, ``._`` is -2000000027), so that the column stays numeric and two letters stay
-two answers.
+Stata and SAS have letters (``.a`` to ``.z``, ``._``) as user missing values of a number. A letter becomes a special
+code far below any amount, the same in every file: :data:`LETTER_BASE` less the letter's place in the alphabet (``.a``
+is -2000000001, ``._`` is -2000000027), so that the column stays numeric and two letters stay two answers.
 """
 
 from __future__ import annotations
@@ -37,13 +36,13 @@ from unveil.notes import Note
 
 LETTER_BASE = -2_000_000_000
 STATA_RELEASES = {8: 113, 10: 114, 12: 115, 13: 117, 14: 118, 15: 119}
-"""By version as pyreadstat counts it, number of the file format."""
+"""Number of the file format by the version, as pyreadstat counts it."""
 LETTERS = "abcdefghijklmnopqrstuvwxyz_"
 
 
 @dataclass(frozen=True)
 class _Format:
-    """A file format: what people call it, pyreadstat's function, and what that function understands."""
+    """A file format: its usual name, pyreadstat's function, and the options that this function has."""
 
     title: str
     reader: str
@@ -62,7 +61,7 @@ FORMATS = {
 
 
 def letter_code(letter: str) -> int:
-    """The number that stands for a letter of Stata's or SAS's user missing values.
+    """Return the number that stands for a letter of the user missing values of Stata or SAS.
 
     Examples
     --------
@@ -73,7 +72,7 @@ def letter_code(letter: str) -> int:
 
 
 def letter_of(code: object) -> str | None:
-    """The letter that a number stands for, or None if it is an ordinary number.
+    """Return the letter that a number stands for; None for an ordinary number.
 
     Examples
     --------
@@ -86,7 +85,7 @@ def letter_of(code: object) -> str | None:
 
 
 def load_pyreadstat(label: str) -> ModuleType:
-    """The package pyreadstat.
+    """Return the package pyreadstat.
 
     Raises
     ------
@@ -113,7 +112,7 @@ def read_statistical(path: Path, label: str, ending: str, *, encoding: str | Non
     ending
         The file name's ending, one of :data:`FORMATS`.
     encoding
-        Character encoding, where the file does not say it or says it wrongly.
+        Character encoding, if the file does not state it or states a wrong one.
 
     Raises
     ------
@@ -176,7 +175,7 @@ def _form_of(path: Path, form: _Format, meta: Any, names: Sequence[str]) -> Pack
 
 
 def _version(path: Path, package: str) -> int | None:
-    """Version of the file format, as pyreadstat counts it, by the first bytes of the file."""
+    """Return the version of the file format, as pyreadstat counts it, by the first bytes of the file."""
     with path.open("rb") as file:
         head = file.read(40)
     if package == "SAS":
@@ -190,7 +189,7 @@ def _version(path: Path, package: str) -> int | None:
 def _column(name: str, values: Any, meta: Any, label: str) -> tuple[pa.ChunkedArray, Variable | None]:
     values = values if isinstance(values, list) else values.tolist()
     storage = meta.readstat_variable_types.get(name)
-    # A label that is damaged comes as None.
+    # A damaged label is None.
     labels = {code: text for code, text in meta.variable_value_labels.get(name, {}).items() if text is not None}
     if storage == "string":
         column = tidy_text(pa.chunked_array([pa.array(values, pa.string())]))
@@ -210,12 +209,12 @@ def _column(name: str, values: Any, meta: Any, label: str) -> tuple[pa.ChunkedAr
 
 
 def _with_letters(labels: Mapping[Any, str], letters: set[str]) -> dict[Any, str]:
-    """The labels by number; a letter without a label is labelled with itself (``.a``)."""
+    """Return labels by code; a letter without a label gets itself as label (``.a``)."""
     return {letter: f".{letter}" for letter in sorted(letters)} | dict(labels)
 
 
 def _numbers(values: list[Any], storage: str | None) -> pa.ChunkedArray:
-    """Numbers, dates or times; doubles that are all whole as integers."""
+    """Return numbers, dates or times; doubles become integers if all are whole."""
     column = pa.chunked_array([pa.array(values, from_pandas=True)])
     if not pa.types.is_floating(column.type):
         return normalise(column, "", "")
@@ -225,7 +224,7 @@ def _numbers(values: list[Any], storage: str | None) -> pa.ChunkedArray:
 
 
 def plain_code(code: Any) -> Any:
-    """A code as pyreadstat gives it as this package keeps it: whole numbers as integers, letters as numbers."""
+    """Return a code of pyreadstat in the form of this package: whole numbers as integers, letters as numbers."""
     if isinstance(code, str):
         return letter_code(code)
     return int(code) if code == int(code) else float(code)
@@ -234,7 +233,7 @@ def plain_code(code: Any) -> Any:
 def _special_codes(
     column: pa.ChunkedArray, meta: Any, name: str, letters: set[str], label: str
 ) -> tuple[int | float, ...]:
-    """User missing values: those declared one by one, those that occur in a declared range, and letters."""
+    """Return the user missing values: declared single values, occurring values in a declared range, and letters."""
     ranges = (getattr(meta, "missing_ranges", None) or {}).get(name, [])
     codes = {plain_code(r["lo"]) for r in ranges if r["lo"] == r["hi"]}
     for span in ranges:
@@ -248,7 +247,7 @@ def _special_codes(
 
 
 def code_order(code: Any) -> tuple[bool, Any]:
-    """Numbers first, then letters by the alphabet."""
+    """Return a key that sorts numbers first, then letters by the alphabet."""
     return letter_of(code) is not None, code if letter_of(code) is None else -code
 
 
@@ -260,7 +259,7 @@ def labelled_column(
     ordinal: bool,
     label: str,
 ) -> tuple[pa.ChunkedArray, Variable | None]:
-    """The column by its labels where every value has one, else as it is."""
+    """Return the column as labels if every value has one, else unchanged, and its declaration."""
     occurring = set(pc.unique(column).to_pylist()) - {None}
     substantive = occurring - set(special)
     is_text = pa.types.is_string(column.type)
@@ -283,14 +282,14 @@ def labelled_column(
 
 
 def _array_of(codes: Sequence[Any], kind: pa.DataType) -> pa.Array:
-    """The codes in the column's type; a code that the type cannot hold occurs in no record."""
+    """Return the codes in the type of the column; None for a code that the type cannot hold: no record has it."""
     if pa.types.is_integer(kind):
         codes = [code if isinstance(code, int) else None for code in codes]
     return pa.array(codes, kind)
 
 
 def _distinct_labels(name: str, labelled: Sequence[tuple[Any, str]], label: str) -> list[str]:
-    """The labels, with the code added where two codes have the same one."""
+    """Return the labels, with the code added if two codes have the same label."""
     texts = [text.strip() or str(code) for code, text in labelled]
     repeated = sorted({text for text in texts if texts.count(text) > 1})
     if repeated:

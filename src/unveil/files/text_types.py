@@ -1,7 +1,7 @@
 """The type of a column of text, decided from its distinct values.
 
-Numbers are taken exactly or not at all: a text that would lose something as a number (leading zeros, a plus
-sign that tells it from another text, an integer beyond 64 bits) keeps its whole column text.
+Numbers are exact: if one text would lose something as a number (leading zeros, a plus sign that tells it from another
+text, an integer beyond 64 bits), the whole column stays text.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from unveil.files.notation import (
 from unveil.files.source import Kind
 
 USUAL_GAPS = ("NA", "NaN", "nan", "N/A", "NULL", "null", ".", "None", "<NA>", "#N/A")
-"""What programs write for a gap. They count only where the column's other values are not text."""
+"""Texts that programs write for a gap. They are gaps only if the column's other values are not text."""
 
 INTEGER = r"^-?(0|[1-9][0-9]*)$"
 DECIMAL = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-]?[0-9]+)?$"
@@ -43,17 +43,17 @@ EXACT_DOUBLE = 2**53
 
 
 def is_usual_gap(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Which values read like a gap: a usual token or blank, outer blanks aside."""
+    """Return which values read like a gap: a usual token or blank, apart from outer blanks."""
     return pc.is_in(pc.ascii_trim_whitespace(values), value_set=text_array(["", *USUAL_GAPS]))
 
 
 def infer(values: pa.ChunkedArray, decimal: str = ".") -> pa.ChunkedArray | None:
-    """The values in the type that all of them share, or None where that is text.
+    """Return the values in the type that all of them share; None if this is text.
 
     Parameters
     ----------
     values
-        Distinct values, or all of them; gaps are left out of the decision and stay gaps.
+        Distinct values, or all of them; gaps are ignored and stay gaps.
     decimal
         The decimal sign of the file.
     """
@@ -80,14 +80,14 @@ def _logicals(values: pa.ChunkedArray) -> pa.ChunkedArray:
 def infer_notation(
     values: pa.ChunkedArray, decimal: str | None = None
 ) -> tuple[pa.ChunkedArray | None, AmountNotation | DayNotation | None]:
-    """Amounts with signs of thousands, and days not in the order of ISO, and how they are written; else None.
+    """Return typed amounts with signs of thousands, or days not in the order of ISO 8601, and their notation.
 
     Parameters
     ----------
     values
-        As for :func:`infer`, which knows no type for them.
+        Values for which :func:`infer` finds no type.
     decimal
-        The decimal sign, where it was given.
+        The decimal sign, if the user gave it.
     """
     days = day_notation(values)
     if isinstance(days, DayNotation):
@@ -100,7 +100,7 @@ def infer_notation(
 
 
 def _without_plus(values: pa.ChunkedArray) -> pa.ChunkedArray | None:
-    """The values without plus signs, or None where such a sign tells two values apart."""
+    """Return the values without plus signs; None if a plus sign tells two values apart."""
     if not pc.any(pc.starts_with(values, "+")).as_py():
         return values
     signed = pc.unique(pc.filter(values, pc.starts_with(values, "+")).combine_chunks())
@@ -130,7 +130,7 @@ def _numbers(values: pa.ChunkedArray, decimal: str) -> pa.ChunkedArray | None:
 
 
 def _loses_digits(values: pa.ChunkedArray, numbers: pa.ChunkedArray) -> bool:
-    """Whether a number is too large, or an integer among decimals too long, for two of them to stay two."""
+    """Whether a number is too large for a double, or an integer among decimals has too many digits for one."""
     extremes = pc.min_max(numbers)
     if max(-extremes["min"].as_py(), extremes["max"].as_py()) < EXACT_DOUBLE:
         return False
@@ -142,7 +142,7 @@ def _loses_digits(values: pa.ChunkedArray, numbers: pa.ChunkedArray) -> bool:
 
 
 def decimal_commas(values: pa.ChunkedArray) -> str | None:
-    """What commas in the values are: "decimal", "either" (thousands are possible too), or None."""
+    """Return what commas in the values are: "decimal", "either" (thousands are possible too), or None."""
     values = pc.ascii_trim_whitespace(values)
     if not all_match(values, f"{COMMA}|{INTEGER}|{INFINITE}") or not any_match(values, ","):
         return None
@@ -151,7 +151,7 @@ def decimal_commas(values: pa.ChunkedArray) -> str | None:
 
 
 def decimals_written(values: pa.ChunkedArray, decimal: str) -> int:
-    """Smallest number of decimals that a number is written with; 0 where one has an exponent.
+    """Return the smallest number of decimals of the written numbers; 0 if one has an exponent.
 
     Examples
     --------
@@ -172,7 +172,7 @@ def decimals_written(values: pa.ChunkedArray, decimal: str) -> int:
 
 
 def _may_have_letters(values: pa.ChunkedArray) -> bool:
-    """Whether there are letters among the bytes that the values are in; takes a tenth of the time of any pattern."""
+    """Whether the buffers of the values hold letters; takes a tenth of the time of a pattern."""
     held = (chunk.buffers()[2] for chunk in values.chunks)
     return any(bool((np.frombuffer(bytes_, np.uint8) >= ord("A")).any()) for bytes_ in held if bytes_ is not None)
 
@@ -180,7 +180,7 @@ def _may_have_letters(values: pa.ChunkedArray) -> bool:
 def force(
     values: pa.ChunkedArray, kind: Kind, decimal: str
 ) -> tuple[pa.ChunkedArray | None, str | None, AmountNotation | DayNotation | None]:
-    """The values as the declared kind, and how they are written if not plainly; else None and the first that is not."""
+    """Return the values as the declared kind, or None; the first value that is not of it; the notation."""
     trimmed = pc.ascii_trim_whitespace(values)
     notation: AmountNotation | DayNotation | None = None
     if kind == "numeric" and decimal != ".":
@@ -206,7 +206,7 @@ def force(
 def _from_notation(
     values: pa.ChunkedArray, kind: Kind, decimal: str
 ) -> tuple[pa.ChunkedArray | None, AmountNotation | DayNotation | None]:
-    """The values rewritten plainly, if all are in one notation of the kind."""
+    """Return the values as programs write them and their notation, if all are in one notation of the kind."""
     if kind == "numeric":
         amounts = amount_notation(values, decimal if decimal != "." else None)
         if isinstance(amounts, AmountNotation):
@@ -219,7 +219,7 @@ def _from_notation(
 
 
 def _truths(values: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Other words for true and false, where every value is one of a pair of them."""
+    """Return "true" and "false" if every value is one of another pair of words for them; else the values."""
     lower = pc.utf8_lower(values)
     for yes, no in TRUTHS:
         if pc.all(pc.is_in(lower.drop_null(), value_set=text_array([yes, no]))).as_py():
@@ -228,7 +228,7 @@ def _truths(values: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _first_uncast(values: pa.ChunkedArray, trimmed: pa.ChunkedArray, target: pa.DataType) -> str | None:
-    """The first value that looks right and is not (2020-02-30)."""
+    """Return the first value that looks right but is impossible (2020-02-30)."""
     for start in range(len(values)):
         if _cast(trimmed.slice(start, 1), target) is None:
             return str(values[start].as_py())

@@ -1,9 +1,9 @@
 """Value labels: whether a file holds codes or the labels of codes.
 
-SPSS, Stata, SAS and R keep labels beside the codes of a column; a schema file does it for any other file. One file
-may then hold the codes and another the labels.
+SPSS, Stata, SAS and R store labels beside the codes of a column; a schema file does it for any other file. One file may
+hold the codes and another the labels.
 
-A value that is a code and also the label of another code is told by the rest of its file, and else said.
+If a value is a code and also the label of another code, the rest of the file decides; if it cannot, there is a warning.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from unveil.files.statistical import LETTERS, letter_code, letter_of
 
 Code = Scalar
 Reading = Literal["codes", "labels", "both", "same", "neither"]
-"""What a file's values are: "both" where some can only be codes and others only labels, "same" where each is both."""
+"""What the values of a file are: "both" if some can only be codes and others only labels, "same" if each is both."""
 
 _LOGICAL = {"true": True, "false": False}
 
 
 @dataclass(frozen=True)
 class Naming:
-    """Other names of levels: how a level that is compared by its label, or by its code, may be called as well.
+    """Other names of levels: a level may be named by its label and by its code.
 
     Parameters
     ----------
@@ -44,7 +44,7 @@ class Naming:
     by_label: Mapping[str, str] = field(default_factory=dict)
 
     def of(self, level: object) -> str | None:
-        """The text of a level that is given by its code or label, or None if it is neither.
+        """Return the text of a level that is given by its code or label; None if it is neither.
 
         Examples
         --------
@@ -62,7 +62,7 @@ class Naming:
 
 @dataclass(frozen=True)
 class Labels:
-    """Labels by code, and what they say of a value.
+    """Labels by code.
 
     Parameters
     ----------
@@ -74,24 +74,24 @@ class Labels:
 
     @classmethod
     def of(cls, declared: Mapping[Scalar, str]) -> Labels:
-        """Those that a variable declares; ``"1"`` and ``1.0`` are the code 1."""
+        """Return the labels that a variable declares; ``"1"`` and ``1.0`` are the code 1."""
         return cls({code_of(code): plain_text(text) for code, text in declared.items() if text.strip()})
 
     def or_else(self, others: Labels) -> Labels:
-        """These, and those of other files as far as they say nothing of the same code or label."""
+        """Return these labels, and those of other files for other codes with other labels."""
         known = set(self.by_code.values())
         more = {c: text for c, text in others.by_code.items() if c not in self.by_code and text not in known}
         return Labels(more | dict(self.by_code)) if more else self
 
     @cached_property
     def _by_label(self) -> dict[object, tuple[Code, ...]]:
-        """Codes by label: by its text, by its number where it reads like one, and by its truth value."""
+        """Codes by label: by its text, without the code added by readers, and by its number."""
         found: dict[object, list[Code]] = {}
         for code, text in self.by_code.items():
             number = exact_number(text)
             for name in {text, base_of(code, text), text if number is None else number}:
                 found.setdefault(name, []).append(code)
-        # A label with its code behind it stands for the label alone only where no other code has that one.
+        # A label with its code behind it may stand for the label alone, unless that is the label of one other code.
         own = {text: (code,) for code, text in self.by_code.items() if list(self.by_code.values()).count(text) == 1}
         return {name: tuple(codes) for name, codes in found.items()} | own
 
@@ -100,14 +100,14 @@ class Labels:
         return any(letter_of(code) for code in self.by_code)
 
     def code(self, value: object) -> Code | None:
-        """The code that a value is, of those with a label or written as a letter; None if it is none."""
+        """Return the code that a value is: a code with a label, or a letter; else None."""
         code = code_of(value)
         if isinstance(value, str) and self._has_letters and (letter := _letter(value)) is not None:
             return letter
         return code if code in self.by_code else None
 
     def labelled(self, value: object) -> tuple[Code, ...]:
-        """The codes that a value is a label of."""
+        """Return the codes that a value is a label of."""
         if isinstance(value, bool):
             return tuple(code for code, text in self.by_code.items() if _LOGICAL.get(text.lower()) is value)
         if not isinstance(value, str):
@@ -117,7 +117,7 @@ class Labels:
 
 
 def code_of(value: Any) -> Code:
-    """A code as codes are compared: a text that writes a number exactly is that number.
+    """Return a code in the form in which codes are compared: text that writes an exact number is the number.
 
     Examples
     --------
@@ -138,13 +138,13 @@ def _whole(number: Any) -> Code:
 
 
 def _letter(text: str) -> int | None:
-    """The code of a letter as Stata and SAS write it (``.a``, ``.A``)."""
+    """Return the code of a letter as Stata and SAS write it (``.a``, ``.A``); else None."""
     text = text.strip().lower()
     return letter_code(text[1]) if len(text) == 2 and text[0] == "." and text[1] in LETTERS else None
 
 
 def base_of(code: Code, label: str) -> str:
-    """A label without the code that readers add where several codes have the same one.
+    """Return a label without the code that readers add if several codes have the same label.
 
     Examples
     --------
@@ -159,7 +159,7 @@ def base_of(code: Code, label: str) -> str:
 
 @dataclass(frozen=True)
 class LabelledValues:
-    """One file's values and what the labels say of them."""
+    """The values of one file, and whether they are codes or labels."""
 
     found: Distinct
     labels: Labels
@@ -178,17 +178,17 @@ class LabelledValues:
 
     @cached_property
     def meant(self) -> list[tuple[Code, ...]]:
-        """By value, the codes that it is a label of."""
+        """Codes by value that the value is a label of."""
         return [self.labels.labelled(value) for value in self.values]
 
     @cached_property
     def places(self) -> list[tuple[Any, Code | None, tuple[Code, ...]]]:
-        """By value: itself, the code that it is, and the codes that it is a label of."""
+        """Per value: itself, the code that it is, and the codes that it is a label of."""
         return list(zip(self.values, self.codes, self.meant, strict=True))
 
     @cached_property
     def numbers_of_labels(self) -> frozenset[Code]:
-        """Numbers that are labels and no codes with a label: they may be codes without one."""
+        """Numbers that are labels and not labelled codes: they may be codes without a label."""
         numbers = (code_of(value) for value, code, meant in self.places if code is None and meant)
         return frozenset(number for number in numbers if not isinstance(number, str))
 
@@ -214,7 +214,7 @@ class LabelledValues:
 
     @property
     def shares_labels(self) -> bool:
-        """Whether it holds a label of several codes, which another file may tell apart."""
+        """Whether the file holds a label of several codes, which another file may tell apart."""
         return any(is_label and len(meant) > 1 for is_label, meant in zip(self.are_labels, self.meant, strict=True))
 
     @property
@@ -226,7 +226,7 @@ class LabelledValues:
 
     @cached_property
     def doubtful(self) -> list[int]:
-        """Places of values that are a code and the label of another one, where the rest of the file does not tell."""
+        """Places of values that are a code and the label of another code, if the rest of the file cannot decide."""
         if self.reading not in ("both", "same"):
             return []
         places = enumerate(self.places)
@@ -234,7 +234,7 @@ class LabelledValues:
 
     @cached_property
     def keys(self) -> list[Code]:
-        """By value its code; a text that is neither code nor label stands for itself."""
+        """Code of each value; a text that is neither code nor label stands for itself."""
         return [
             meant[0] if is_label else code_of(value) if code is None else code
             for (value, code, meant), is_label in zip(self.places, self.are_labels, strict=True)
@@ -242,7 +242,7 @@ class LabelledValues:
 
     @cached_property
     def are_labels(self) -> list[bool]:
-        """By value, whether it is taken as a label."""
+        """Whether each value is taken as a label."""
         reading = self.reading
         return [
             bool(meant) and (reading == "labels" or (reading == "both" and code is None))
@@ -251,7 +251,7 @@ class LabelledValues:
 
 
 def codes_of_labels(texts: Sequence[str], declared: Mapping[Scalar, str]) -> dict[str, str]:
-    """The code, as text, of each text that is a label, by what the texts of a column are together.
+    """Return the code, as text, of each text of a column that is taken as a label.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Writing a table in the format that the file's name says, whole or not at all."""
+"""Write a table in the format of the file's ending, as a whole or not at all."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from unveil.files.write_statistical import PACKAGES, refuse_long_integers, write
 
 @dataclass(frozen=True)
 class _About:
-    """What is known of the columns beside their values."""
+    """Declarations and form of the columns."""
 
     variables: Mapping[str, Variable]
     form: Form | None
@@ -41,21 +41,21 @@ def write_table(
     overwrite: bool = False,
     confidential: bool = False,
 ) -> None:
-    """Write a table; what :func:`unveil.microdata.open_source` reads back has the same values.
+    """Write a table; :func:`unveil.files.opening.open_source` reads the same values back.
 
     Parameters
     ----------
     table
         The records.
     path
-        Where to; the ending says the format: .csv, .tsv (both also with .gz), .parquet, .feather, .arrow,
+        Path of the file. Its ending decides the format: .csv, .tsv (both also with .gz), .parquet, .feather, .arrow,
         .sav, .zsav, .dta or .xpt.
     variables
-        Declarations by column. Parquet and Feather keep all of them, SPSS all that it can express, Stata and
-        SAS only labels or nothing (a warning says so), text nothing: write a schema beside it.
+        Declarations by column. Parquet and Feather keep all of them, SPSS most, Stata and SAS only labels or nothing
+        (with a warning), text nothing: write a schema beside it.
     form
-        Form of the file that this one is to be like, as :attr:`Source.form` has it: spelling, encoding and
-        delimiter of text, labels of variables, display formats and measure levels of statistical packages.
+        Form of the original, see :attr:`Source.form`: spelling, encoding and delimiter of text, labels of variables,
+        display formats and measure levels of statistical packages.
     overwrite
         Whether an existing file may be replaced.
     confidential
@@ -81,7 +81,7 @@ def write_table(
     writer = _writer(target)
     check_names(table.column_names, target.name)
     for field in table.schema:
-        # What is not one value per record is refused; the values stay as they are.
+        # Raises an error for a column without one value per record; the values do not change.
         normalise(pa.chunked_array([], field.type), field.name, target.name)
     known = {name: v for name, v in (variables or {}).items() if name in set(table.column_names)}
     with replacing(target, overwrite=overwrite, confidential=confidential) as temporary:
@@ -94,7 +94,7 @@ def write_table(
 
 
 def check_ending(path: str | Path) -> None:
-    """Refuse, before anything is computed, a table whose ending says no format that can be written here.
+    """Raise an error, before anything is computed, if no table can be written with the ending.
 
     Raises
     ------
@@ -110,17 +110,17 @@ def check_ending(path: str | Path) -> None:
 
 
 def check_writable(source: Source, path: str | Path) -> None:
-    """Refuse, before anything is computed, a file that could not be written afterwards.
+    """Raise an error, before anything is computed, if a file cannot be written afterwards.
 
-    A file without records is written in a folder of its own and removed, so that the format's own rules for names
-    and types are asked; and integers that the format would round are looked for.
+    A file without records is written to a temporary folder, to check the format's rules for names and types. Integers
+    that the format would round are an error too.
 
     Parameters
     ----------
     source
-        Where the columns come from.
+        File or frame with the columns.
     path
-        The file to be.
+        Path of the file to write.
 
     Raises
     ------
@@ -136,7 +136,7 @@ def check_writable(source: Source, path: str | Path) -> None:
             refuse_long_integers(column, name, target.name)
         columns[name] = column.slice(0, 0)
     with tidy_when_ended(), tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
-        # What is lost is said of the file itself.
+        # The same warnings come when the file is written.
         warnings.simplefilter("ignore", UnveilWarning)
         write_table(pa.table(columns), Path(folder, target.name), source.variables, source.form)
 
@@ -172,9 +172,9 @@ def _write_parquet(table: pa.Table, path: Path, about: _About, label: str) -> No
 
 
 def _without_views(table: pa.Table) -> pa.Table:
-    """Views of text as text: polars writes them to Feather files, and not every Arrow writes them to Parquet.
+    """Return a table with text in place of views of text, which polars writes to Feather files.
 
-    No Arrow does where they are the values of a dictionary, and older ones nowhere.
+    No version of Arrow writes them to Parquet in a dictionary, and older versions do not write them at all.
     """
     for i, field in enumerate(table.schema):
         kind = field.type
@@ -187,7 +187,7 @@ def _without_views(table: pa.Table) -> pa.Table:
 
 
 def _for_polars(table: pa.Table) -> pa.Table:
-    """Indices as polars wrote them: it reads no others in its dictionaries, and older versions of Arrow turn them."""
+    """Return the table with unsigned indices in dictionaries of polars: polars reads no others."""
     fields = list(table.schema)
     for i, field in enumerate(fields):
         is_polars = any(key.startswith(b"_PL_") for key in field.metadata or {})
@@ -217,7 +217,7 @@ def _write_arrow(table: pa.Table, path: Path, about: _About, label: str) -> None
 
 
 def _described(table: pa.Table, about: _About) -> pa.Table:
-    """The table with its declarations, and with what pandas needs to find its types again."""
+    """Return the table with its declarations, and with the metadata that pandas needs to restore its types."""
     metadata: dict[bytes, bytes] = {}
     if isinstance(about.form, ArrowForm):
         metadata |= _of_pandas(about.form.schema, table)
@@ -227,7 +227,7 @@ def _described(table: pa.Table, about: _About) -> pa.Table:
 
 
 def _of_pandas(schema: pa.Schema, table: pa.Table) -> dict[bytes, bytes]:
-    """What pandas stores of types and of row labels that are columns; no number of records or of levels."""
+    """Return the metadata of pandas on types and on row labels that are columns, without numbers of records."""
     stored = json.loads((schema.metadata or {}).get(b"pandas", b"{}"))
     if not stored:
         return {}
@@ -245,7 +245,7 @@ def _of_pandas(schema: pa.Schema, table: pa.Table) -> dict[bytes, bytes]:
 
 
 def _levels_of_pandas(told: Any, column: pa.ChunkedArray) -> Any:
-    """What pandas stores of categories, of those that are written."""
+    """Return the metadata of pandas on categories, with the number of those that are written."""
     if not isinstance(told, dict) or "num_categories" not in told:
         return told
     levels = [len(chunk.dictionary) for chunk in column.chunks] if pa.types.is_dictionary(column.type) else []

@@ -1,4 +1,4 @@
-"""Delimited text: every field as the file that it is made after writes it."""
+"""Write delimited text in the spelling of the original."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def write_delimited(table: pa.Table, path: Path, form: TextForm) -> None:
     table
         The records, one value each.
     path
-        Where to; compressed with gzip if it ends so.
+        Path of the file; compressed with gzip if it ends with .gz.
     form
         Delimiter, decimal sign, encoding and spelling.
     """
@@ -38,7 +38,7 @@ def write_delimited(table: pa.Table, path: Path, form: TextForm) -> None:
     header = form.delimiter.join(_quoted(text_array(table.column_names)).to_pylist())
     with path.open("wb") as raw:
         packed = path.suffix == ".gz"
-        # Neither name nor time inside: the same records are the same file.
+        # Without name and time inside, the same records give the same file.
         stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
         with io.TextIOWrapper(cast(IO[bytes], stream), form.encoding, newline="") as text:
             text.write(f"{header}\n")
@@ -48,7 +48,7 @@ def write_delimited(table: pa.Table, path: Path, form: TextForm) -> None:
 
 
 def _fields(column: pa.ChunkedArray, form: TextForm, spelling: Spelling) -> pa.Array:
-    """The column as it stands in the file; nothing is left a gap."""
+    """Return the column as text of the file; gaps are text too."""
     if pa.types.is_null(column.type):
         return pa.array([spelling.gap] * len(column), pa.string())
     if pa.types.is_float16(column.type):
@@ -61,7 +61,7 @@ def _fields(column: pa.ChunkedArray, form: TextForm, spelling: Spelling) -> pa.A
 
 
 def _texts(values: pa.Array, form: TextForm, spelling: Spelling) -> pa.Array:
-    """Distinct values as they are written."""
+    """Return distinct values as they are written."""
     kind = values.type
     if pa.types.is_floating(kind):
         return _numbers(pc.if_else(pc.is_nan(values), None, values), form, spelling, spelling.decimals)
@@ -78,7 +78,7 @@ def _texts(values: pa.Array, form: TextForm, spelling: Spelling) -> pa.Array:
 
 
 def _days(texts: pa.Array, spelling: Spelling) -> pa.Array:
-    """ISO days in the notation of the file."""
+    """Return ISO days in the notation of the file."""
     days = spelling.days
     if days is None:
         return texts
@@ -104,7 +104,7 @@ def _numbers(values: pa.Array, form: TextForm, spelling: Spelling, decimals: int
 
 
 def _in_notation(text: str | None, amounts: AmountNotation) -> str | None:
-    """A number with the signs of decimals and thousands; one with an exponent or without an end as it is."""
+    """Return a number with the signs of decimals and thousands; numbers with an exponent get no thousands."""
     if text is None:
         return None
     whole, point, fraction = text.partition(".")
@@ -114,14 +114,14 @@ def _in_notation(text: str | None, amounts: AmountNotation) -> str | None:
 
 
 def _seconds(values: pa.Array) -> pa.Array:
-    """Durations as what they are read back as: numbers of seconds."""
+    """Return durations as numbers of seconds, as they are read."""
     each = PER_SECOND[values.type.unit]
     counts = values.cast(pa.int64()).to_pylist()
     return pa.array([None if n is None else n / each if n % each else n // each for n in counts], pa.float64())
 
 
 def _padded(text: str | None, decimals: int) -> str | None:
-    """A number with zeros behind it, up to the decimals; one with an exponent or without an end as it is."""
+    """Return a number with zeros added up to the decimals; infinities and numbers with an exponent stay."""
     if text is None or not text[-1:].isdigit() or "e" in text:
         return text
     whole, _, fraction = text.partition(".")
@@ -141,7 +141,7 @@ def _moments(values: pa.Array, like: str | None) -> pa.Array:
 
 
 def _in_the_coarsest_unit(values: pa.Array) -> pa.Array:
-    """Times without zeros that only a finer unit than theirs would write."""
+    """Return times in the coarsest unit that holds them, so that no extra zeros are written."""
     for unit in ("s", "ms", "us"):
         with suppress(pa.ArrowInvalid):
             return values.cast(pa.timestamp(unit, values.type.tz))

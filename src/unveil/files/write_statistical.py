@@ -26,25 +26,25 @@ from unveil.files.statistical import letter_of, load_pyreadstat, plain_code
 PACKAGES = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".xpt": "SAS"}
 EXACT_DOUBLE = 2**53
 LONG = 2_147_483_620
-"""Largest number of Stata's type ``long``; those above are its missing values."""
+"""Largest number of Stata's type ``long``; larger ones are its missing values."""
 WHOLE_STORAGE = ("int8", "int16", "int32")
 SPSS_DISCRETE = 3
 Declared = Mapping[str, Variable]
 
 
 def write_statistical(table: pa.Table, path: Path, variables: Declared, form: PackageForm | None, label: str) -> None:
-    """Write a table in the format that the ending says.
+    """Write a table in the format of the ending.
 
     Parameters
     ----------
     table
         The records.
     path
-        Where to.
+        Path of the file.
     variables
         Declarations by column.
     form
-        Of the file that this one is made after.
+        Form of the original.
     label
         Name of the file in messages.
 
@@ -53,7 +53,7 @@ def write_statistical(table: pa.Table, path: Path, variables: Declared, form: Pa
     DataError
         If a column holds integers beyond 2^53, or durations.
     FileError
-        If the format does not have such a name or value.
+        If the format does not allow a name or a value.
     MissingPackageError
         If pyreadstat, or a frame library that it writes from, is not installed.
     """
@@ -78,12 +78,12 @@ def write_statistical(table: pa.Table, path: Path, variables: Declared, form: Pa
 
 
 def refuse_long_integers(column: pa.ChunkedArray, name: str, label: str) -> None:
-    """Refuse integers that a format with one type of number would round.
+    """Raise an error for integers that a format with doubles only would round.
 
     Raises
     ------
     DataError
-        If there is one.
+        If an integer is beyond 2^53.
     """
     kind = column.type
     if not pa.types.is_integer(kind) and not (pa.types.is_decimal(kind) and kind.scale <= 0):
@@ -97,7 +97,7 @@ def refuse_long_integers(column: pa.ChunkedArray, name: str, label: str) -> None
 
 @dataclass
 class _Prepared:
-    """Columns as pyreadstat takes them: numbers, text and dates, and the declarations beside them."""
+    """Columns in the types of pyreadstat (numbers, text and dates), and their declarations."""
 
     columns: dict[str, pa.ChunkedArray] = field(default_factory=dict)
     with_letters: dict[str, list[Any]] = field(default_factory=dict)
@@ -120,7 +120,7 @@ def _spss_options(prepared: _Prepared, variables: Declared, own: PackageForm, la
 
 
 def _spss_missing(variable: Variable, column: pa.ChunkedArray, label: str) -> list[Any]:
-    """Special codes as SPSS keeps them: three single ones, or a range that no amount lies in."""
+    """Return special codes for SPSS: up to three single codes, or a range without amounts."""
     codes = sorted(code for code in variable.special_codes if isinstance(code, int | float))
     if len(codes) <= SPSS_DISCRETE:
         return list(codes)
@@ -156,7 +156,7 @@ _WRITERS: dict[str, tuple[str, Callable[[_Prepared, Declared, PackageForm, str],
     "Stata": ("write_dta", _stata_options),
     "SAS": ("write_xport", _sas_options),
 }
-"""By package, pyreadstat's function and what is said to it."""
+"""By package, pyreadstat's function and its options."""
 
 
 def _check_complete(n: int, path: Path, label: str) -> None:
@@ -182,7 +182,7 @@ def _warn_lost(names: list[str], what: str, where: str, label: str) -> None:
 
 def _prepare(table: pa.Table, variables: Declared, form: PackageForm, own: PackageForm, label: str) -> _Prepared:
     prepared = _Prepared()
-    # pyreadstat looks at the first record to see that a column has letters.
+    # pyreadstat decides by the first record whether a column has letters.
     letters = own.package == "Stata" and table.num_rows > 0
     for name in table.column_names:
         refuse_long_integers(table.column(name), name, label)
@@ -227,7 +227,7 @@ def _codes(column: pa.ChunkedArray, variable: Variable) -> tuple[pa.ChunkedArray
 
 
 def _type_of_codes(codes: Mapping[Any, str]) -> pa.DataType | None:
-    """Type that holds all codes; None where numbers and text are mixed."""
+    """Return the type that holds all codes; None if numbers and text are mixed."""
     kinds = {type(code) for code in codes}
     if kinds == {str}:
         return pa.string()
@@ -237,7 +237,7 @@ def _type_of_codes(codes: Mapping[Any, str]) -> pa.DataType | None:
 
 
 def _as_in_the_file(labels: Mapping[Any, str], kept: Mapping[Any, str]) -> dict[Any, str]:
-    """The labels as the file has them: not those that reading added to tell levels apart."""
+    """Return the labels of the file, without labels and codes that reading added to tell levels apart."""
     if not kept:
         return dict(labels)
     original = {plain_code(code): text for code, text in kept.items()}
@@ -252,7 +252,7 @@ def _as_in_the_file(labels: Mapping[Any, str], kept: Mapping[Any, str]) -> dict[
 
 
 def _like(code: Any, kind: pa.DataType, letters: bool) -> Any:
-    """A code in the type of its column, as pyreadstat compares them."""
+    """Return a code in the type of its column, as pyreadstat compares them."""
     if pa.types.is_string(kind):
         return str(code)
     letter = letter_of(code)
@@ -262,7 +262,7 @@ def _like(code: Any, kind: pa.DataType, letters: bool) -> Any:
 
 
 def _storable(column: pa.ChunkedArray, like: PackageColumn | None, name: str, label: str) -> pa.ChunkedArray:
-    """A column in the types that statistical packages have."""
+    """Return a column in a type that statistical packages have."""
     kind = column.type
     if pa.types.is_dictionary(kind):
         return _storable(column.cast(kind.value_type), like, name, label)
@@ -286,7 +286,7 @@ def _largest(column: pa.ChunkedArray) -> int:
 
 
 def _frame(prepared: _Prepared, label: str) -> Any:
-    """pyreadstat takes pandas or polars frames: whichever is installed."""
+    """Return the columns as a frame for pyreadstat: of polars or pandas, whichever is installed."""
     table = pa.table(prepared.columns)
     try:
         polars = importlib.import_module("polars")

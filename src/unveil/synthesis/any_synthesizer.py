@@ -1,7 +1,7 @@
-"""Anybody's synthesizer, called in one way: objects with ``fit`` and ``sample``, and functions of a frame.
+"""Call any synthesizer in the same way: objects with ``fit`` and ``sample``, and functions of a frame.
 
-What is of this package is called with what it reads by itself. All others are given frames as the user knows them (see
-:func:`unveil.synthesis.foreign_frames.as_frame`), by the arguments that they take, and what they give back is checked.
+Synthesizers of this package read sources. All others get frames in the user's types (see
+:func:`unveil.synthesis.foreign_frames.as_frame`), by the arguments that they take, and their results are checked.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from unveil.synthesis.foreign_frames import as_frame, flavour_for_others
 from unveil.synthesis.foreign_results import as_table, figures, figures_by_candidate, shown, values_in_words
 
 SIZES = ("n", "num_rows", "n_rows", "nrows", "n_samples", "num_samples", "n_records", "size", "count", "k", "rows")
-"""What the number of records is called by those who ask for it; else it is the first argument."""
+"""Usual names of the argument for the number of records; without any of them it is the first argument."""
 SEEDS = ("seed", "random_state", "random_seed")
 LARGEST_SEED = 1 << 31
 
 
 def is_synthesizer(candidate: Any) -> bool:
-    """Whether it can be fitted and drawn from, or is a function of a frame."""
+    """Whether an object has ``fit``, or is a function of a frame."""
     if is_frame(candidate) or isinstance(candidate, Source):
         return False
     return callable(getattr(candidate, "fit", None)) or callable(candidate)
 
 
 def as_synthesizer(synthesizer: Any) -> Any:
-    """What is of this package as it is, everybody else's as a :class:`Foreign`.
+    """Return a synthesizer of this package unchanged, any other as a :class:`Foreign`.
 
     Raises
     ------
@@ -57,16 +57,16 @@ def as_synthesizer(synthesizer: Any) -> Any:
 
 
 def fitted_anew(synthesizer: Any, original: Source, *, seed: int) -> Any:
-    """A copy of a synthesizer, fitted without repeating its warnings; the one that was given stays as it is.
+    """Return a fitted copy of a synthesizer, without its warnings; the synthesizer itself does not change.
 
     Parameters
     ----------
     synthesizer
-        As :func:`as_synthesizer` gives it.
+        Result of :func:`as_synthesizer`.
     original
         The records.
     seed
-        For fits that are random; noise for differential privacy does not depend on it.
+        Seed of random fits; noise for differential privacy does not depend on it.
     """
     if isinstance(synthesizer, Foreign):
         return synthesizer.fit(original, seed=seed)
@@ -77,7 +77,7 @@ def fitted_anew(synthesizer: Any, original: Source, *, seed: int) -> Any:
 
 
 class Foreign:
-    """A synthesizer of somebody else's.
+    """A synthesizer from outside this package.
 
     Parameters
     ----------
@@ -85,14 +85,14 @@ class Foreign:
         An object with ``fit(frame)`` and ``sample(n)``, ``log_prob(frame)`` or ``delta_log_prob(record, candidates)``,
         or a function from a frame to a frame.
     original
-        The records that it is fitted to, if it is.
+        The records that it is fitted to; None before the fit.
     """
 
     def __init__(self, inner: Any, original: Source | None = None):
         self.inner, self.original = inner, original
         self.is_function = not callable(getattr(inner, "fit", None))
         self.name = getattr(inner, "__name__", None) or type(inner).__name__
-        # Only what it has, so that others can ask for it as they ask any synthesizer.
+        # Only the methods that it has, so that callers can check for them as with any synthesizer.
         if self.is_function or callable(getattr(inner, "sample", None)):
             self.sample = self._sample
         if callable(getattr(inner, "log_prob", None)) and not _inherits_another_likelihood(type(inner)):
@@ -101,9 +101,9 @@ class Foreign:
             self.delta_log_prob = self._delta_log_prob
 
     def fit(self, original: Source, *, seed: int = 0) -> Foreign:
-        """A copy of it, fitted.
+        """Return a fitted copy.
 
-        ``fit`` may give back the fitted object, or nothing, or something that is no synthesizer (a history of losses).
+        ``fit`` may return the fitted object, nothing, or something that is not a synthesizer (a history of losses).
 
         Raises
         ------
@@ -118,12 +118,12 @@ class Foreign:
         return Foreign(made if useful else twin, original)
 
     def _sample(self, n: int, *, seed: int = 0) -> Source:
-        """Synthetic records, checked against the original's columns.
+        """Return synthetic records, checked against the original's columns.
 
         Raises
         ------
         DataError
-            If it fails, or does not give back ``n`` records with the columns and kinds of values of the original.
+            If it fails, or does not return ``n`` records with the columns and kinds of values of the original.
         """
         original = self._fitted()
         function = self.inner if self.is_function else self.inner.sample
@@ -139,12 +139,12 @@ class Foreign:
         return release
 
     def _log_prob(self, release: Source) -> tuple[int, float]:
-        """Number of impossible values and log-probability of the others.
+        """Return the number of impossible values and the log-probability of the others.
 
         Raises
         ------
         DataError
-            If it fails or gives back no number.
+            If it fails or does not return numbers.
         """
         found = self._call("log_prob", self.inner.log_prob, as_frame(release, flavour_for_others(self._fitted())))
         try:
@@ -156,12 +156,12 @@ class Foreign:
             ) from None
 
     def _delta_log_prob(self, record: int, candidates: Any) -> Any:
-        """By candidate, the number of impossible values and the log-likelihood of the others.
+        """Return by candidate the number of impossible values and the log-likelihood of the others.
 
         Raises
         ------
         DataError
-            If it fails or does not give back one of each for every candidate.
+            If it fails or does not return both for every candidate.
         """
         found = self._call("delta_log_prob", self.inner.delta_log_prob, record, candidates)
         try:
@@ -190,7 +190,7 @@ class Foreign:
             raise DataError(f"{self._said()}: {what} failed with {type(error).__name__}: {reason}") from error
 
     def _opened(self, made: Any, original: Source) -> Source:
-        """What it gave back, as a source with the columns of the original."""
+        """Return the result as a source with the columns of the original."""
         label = f"the release of {self._said()}"
         table = as_table(made, original.names)
         if table is None:
@@ -219,7 +219,7 @@ class Foreign:
 
 
 def _inherits_another_likelihood(kind: type) -> bool:
-    """Whether its ``log_prob`` is that of a synthesizer of the package, and it fits or draws in another way."""
+    """Whether a class inherits ``log_prob`` from this package, and fits or draws in another way."""
     owners = {
         name: next((i for i, one in enumerate(kind.__mro__) if name in vars(one)), len(kind.__mro__))
         for name in ("fit", "sample", "log_prob")
@@ -230,7 +230,7 @@ def _inherits_another_likelihood(kind: type) -> bool:
 
 
 def _is_own(synthesizer: Any) -> bool:
-    """Whether it is of this package, and nothing of it was replaced: then it reads every file and frame by itself."""
+    """Whether a synthesizer is of this package and none of its methods was replaced: then it reads sources."""
     found = [getattr(type(synthesizer), name, None) for name in ("fit", "sample", "log_prob")]
     return found[0] is not None and all(
         one is None or str(getattr(one, "__module__", "")).partition(".")[0] == "unveil" for one in found
@@ -238,12 +238,12 @@ def _is_own(synthesizer: Any) -> bool:
 
 
 def _twin(synthesizer: Any) -> Any:
-    """A copy to be fitted, so that the one that was given stays as it is; itself if it cannot be copied."""
+    """Return a copy to fit, so that the given object does not change; the object itself if it cannot be copied."""
     for copied in (copy.deepcopy, copy.copy):
         try:
             return copied(synthesizer)
         except Exception:
-            # Objects that hold files, devices or locks refuse by errors of any kind.
+            # Objects that hold files, devices or locks cannot be copied, and raise errors of any kind.
             continue
     return synthesizer
 
@@ -251,24 +251,24 @@ def _twin(synthesizer: Any) -> Any:
 def _arguments(function: Callable[..., Any]) -> Mapping[str, inspect.Parameter]:
     try:
         return inspect.signature(function).parameters
-    except (TypeError, ValueError):  # of compiled functions nothing is known
+    except (TypeError, ValueError):  # a compiled function has no signature
         return {}
 
 
 def _seeds(function: Callable[..., Any], seed: int) -> dict[str, int]:
     known = _arguments(function)
-    # Many libraries take no seed beyond 32 bits.
+    # Many libraries do not take seeds beyond 32 bits.
     return {name: seed % LARGEST_SEED for name in SEEDS if name in known}
 
 
 def _numbers(function: Callable[..., Any], n: int, taken: int) -> tuple[tuple[int, ...], dict[str, int]]:
-    """The number of records as the function takes it, behind ``taken`` arguments: by place, or by name."""
+    """Return the number of records by place or by name, as the function takes it behind ``taken`` arguments."""
     known = _arguments(function)
     names = [name for name in SIZES if name in known and list(known).index(name) >= taken]
     if names:
         by_place = known[names[0]].kind is inspect.Parameter.POSITIONAL_ONLY
         return ((n,), {}) if by_place else ((), {names[0]: n})
-    if taken:  # functions of a frame need not know how many records are wanted
+    if taken:  # functions of a frame need not take the number of records
         return (), {}
     places = [
         one for one in list(known.values())[taken:]

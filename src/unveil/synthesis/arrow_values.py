@@ -1,4 +1,4 @@
-"""Arrow columns of which records are taken: in one chunk, and in dictionaries without what was not drawn."""
+"""Take records from Arrow columns: in one chunk, and in dictionaries without values that were not drawn."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from unveil.files.source import Variable
 
 
 def taken(column: pa.Array | pa.ChunkedArray, rows: NDArray[np.integer[Any]]) -> pa.Array:
-    """Some records of a column in one chunk; of types that Arrow takes none of, by way of one that it does."""
+    """Return some records of a column in one chunk, also for types from which Arrow itself cannot take records."""
     kind = column.type
     if str(kind) == "string_view":
         return taken(column.cast(pa.string()), rows).cast(kind)
@@ -29,7 +29,7 @@ def taken(column: pa.Array | pa.ChunkedArray, rows: NDArray[np.integer[Any]]) ->
 
 
 def of_kind(values: pa.Array, kind: pa.DataType) -> pa.Array:
-    """The same values in a type that only their storage differs from."""
+    """Return the same values in a type that differs only in its storage."""
     if values.type == kind:
         return values
     if pa.types.is_run_end_encoded(kind):
@@ -40,18 +40,18 @@ def of_kind(values: pa.Array, kind: pa.DataType) -> pa.Array:
 
 
 def plain(values: pa.Array) -> pa.Array:
-    """The values of a dictionary one by one."""
+    """Return the values of a dictionary column without the dictionary."""
     return _plain_dictionary(values).take(values.indices)
 
 
 def _plain_dictionary(values: pa.Array) -> pa.Array:
-    """The dictionary, of a type that Arrow can look values up in."""
+    """Return the dictionary in a type that Arrow can search."""
     text = pa.string() if str(values.type.value_type) == "string_view" else values.type.value_type
     return values.dictionary.cast(text)
 
 
 def _one_dictionary(column: pa.ChunkedArray) -> pa.Array:
-    """The chunks with one dictionary for all; Arrow itself brings none together that list a gap."""
+    """Return the chunks as one, with one dictionary; Arrow cannot unify dictionaries that hold a gap."""
     dictionaries = [_plain_dictionary(chunk) for chunk in column.chunks]
     levels = pa.concat_arrays(dictionaries).drop_null().unique()
     indices = [
@@ -62,10 +62,10 @@ def _one_dictionary(column: pa.ChunkedArray) -> pa.Array:
 
 
 def declared(values: pa.Array, variable: Variable) -> pa.Array | None:
-    """Declared levels as a dictionary of just these; None where none are declared, or a value is not among them.
+    """Return values in a dictionary of the declared levels; None if there are none, or a value is not among them.
 
-    The dictionary that a file is read into lists all its values in the order of the records. It must not reach a
-    release: it would hold values that no synthetic record has.
+    The dictionary of a file lists all its values in the order of the records. It must not be part of a release, because
+    it holds values that no synthetic record has.
     """
     if not pa.types.is_dictionary(values.type) or not variable.levels:
         return None
@@ -80,7 +80,7 @@ def declared(values: pa.Array, variable: Variable) -> pa.Array | None:
 
 
 def one_each(values: pa.Array, levels: pa.Array) -> pa.Array:
-    """:func:`only_drawn` of one value per level, the gap last, where the distinct values are known in their order."""
+    """Return :func:`only_drawn` of one value per level, the gap last; faster, because the levels are known."""
     if not pa.types.is_dictionary(values.type) or values.type.ordered:
         return values
     known = plain(values)[: len(levels)]
@@ -92,7 +92,7 @@ def one_each(values: pa.Array, levels: pa.Array) -> pa.Array:
 
 
 def only_drawn(values: pa.Array) -> pa.Array:
-    """A dictionary of the values that were drawn, in ascending order; one whose order is declared stays whole."""
+    """Return values in a dictionary of those that were drawn, ascending; ordered dictionaries do not change."""
     if not pa.types.is_dictionary(values.type) or values.type.ordered:
         return values
     dictionary = _plain_dictionary(values)

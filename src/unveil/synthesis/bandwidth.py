@@ -13,9 +13,9 @@ Floats = NDArray[np.float64]
 Rule = Literal["sheather-jones", "silverman"]
 
 SPIKE = 0.7
-"""A value that a larger share of records has is not an amount but a state ("no income"): it is kept."""
+"""A value with a larger share of the records is not an amount but a state ("no income"): it gets no noise."""
 FEW = 300
-"""Up to so many distinct numbers all distances are taken, else those of bins."""
+"""Most distinct numbers of which all distances are computed; more are counted in bins."""
 BINS = 1000
 ROUNDING = 1e-6
 FAR = 100.0
@@ -33,7 +33,7 @@ class Noise:
     low, high : float
         Range of the observed numbers, to which results are clipped.
     spike : float
-        Number that is kept; nan if there is none.
+        Number that gets no noise; nan if there is none.
     """
 
     bandwidth: float
@@ -43,7 +43,7 @@ class Noise:
 
     @classmethod
     def of(cls, numbers: Floats, rule: Rule) -> Noise:
-        """Noise that suits some observed numbers, at least one."""
+        """Return the noise for observed numbers, at least one."""
         distinct, counts = np.unique(numbers, return_counts=True)
         most = int(counts.argmax())
         is_spike = bool(counts[most] > SPIKE * numbers.size)
@@ -53,14 +53,14 @@ class Noise:
         return cls(bandwidth, float(distinct[0]), float(distinct[-1]), float(distinct[most]) if is_spike else np.nan)
 
     def add(self, numbers: Floats, rng: np.random.Generator) -> Floats:
-        """The numbers with noise."""
+        """Return the numbers with noise."""
         with np.errstate(over="ignore"):
             noisy = np.clip(numbers + self.bandwidth * rng.standard_normal(numbers.size), self.low, self.high)
         return np.where(numbers == self.spike, numbers, noisy)
 
 
 def rule_of_thumb(values: NDArray[np.float64]) -> float:
-    """Bandwidth of a normal kernel by Silverman's rule of thumb; 0 where there is no spread.
+    """Return the bandwidth of a normal kernel by Silverman's rule of thumb; 0 without spread.
 
     Parameters
     ----------
@@ -76,13 +76,13 @@ def rule_of_thumb(values: NDArray[np.float64]) -> float:
         return 0.0
     low, high = np.quantile(values, [0.25, 0.75])
     deviation, by_quartiles = float(values.std(ddof=1)), float(high - low) / QUARTILE_RANGE_OF_NORMAL
-    # Where half of the amounts are equal the quartiles say nothing of the spread.
+    # If half of the amounts are equal, the quartiles do not show the spread.
     spread = min(deviation, by_quartiles) if by_quartiles > 0 else deviation
     return float(0.9 * spread * values.size**-0.2)
 
 
 def sheather_jones(numbers: Floats) -> float:
-    """Bandwidth of a normal kernel by the rule of Sheather and Jones that solves an equation.
+    """Return the bandwidth of a normal kernel by the equation of Sheather and Jones.
 
     The bandwidth ``h`` solves ``h = [R(K) / (n S(alpha(h)))]^(1/5)`` with ``R(K) = 1 / (2 sqrt(pi))`` and ``S``
     the estimated roughness of the second derivative of the density. More than 300 distinct numbers are counted in
@@ -96,7 +96,7 @@ def sheather_jones(numbers: Floats) -> float:
     Returns
     -------
     float
-        The bandwidth; that of Silverman's rule of thumb where the equation has no solution, 0 without spread.
+        The bandwidth; by Silverman's rule of thumb if the equation has no solution, 0 without spread.
 
     References
     ----------
@@ -116,12 +116,12 @@ def sheather_jones(numbers: Floats) -> float:
         return rough
     low, high = np.quantile(numbers, [0.25, 0.75])
     spread = float(high - low)
-    if spread == 0:  # most numbers are equal, and the equation is one of the quartiles
+    if spread == 0:  # most numbers are equal, and the equation uses the quartiles
         return rough
     distance, pairs, bin_width = _distances(numbers)
     if bin_width > rough / 2:  # an outlier leaves too few bins for the others
         return rough
-    # In units of the spread, so that powers stay in range; far beyond the kernel's reach all distances are one.
+    # In units of the spread, so that powers stay in range; distances far beyond the kernel's reach are cut.
     with np.errstate(over="ignore"):
         distance = distance / spread
 
@@ -159,7 +159,7 @@ def sheather_jones(numbers: Floats) -> float:
 
 
 def _distances(numbers: Floats) -> tuple[Floats, Floats, float]:
-    """Distances between numbers, how many pairs have them, and the width of the bins they were counted in, if any."""
+    """Return distances between numbers, their numbers of pairs, and the width of the bins (0 without bins)."""
     distinct, counts = np.unique(numbers, return_counts=True)
     weights = counts.astype(np.float64)
     if distinct.size <= FEW:

@@ -32,9 +32,9 @@ class CartMethod:
     minbucket, minsplit, cp, max_depth, collapse, surrogates
         See :func:`unveil.trees.grow`.
     smoothing : {None, "density"}
-        Numbers as they occur, or with normal noise.
+        None for observed numbers, "density" for normal noise.
     bandwidth : {"sheather-jones", "silverman"}
-        How the noise is scaled.
+        Rule for the standard deviation of the noise.
 
     References
     ----------
@@ -64,7 +64,7 @@ class CartMethod:
     def __post_init__(self) -> None:
         check_choice("smoothing", self.smoothing, (None, "density"))
         check_choice("bandwidth", self.bandwidth, ("sheather-jones", "silverman"))
-        # Here and not by the first tree, because not every file needs one.
+        # Checked here and not by the first tree, because some files need no tree.
         Settings.of(self.minbucket, self.minsplit, self.max_depth, self.cp, self.collapse, self.surrogates)
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedCart:
@@ -94,7 +94,7 @@ class FittedCart:
 
     @property
     def has_likelihood(self) -> bool:
-        """Whether values are drawn as they occur; noise has no probabilities."""
+        """Whether values have no noise: with noise there are no probabilities."""
         return self.noise is None
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Columns of pandas and polars in memory that holds the values of their own records, and no others."""
+"""Columns of pandas and polars whose memory holds no values but those of their records."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from unveil.synthesis.arrow_values import only_drawn, taken
 
 
 def own_polars(values: Any) -> Any:
-    """A polars column without the text that its records were picked from: views and categories keep all of it."""
+    """Return a polars column that does not refer to the text of the original, as views and categories do."""
     if str(values.dtype).startswith("Categorical"):
         return values.cast(type(values)(["text"]).dtype).cast(values.dtype)
     if str(values.dtype) in ("String", "Utf8"):
@@ -20,7 +20,7 @@ def own_polars(values: Any) -> Any:
 
 
 def own_pandas(values: Any, *, declared: bool) -> Any:
-    """A pandas array with the categories that its records have, unless these are ordered or declared."""
+    """Return a pandas array with only the categories of its records, unless these are ordered or declared."""
     dtype = values.dtype
     if type(dtype).__name__ == "ArrowDtype":
         return type(values)(only_drawn(taken(values.__arrow_array__(), np.arange(len(values)))))

@@ -1,4 +1,4 @@
-"""What a user should know about a file and a fit before using a release."""
+"""Warnings about a file and a fit, before a release is used."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Tree
 
 FEW_RECORDS = 20
-"""In files of this size or smaller a column with a different value in every record means little."""
+"""Most records of a file in which a column with a different value in every record is no reason for a warning."""
 LOST_SHARE = 0.05
-"""Share of a variable's entropy whose loss deserves a warning."""
+"""Share of a variable's entropy; a larger loss gives a warning."""
 CHANCE = 0.01
 
 _outstanding_bits = loop(
@@ -50,7 +50,7 @@ def warn_about_columns(variables: Sequence[EncodedVariable], label: str) -> None
 
 
 def _identifier(variable: EncodedVariable) -> Identifier | None:
-    """What the column numbers, by the check that the measures share."""
+    """Return what the column identifies, by the check of the measures."""
     if variable.kind == "ordered":
         return None
     counts = variable.counts[: len(variable.values)]
@@ -58,7 +58,7 @@ def _identifier(variable: EncodedVariable) -> Identifier | None:
 
 
 def _all_different(variable: EncodedVariable) -> bool:
-    """Whether all values differ, numbers with decimals apart: measurements often do."""
+    """Whether all values differ; False for numbers with decimals, because measurements often differ."""
     present = variable.codes.size - (0 if variable.gap is None else int(variable.counts[variable.gap]))
     if len(variable.values) < present or present <= FEW_RECORDS:
         return False
@@ -95,7 +95,7 @@ def warn_of_lost_dependence(trees: Mapping[str, FittedCart]) -> None:
 
 
 def lost_share(tree: Tree) -> float:
-    """:func:`lost_bits` as a share of the response's entropy."""
+    """Return :func:`lost_bits` as a share of the response's entropy."""
     if tree.response.kind == "numeric" or tree.n_leaves == tree.n_leaves_full:
         return 0.0
     lost = lost_bits(tree)
@@ -106,7 +106,7 @@ def lost_share(tree: Tree) -> float:
 
 
 def lost_bits(tree: Tree) -> float:
-    """Mutual information of removed splits that is not there by chance, in bits per record.
+    """Return the mutual information of removed splits that chance does not explain, in bits per record.
 
     The plug-in estimate of what a collapse removes (:meth:`unveil.trees.Tree.dependence`) is large for pure noise,
     because the splits were chosen for being the best. Here a removed split counts only if its likelihood ratio

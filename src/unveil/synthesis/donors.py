@@ -1,4 +1,4 @@
-"""Observed values that synthetic records copy, and how values are looked up."""
+"""Observed values that synthetic records copy, and their look-up."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Donors:
         return np.diff(self.start)
 
     def draw_codes(self, pool: NDArray[np.integer], rng: np.random.Generator) -> NDArray[np.int32]:
-        """Code of a donor for every record, drawn uniformly from the record's pool, with replacement.
+        """Return the code of a donor for every record, drawn uniformly from its pool, with replacement.
 
         Parameters
         ----------
@@ -84,18 +84,18 @@ class Donors:
         return codes
 
     def draw(self, pool: NDArray[np.integer], rng: np.random.Generator) -> Column:
-        """As :meth:`draw_codes`, as a column."""
+        """Return the result of :meth:`draw_codes` as a column."""
         return self.response.with_codes(self.draw_codes(pool, rng))
 
     def log_share(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.float64]:
-        """Logarithm of the share of the record's pool that has the record's value.
+        """Return the logarithm of the share of the record's pool that has the record's value.
 
         Parameters
         ----------
         pool : (n,) int
             Pool of every record.
         response : Column
-            Values in question.
+            Value of every record.
 
         Returns
         -------
@@ -112,14 +112,14 @@ class Donors:
 
 
 def known_codes(fitted: Column, column: Column) -> NDArray[np.int32]:
-    """Codes of a column's values in the levels of the fit.
+    """Return the codes of a column's values in the levels of the fit.
 
     Parameters
     ----------
     fitted : Column
         The variable as it was fitted.
     column : Column
-        The same variable, numeric ones with their own ``values``.
+        The same variable; a numeric column may have other ``values``.
 
     Returns
     -------
@@ -140,7 +140,7 @@ def require_records(response: Column, kinds: Sequence[str], method: str, instead
     Raises
     ------
     CallError
-        If the method is not made for variables of this kind.
+        If the method cannot model variables of this kind.
     DataError
         If there are no records.
     """

@@ -16,11 +16,11 @@ Progress = Callable[[int, int, str], None]
 """Called with the number of tasks done, their total, and the name of the one just done."""
 
 UNUSED = np.random.default_rng(0)
-"""Given to methods that say that nothing in their fit is random (``draws_in_fit``)."""
+"""Generator for methods whose fit is not random (``draws_in_fit``)."""
 
 
 def generator(seed: int, *key: int) -> np.random.Generator:
-    """An independent source of randomness for every key, so that no result depends on the order of work."""
+    """Return an independent generator for every key, so that no result depends on the order of work."""
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
 
 
@@ -33,7 +33,7 @@ def fit_plans(
     threads: int = 1,
     progress: Progress | None = None,
 ) -> tuple[Plan, ...]:
-    """Fit all parts.
+    """Fit all parts of all variables.
 
     Parameters
     ----------
@@ -42,7 +42,7 @@ def fit_plans(
     seed, key
         Source of randomness of the methods.
     records : (n,) int64, optional
-        Records that are fitted, also repeatedly (a bootstrap sample); all by default.
+        Records of the fit, possibly repeated (a bootstrap sample); all by default.
     threads
         Number of threads.
     progress
@@ -51,7 +51,7 @@ def fit_plans(
     Returns
     -------
     tuple of Plan
-        The same, fitted.
+        The fitted variables.
     """
     columns = {step.position: plan.variable.parts[step.part].column for plan in plans for step in plan.steps}
     if records is not None:
@@ -65,7 +65,7 @@ def fit_plans(
         assert step.method is not None
         response = restricted(columns[step.position], rows)
         predictors = [restricted(columns[p], rows) for p in step.predictors]
-        # A source of randomness takes longer to set up than a small tree takes to grow.
+        # To set up a generator takes longer than to grow a small tree.
         draws = getattr(step.method, "draws_in_fit", True)
         rng = generator(seed, *key, step.position) if draws else UNUSED
         fitted = step.method.fit(response, predictors, rng)
@@ -76,7 +76,7 @@ def fit_plans(
         if progress:
             progress(count, len(tasks), step.name)
 
-    # Long fits first, so that no thread is left alone with the longest at the end.
+    # Long fits first, so that no thread works alone on a long fit at the end.
     longest_first = sorted(tasks, key=lambda step: -len(step.predictors))
     fits: Iterable[tuple[int, FittedVariable] | None] = in_threads(fit, longest_first, threads, done)
     fitted = dict(fit for fit in fits if fit is not None)
@@ -84,7 +84,7 @@ def fit_plans(
 
 
 def _positions(rows: NDArray[np.int64] | None, records: NDArray[np.int64] | None) -> NDArray[np.int64] | None:
-    """Which of the records that are used belong to the given rows."""
+    """Return the positions of those of the records that belong to the rows; None for all."""
     if rows is None or records is None:
         return rows
     return np.flatnonzero(np.isin(records, rows))

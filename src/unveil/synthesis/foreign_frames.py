@@ -1,4 +1,4 @@
-"""Frames that are handed to code of others: of a kind that they know, with the types that the user's own frame has."""
+"""Frames for synthesizers from outside this package: in a library that they know, in the types of the user's frame."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from unveil.files.source import Flavour, Source
 
 
 def flavour_for_others(source: Source) -> Flavour:
-    """The kind of frame that the records are handed out in: the user's own, and of a file what is installed."""
+    """Return the kind of frame for the records: the user's, or for a file that of an installed library."""
     if source.like is not None:
         return source.flavour
     found: tuple[Flavour, ...] = ("pandas", "polars")
@@ -20,21 +20,21 @@ def flavour_for_others(source: Source) -> Flavour:
 
 
 def as_frame(source: Source, flavour: Flavour | None = None) -> Any:
-    """The records as a frame.
+    """Return the records as a frame.
 
     Parameters
     ----------
     source : Source
         A file, a frame, or some records of one.
     flavour : {"pandas", "polars", "arrow"}, optional
-        Kind of frame; by default that which the records came in. Of a file it is pandas where that is installed, else
-        polars, else pyarrow.
+        Kind of frame; by default that of the user. For a file it is pandas if it is installed, else polars, else
+        pyarrow.
 
     Returns
     -------
     frame
-        Column names and types are those of the frame that the records came in. Of a file text is text (no
-        categories), dates and times are dates and times, and numbers are as ``pandas.read_csv`` gives them.
+        Column names and types are those of the user's frame. For a file, text is text (no categories), dates and times
+        are dates and times, and numbers have the types of ``pandas.read_csv``.
 
     Examples
     --------
@@ -50,7 +50,7 @@ def as_frame(source: Source, flavour: Flavour | None = None) -> Any:
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
-    """Without a dictionary, which is how this package keeps text."""
+    """Return the column without the dictionary in which this package stores text."""
     if not pa.types.is_dictionary(column.type):
         return column
     chunks = [chunk.dictionary.take(chunk.indices) for chunk in column.chunks]
@@ -58,11 +58,11 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
 
 
 def _kept(values: Any, changed: Callable[[], Any], gaps: Callable[[Any], int]) -> Any:
-    """Values in another type, unless that cannot hold them all."""
+    """Return the values in another type if it can hold them all, else unchanged."""
     try:
         other = changed()
     except Exception:
-        # Libraries name what does not fit by errors of many kinds; all mean that the values stay as they are.
+        # Libraries raise many kinds of errors for values that do not fit.
         return values
     return other if gaps(other) == gaps(values) else values
 
@@ -104,7 +104,7 @@ def _pandas_frame(columns: dict[str, pa.ChunkedArray], like: Any) -> Any:
     for name, column in columns.items():
         dtype = like.iloc[:, own[name]].dtype if own else None
         made[name] = _pandas_series(column, dtype)
-    # A copy, which whoever gets it may change.
+    # A copy, which the synthesizer may change.
     frame = pandas.DataFrame(made, copy=True)
     if own:
         frame.columns = [like.columns[own[name]] for name in columns]
@@ -113,7 +113,7 @@ def _pandas_frame(columns: dict[str, pa.ChunkedArray], like: Any) -> Any:
 
 def _pandas_series(column: pa.ChunkedArray, dtype: Any) -> Any:
     is_object = str(dtype) == "object"
-    # Whole numbers with gaps, in a type that can hold both, must not pass through floating-point numbers.
+    # Whole numbers with gaps must not become floating-point numbers on the way to a type that holds both.
     exact = dtype is not None and getattr(dtype, "kind", "O") not in "f"
     series = column.to_pandas(date_as_object=is_object, integer_object_nulls=exact)
     if dtype is None or series.dtype == dtype:

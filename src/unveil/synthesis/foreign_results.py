@@ -1,4 +1,4 @@
-"""What a synthesizer of somebody else gives back: releases as tables, and figures of its likelihood."""
+"""Results of synthesizers from outside this package: releases as tables, and figures of the likelihood."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from unveil.files.source import Source
 
 
 def as_table(made: Any, names: tuple[str, ...]) -> Any:
-    """What can be a table as one that is read; None for all else."""
+    """Return a result as a table that can be read; None if it is not a table."""
     if isinstance(made, list | tuple) and made and not isinstance(made[0], list | tuple | Mapping | str | int | float):
-        # A list of one release; or records and something beside them, such as the component they are from.
+        # A list of one release; or records with something beside them, such as their component.
         made = made[0]
     if is_frame(made) or isinstance(made, Source):
         return made
@@ -37,7 +37,7 @@ def _column(values: Any) -> pa.Array:
 
 
 def values_in_words(kind: pa.DataType) -> str:
-    """Kind of values in plain words."""
+    """Return the kind of values in plain words."""
     if pa.types.is_dictionary(kind):
         kind = kind.value_type
     if pa.types.is_null(kind):
@@ -54,7 +54,10 @@ def values_in_words(kind: pa.DataType) -> str:
 
 
 def figures_by_candidate(found: Any, n: int) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-    """Impossible values and log-likelihood of the others for each of ``n`` candidates; the first may be one for all."""
+    """Return impossible values and log-likelihood of the others for each of ``n`` candidates.
+
+    The number of impossible values may be given once for all candidates.
+    """
     impossible, log = (np.array(one, dtype=np.float64) for one in found)
     impossible = np.full(n, impossible) if impossible.ndim == 0 else impossible
     are_counts = np.isfinite(impossible) & (impossible >= 0) & (impossible % 1 == 0)
@@ -67,7 +70,7 @@ def figures_by_candidate(found: Any, n: int) -> tuple[NDArray[np.int64], NDArray
 
 
 def figures(found: Any, n_records: int) -> tuple[int, float]:
-    """Impossible values and log-likelihood, however a synthesizer gives them."""
+    """Return the number of impossible values and the log-likelihood, from any form of result."""
     if hasattr(found, "n_impossible"):
         return int(found.n_impossible), float(found.finite)
     if isinstance(found, tuple) and len(found) == 2:

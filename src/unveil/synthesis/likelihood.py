@@ -46,13 +46,13 @@ class LogProbability:
     Parameters
     ----------
     total : float
-        Of the whole release; ``-inf`` if a value is impossible.
+        Value for the whole release; ``-inf`` if a value is impossible.
     variables : mapping of str to float
-        By variable, given the variables before it.
+        Value by variable, given the variables before it.
     records : (n,) float64
-        By record.
+        Value by record.
     finite : float
-        The total without the impossible values.
+        Value for the whole release without the impossible values.
     n_impossible : int
         Number of impossible values.
     first_impossible : ImpossibleCell or None
@@ -67,7 +67,7 @@ class LogProbability:
     first_impossible: ImpossibleCell | None
 
     def to_dict(self) -> dict[str, Any]:
-        """Figures by name, without the records."""
+        """Return figures by name, without those of the records."""
         cell = self.first_impossible
         return {
             "total": self.total,
@@ -94,7 +94,7 @@ class LogProbability:
 
 
 def log_probability(plans: Sequence[Plan], source: Source, only: Collection[str] | None = None) -> LogProbability:
-    """Probability of a release: the product over variables and records of the shares of donors.
+    """Return the probability of a release: the product over variables and records of the shares of donors.
 
     Parameters
     ----------
@@ -103,8 +103,8 @@ def log_probability(plans: Sequence[Plan], source: Source, only: Collection[str]
     source
         The release.
     only
-        Variables whose probabilities, given those that they are predicted by, are asked for; all by default. What
-        does not predict them need not be in the release.
+        Variables whose probabilities, given their predictors, are computed; all by default. The release need not hold
+        other variables than these and their predictors.
 
     Returns
     -------
@@ -188,7 +188,7 @@ def _of_variable(
 
 
 def is_observed(plan: Plan, levels: Levels) -> NDArray[np.bool_]:
-    """Records of a variable in two parts that have a number."""
+    """Return whether each record (n,) of a variable in two parts has a number."""
     observed: NDArray[np.bool_] = (
         plan.variable.parts[0].of_level[levels.codes] == plan.variable.parts[0].level_of.size - 1
     )
@@ -196,7 +196,7 @@ def is_observed(plan: Plan, levels: Levels) -> NDArray[np.bool_]:
 
 
 def looked_up(plan: Plan, levels: Mapping[str, Levels], n: int) -> Levels:
-    """Levels of a variable that follows from an earlier one."""
+    """Return the levels of a variable that follows from an earlier one."""
     lookup = plan.lookup
     assert lookup is not None
     if lookup.source is None:

@@ -1,4 +1,4 @@
-"""Whether synthetic records fit into memory: asked before they are drawn."""
+"""Memory: a check that synthetic records fit into it, and its return to the system."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from unveil.errors import CallError
 from unveil.files.path_checks import installed_memory
 
 BYTES_PER_VALUE = 4
-"""What a value takes at least: its code."""
+"""Least memory of a value: its code."""
 MANY_RECORDS = 200_000
 
 
 @contextmanager
 def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
-    """Refuse, before or while the block runs, records that this machine has no memory for.
+    """Raise an error, before or while the block runs, if this machine has no memory for the records.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
     Raises
     ------
     CallError
-        If they need more than there is.
+        If they need more memory than there is.
 
     Examples
     --------
@@ -53,15 +53,15 @@ def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
 
 
 def give_back(n: int) -> None:
-    """Return freed memory to the system after work on so many records, where the system can be asked to.
+    """Return freed memory to the system after work on many records, if the system allows it.
 
-    The C library keeps what a thread has freed for the next allocations of that thread. Between the steps of a large
-    file these are of other sizes, or made by another library, and what was working memory would stay taken.
+    The C library keeps memory that a thread freed for later allocations of the thread. In a large file these have other
+    sizes, or come from another library, so that the memory would stay taken.
 
     Parameters
     ----------
     n
-        Number of records; nothing is done for few, because it takes as long as a small fit.
+        Number of records; below 200 000 nothing is done, because it takes as long as a small fit.
     """
     if n < MANY_RECORDS:
         return

@@ -1,4 +1,4 @@
-"""How each variable is modelled: the user's wishes by name."""
+"""The method of each variable, by the user's options."""
 
 from __future__ import annotations
 
@@ -29,23 +29,23 @@ def choose_methods(
     methods: Method | Mapping[str, Method],
     smoothing: Smoothing | Mapping[str, Smoothing | None] | None,
 ) -> tuple[Methods, Methods]:
-    """How each variable is modelled, and the part of it that says which special value it has.
+    """Return the method of each variable, and that of its part "which special value".
 
     Parameters
     ----------
     names
         The variables.
     cart
-        The tree's settings.
+        Settings of the trees.
     methods
         Name or object, for all variables or by variable.
     smoothing
-        For all variables or by variable.
+        Smoothing, for all variables or by variable.
 
     Returns
     -------
     dict, dict
-        Methods of the variables, and of the parts.
+        Methods of the variables, and methods of the parts, by variable.
 
     Raises
     ------
@@ -77,9 +77,9 @@ def choose_methods(
 
 
 def carries_recodings(method: VariableMethod) -> bool:
-    """Whether a recoding of an earlier predictor is carried over in place of this method: of the package's own only.
+    """Whether a recoding of an earlier predictor replaces this method: only for methods of this package.
 
-    What somebody else's method does is not known; it may be there to keep two variables from going together.
+    A method of the user may be there to break the relation of two variables.
     """
     return type(method) in (CartMethod, *METHODS.values())
 
@@ -87,12 +87,12 @@ def carries_recodings(method: VariableMethod) -> bool:
 def check_special_codes(
     special_codes: Mapping[str, Iterable[Scalar] | Scalar], variables: Sequence[EncodedVariable]
 ) -> None:
-    """Special codes are numbers, and of columns of numbers; elsewhere every value is a level of its own anyway.
+    """Raise an error unless special codes are numbers of numeric columns; in others every value is a level anyway.
 
     Raises
     ------
     CallError
-        If one is not.
+        If a special code is not a number, or its column is not numeric.
     """
     for variable in variables:
         if variable.name not in special_codes:

@@ -1,4 +1,4 @@
-"""Some records of a file as a file, and an order of the records that does not depend on the file's."""
+"""Some records of a source as a source, and an order of records by their values."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from unveil.files.source import Source
 
 
 def rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
-    """Some records of a source, as a source of its own."""
+    """Return some records of a source as another source."""
     indices = pa.array(rows)
     written = source.written
     return replace(
@@ -29,7 +29,7 @@ def rows_of(source: Source, rows: NDArray[np.intp], label: str) -> Source:
 
 
 def value_order(source: Source) -> NDArray[np.intp]:
-    """The records sorted by their values, column by column: an order that does not depend on how they came.
+    """Return the positions (n,) of the records sorted by their values, which do not depend on the order of the file.
 
     Examples
     --------
