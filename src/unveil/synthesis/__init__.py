@@ -1,4 +1,4 @@
-"""Synthesizers: sequential CART and what can take the place of its parts."""
+"""Synthesizers: sequential CART, other methods for its variables, and methods for whole files."""
 
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability

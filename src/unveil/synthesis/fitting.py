@@ -40,7 +40,7 @@ def fit_plans(
     plans
         The variables in the order of visit.
     seed, key
-        Source of randomness of the methods.
+        Seed and key of the random numbers of the methods.
     records : (n,) int64, optional
         Records of the fit, possibly repeated (a bootstrap sample); all by default.
     threads

@@ -1,4 +1,4 @@
-"""Numbers that no original record has, written as a column of another library holds its own."""
+"""Numbers that no original record has, in the types of pandas, polars and Arrow columns."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _no_room(name: str) -> DataError:
 
 
 def arrow_with(values: pa.Array, numbers: Floats, name: str) -> pa.Array:
-    """The values with new numbers of their type behind them."""
+    """Return the values with new numbers of their type behind them."""
     if pa.types.is_run_end_encoded(values.type):
         return of_kind(arrow_with(pc.run_end_decode(values), numbers, name), values.type)
     if pa.types.is_dictionary(values.type):
@@ -48,7 +48,7 @@ def arrow_with(values: pa.Array, numbers: Floats, name: str) -> pa.Array:
 
 
 def polars_with(values: Any, rows: NDArray[np.intp], numbers: Floats) -> Any:
-    """A polars column with new numbers in some records."""
+    """Return a polars column with new numbers in some records."""
     dtype = values.dtype
     if str(dtype).startswith(("Categorical", "Enum")):
         raise _no_room(values.name)
@@ -61,7 +61,7 @@ def polars_with(values: Any, rows: NDArray[np.intp], numbers: Floats) -> Any:
 
 
 def pandas_with(values: Any, rows: NDArray[np.intp], numbers: Floats, name: str) -> Any:
-    """A pandas column with new numbers in some records."""
+    """Return a pandas column with new numbers in some records."""
     dtype = values.dtype
     if hasattr(dtype, "categories"):
         raise _no_room(name)
@@ -73,7 +73,7 @@ def pandas_with(values: Any, rows: NDArray[np.intp], numbers: Floats, name: str)
 
 
 def _fitting(numbers: Floats, values: Any) -> Any:
-    """Numbers as the column holds them; they are kept within the range of its type."""
+    """Return numbers in the type of the column, clipped to its range."""
     kind = getattr(values.dtype, "numpy_dtype", values.dtype)
     letter = getattr(kind, "kind", "O")
     if letter == "m":
@@ -90,7 +90,7 @@ def _fitting(numbers: Floats, values: Any) -> Any:
 
 
 def _like(example: object, number: float) -> object:
-    """A number as a Python object of the example's type."""
+    """Return a number as a Python object of the example's type."""
     if isinstance(example, datetime.timedelta):
         return datetime.timedelta(seconds=number)
     if isinstance(example, str | Decimal):

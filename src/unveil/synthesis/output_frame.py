@@ -1,6 +1,6 @@
 """Synthetic records in the kind of frame, and with the exact types, of the original.
 
-Of every column one original value per level is kept; a synthetic column is taken from these, so that type,
+One original value per level of every column is stored. Synthetic columns are taken from these values, so that type,
 categories and spelling are those of the original without any conversion.
 """
 
@@ -37,9 +37,9 @@ class Palette:
     columns
         By name, the values of the levels.
     flavour
-        Kind of frame to give back where it is not the library's own: of a frame that was opened before.
+        Kind of frame of the results, if the library is Arrow: that of the frame that a source was opened from.
     declared
-        Columns whose dictionaries or categories hold declared levels only.
+        Columns whose dictionaries or categories hold only declared levels.
     """
 
     library: Literal["pandas", "polars", "arrow"]
@@ -49,9 +49,9 @@ class Palette:
     declared: frozenset[str] = frozenset()
 
     def paint(self, levels: dict[str, Levels]) -> Any:
-        """A frame of the records whose levels are given by column.
+        """Return a frame of the records whose levels are given by column.
 
-        The levels are used up, so that the records of a large file are not held twice.
+        Used levels are removed from the dict, so that memory does not hold the records of a large file twice.
         """
         column = {"pandas": _pandas_column, "polars": _polars_column, "arrow": _arrow_column}[self.library]
         columns = {}
@@ -75,16 +75,16 @@ def in_flavour(table: pa.Table, flavour: Flavour) -> Any:
 
 
 def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]) -> Palette:
-    """Keep one value per level.
+    """Return one value per level of every column.
 
     Parameters
     ----------
     data
-        What the user gave: a frame, a path or a source.
+        The user's original: a frame, a path or a source.
     source
-        The same, opened.
+        The original, opened.
     variables
-        The same, encoded.
+        The original, encoded.
 
     Returns
     -------
@@ -126,7 +126,7 @@ def make_palette(data: Any, source: Source, variables: Sequence[EncodedVariable]
 def _taken_of(column: pa.ChunkedArray, rows: NDArray[np.int64], name: str) -> pa.Array:
     try:
         return taken(column, rows)
-    except pa.ArrowInvalid:  # an index type that holds the dictionary of every chunk, but not one of all
+    except pa.ArrowInvalid:  # the index type is too small for one dictionary of all chunks
         raise DataError(
             f"column {name!r} has more values than one dictionary of type {column.type} can hold; cast it to text, or "
             "to int32 indices"
@@ -134,32 +134,32 @@ def _taken_of(column: pa.ChunkedArray, rows: NDArray[np.int64], name: str) -> pa
 
 
 def _as_in(source: Source, name: str, values: pa.Array) -> pa.Array:
-    """Values without declared levels: in a dictionary only where the file or frame itself has one."""
+    """Return values without declared levels: in a dictionary only if the file or frame has one."""
     has_own = source.native is not None or (source.flavour != "arrow" and source.variable(name).kind == "categorical")
     return values if has_own or not pa.types.is_dictionary(values.type) else plain(values)
 
 
 def _schema(source: Source, columns: Mapping[str, pa.Array]) -> pa.Schema:
-    """The types of a file that has types, with what polars adds to them; else those of the columns."""
+    """Return the types of the file, if it has types, with the marks of polars; else those of the columns."""
     if isinstance(source.form, ArrowForm):
         return source.form.schema.remove_metadata()
     return pa.schema([(name, column.type) for name, column in columns.items()])
 
 
 def _all_drawn(n_levels: int, chosen: Levels) -> bool:
-    """Whether there is nothing to leave out, which is known without a look at the records' values."""
+    """Whether every level was drawn, so that none has to be left out of a dictionary."""
     return chosen.new is None and bool(np.bincount(chosen.codes, minlength=n_levels).all())
 
 
 def _written(levels: Levels) -> tuple[NDArray[np.intp], NDArray[np.float64]]:
-    """Records with a new number, and the numbers."""
+    """Return the records with a new number, and the numbers."""
     assert levels.new is not None
     rows = np.flatnonzero(~np.isnan(levels.new))
     return rows, levels.new[rows]
 
 
 def _pandas_values(array: Any, rows: NDArray[np.int64]) -> Any:
-    """One value per level; what pandas keeps in Arrow is handled as such."""
+    """Return one value per level; a pandas column in Arrow memory as an Arrow array."""
     if type(array.dtype).__name__ == "ArrowDtype":
         return only_drawn(taken(array.__arrow_array__(), rows))
     return array.take(rows)
@@ -176,7 +176,7 @@ def _pandas_column(palette: Palette, name: str, chosen: Levels) -> Any:
 
 
 def _pandas_frame(frame: Any, arrays: Sequence[Any]) -> Any:
-    """Columns as a frame like the given one; by position, because pandas allows equal names."""
+    """Return columns as a frame like the given one; by position, because pandas allows equal names."""
     series = type(frame.iloc[:, 0])
     columns, index = {}, None
     for i, values in enumerate(arrays):

@@ -1,4 +1,4 @@
-"""The files that a synthesis writes: their names, whether they may be written, and all of them or none."""
+"""The files that a synthesis writes: their names, checks that they can be written, and the writing of all or none."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ from unveil.files.write import ENDINGS, check_ending
 T = TypeVar("T")
 
 UNWRITABLE = (".xlsx", ".xls", ".ods", ".rds", ".rda", ".rdata", ".sas7bdat", ".por", ".json", ".zip", ".tar.gz")
-"""Endings that mean a file, so that no folder of that name is made."""
+"""Endings of files that cannot be written; no folder with such an ending is made."""
 
 
 @dataclass(frozen=True)
 class OutputPaths:
-    """The files that are to be written, all in one folder.
+    """Paths of the files to write, all in one folder.
 
     Parameters
     ----------
     releases
-        A file per copy.
+        One path per copy.
     provenance
-        The file that says where they come from.
+        Path of the provenance file.
     in_own_folder
-        Whether a folder was named, which is made where there is none; else a single file was.
+        Whether the user named a folder, which is made if it does not exist; else the user named a single file.
     """
 
     releases: tuple[Path, ...]
@@ -47,12 +47,12 @@ class OutputPaths:
 
     @property
     def folder(self) -> Path:
-        """Where they are written."""
+        """Folder of the files."""
         return self.provenance.parent
 
     @property
     def pattern(self) -> str:
-        """The releases as they are written on a command line."""
+        """The releases as a pattern for a command line."""
         if len(self.releases) == 1:
             return shlex.quote(str(self.releases[0]))
         stem, ending = _split(self.releases[0])
@@ -60,12 +60,12 @@ class OutputPaths:
 
     @property
     def all(self) -> tuple[Path, ...]:
-        """Every file."""
+        """All paths."""
         return (*self.releases, self.provenance)
 
 
 def choose_paths(original: Path, output: Path, m: int, *, format: str | None = None) -> OutputPaths:
-    """Names of the files that are to be written.
+    """Return the paths of the files to write.
 
     Parameters
     ----------
@@ -114,7 +114,7 @@ def _ending(format: str) -> str:
 
 
 def _split(path: Path) -> tuple[str, str]:
-    """A file's name without its ending, and the ending in small letters (".csv.gz" is one)."""
+    """Return a file's name without its ending, and the ending in lower case (".csv.gz" is one ending)."""
     zipped = ".gz" if path.suffix.lower() == ".gz" else ""
     name = path.name[: len(path.name) - len(zipped)]
     suffix = Path(name).suffix
@@ -122,12 +122,12 @@ def _split(path: Path) -> tuple[str, str]:
 
 
 def check_free(paths: OutputPaths, inputs: Iterable[Path], overwrite: bool) -> None:
-    """Refuse before the work what could not be written after it.
+    """Raise an error, before anything is computed, if a file cannot be written afterwards.
 
     Parameters
     ----------
     paths
-        The files.
+        The files to write.
     inputs
         Files that are only read.
     overwrite
@@ -144,7 +144,7 @@ def check_free(paths: OutputPaths, inputs: Iterable[Path], overwrite: bool) -> N
     """
     folder = paths.folder
     for path in paths.all:
-        if not os.path.lexists(path):  # or the system takes no such name
+        if not os.path.lexists(path):  # or the system does not allow the name
             check_replaceable(path, str(path))
     standing = next(parent for parent in (folder, *folder.absolute().parents) if os.path.exists(parent))
     if not standing.is_dir():
@@ -164,7 +164,7 @@ def check_free(paths: OutputPaths, inputs: Iterable[Path], overwrite: bool) -> N
 
 
 def leftovers(paths: OutputPaths) -> list[str]:
-    """A warning of copies from an earlier run with more of them; empty where there are none."""
+    """Return a warning about copies of an earlier run that had more copies; empty if there are none."""
     if not paths.in_own_folder or not paths.folder.is_dir():
         return []
     stem, ending = _split(paths.releases[0])
@@ -176,21 +176,21 @@ def leftovers(paths: OutputPaths) -> list[str]:
 
 
 def write_all(paths: OutputPaths, write: Callable[[Path], T], *, overwrite: bool) -> T:
-    """Write into a folder beside, then move all files to their places; whatever happens, all or none are there.
+    """Write into a temporary folder, then move all files to their places; after any error none is there.
 
     Parameters
     ----------
     paths
-        The files.
+        The files to write.
     write
-        Writes them, under their names, into the folder that it is given.
+        Function that writes the files, under their names, into a folder.
     overwrite
         Whether existing files may be replaced.
 
     Returns
     -------
     T
-        What ``write`` gave.
+        Result of ``write``.
 
     Raises
     ------
@@ -227,7 +227,7 @@ def _write_all(paths: OutputPaths, write: Callable[[Path], T], overwrite: bool) 
 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
-    """Put an interruption off until the block is done: it would leave some of the files, or the folder beside them."""
+    """Delay an interruption until the end of the block: it would leave some of the files, or the temporary folder."""
     if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
         yield
         return

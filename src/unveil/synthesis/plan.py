@@ -1,4 +1,4 @@
-"""What is modelled by what, in which order: the user's wishes checked against the file."""
+"""Order, predictors and method of each variable: the user's options, checked against the file."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Column
 
 MOST_CELLS = 2_000_000
-"""Levels of a categorical predictor times classes, up to which a tree is grown in seconds."""
+"""Most levels of a categorical predictor times classes with which a tree takes seconds."""
 
 
 @dataclass(frozen=True, eq=False)
 class Lookup:
-    """A variable that follows from an earlier one, level by level; from none if it is constant.
+    """A variable that is constant, or follows from an earlier variable level by level.
 
     Parameters
     ----------
     source
-        The earlier variable.
+        The earlier variable; None for a constant.
     table : (l,) int32
-        Level by level of the source; a single entry for a constant.
+        Level of the variable by the level of the source; a single entry for a constant.
     same : bool
-        Whether the levels are the very same numbers.
+        Whether the levels of both variables are the same numbers.
     """
 
     source: str | None
@@ -42,22 +42,22 @@ class Lookup:
 
 @dataclass(frozen=True, eq=False)
 class PlanStep:
-    """One part of a variable, and what it is fitted with.
+    """One part of a variable, and how it is fitted.
 
     Parameters
     ----------
     name
         Name of the part.
     position
-        Place among all parts in the order of visit; also names its source of randomness.
+        Place among all parts in the order of visit; also the key of its random numbers.
     part
-        Which part of its variable it is.
+        Number of the part within its variable.
     predictors
-        Positions of the parts that it is predicted by.
+        Positions of its predictors.
     rows : (r,) int64 or None
-        Records that it is fitted on; None for all.
+        Records of the fit; None for all.
     method
-        How it is modelled; None where it is not fitted.
+        Method of the part; None if it is not fitted.
     fitted
         The fitted model.
     """
@@ -82,11 +82,11 @@ class Plan:
     steps
         Its parts.
     lookup
-        What it follows from, if from anything.
+        The variable that it follows from, if it does.
     rules
         Its rules.
     predictors
-        The variables that predict it, also those that are constant in this file.
+        The variables that predict it, including those that are constant in this file.
     """
 
     variable: EncodedVariable
@@ -96,7 +96,7 @@ class Plan:
     predictors: tuple[str, ...]
 
     def with_fits(self, fits: Mapping[int, FittedVariable]) -> Plan:
-        """The same with fitted steps, given by their position."""
+        """Return the plan with fitted models, given by the position of their step."""
         return replace(self, steps=tuple(replace(step, fitted=fits.get(step.position)) for step in self.steps))
 
 
@@ -111,7 +111,7 @@ def draw_plan(
     rules: Mapping[str, Sequence[Rule]],
     carried: Collection[str],
 ) -> tuple[Plan, ...]:
-    """Order the variables and find what each is predicted by.
+    """Return the variables in the order of synthesis, with predictors, methods and rules.
 
     Parameters
     ----------
@@ -122,16 +122,16 @@ def draw_plan(
     predictors
         By variable, the earlier variables that predict it; all of them by default.
     methods
-        How each variable is modelled.
+        Method by variable.
     without_predictors
-        How variables without predictors are modelled, if they are not smoothed.
+        Method of variables without predictors, if they are not smoothed.
     parts
-        How "which special value, or observed" is modelled.
+        Method of the part "which special value, or observed" by variable.
     rules
-        By variable.
+        Rules by variable.
     carried
-        Variables that are carried over where they are one-to-one recodings of an earlier predictor; of others the
-        method is asked.
+        Variables that are copied if they are one-to-one recodings of an earlier predictor; others always use their
+        method.
 
     Returns
     -------
@@ -146,7 +146,7 @@ def draw_plan(
     by_name = {variable.name: variable for variable in variables}
     order = _order(visit_order, by_name)
     chosen = _predictors(predictors, order)
-    # Whoever asks for a variable by itself must not get it as it goes with another.
+    # A variable that is drawn independently must not follow another.
     chosen |= {name: () for name in order if not getattr(methods[name], "uses_predictors", True)}
     _check_rules(rules, order)
     positions: dict[str, tuple[int, ...]] = {}
@@ -186,14 +186,14 @@ def draw_plan(
 
 
 def few_enough(predictor: Column, response: Column) -> bool:
-    """Whether the table of levels by classes that a split on a categorical predictor needs is of a size to work on."""
+    """Whether the table of levels by classes, which a split on a categorical predictor needs, is small enough."""
     if predictor.kind != "categorical" or response.kind == "numeric":
         return True
     return predictor.n_levels * response.n_levels <= MOST_CELLS
 
 
 def unknown(name: object, names: Iterable[str], option: str) -> CallError:
-    """Error for a name that the file does not have."""
+    """Return an error for a name that the file does not have."""
     return CallError(f"{option}: there is no column {name!r}{near_matches(str(name), tuple(names))}")
 
 
@@ -250,7 +250,7 @@ def _check_rules(rules: Mapping[str, Sequence[Rule]], order: Sequence[str]) -> N
 def _excluded(
     rules: Sequence[Rule], variables: Mapping[str, EncodedVariable], variable: EncodedVariable
 ) -> NDArray[np.bool_] | None:
-    """Original records whose value a rule decides."""
+    """Return whether a rule decides the value of each original record (n,); None without rules."""
     if not rules:
         return None
     records = {name: Levels(other.codes) for name, other in variables.items()}
@@ -266,7 +266,7 @@ def _rows(rows: NDArray[np.int64] | None, excluded: NDArray[np.bool_] | None) ->
 
 
 def _lookup(variable: EncodedVariable, earlier: Sequence[EncodedVariable]) -> Lookup | None:
-    """How the variable follows from an earlier one, if it does."""
+    """Return how the variable follows from an earlier one, if it does."""
     if variable.n_levels <= 1:
         return Lookup(None, np.zeros(1, dtype=np.int32), False)
     n = variable.codes.size
@@ -274,7 +274,7 @@ def _lookup(variable: EncodedVariable, earlier: Sequence[EncodedVariable]) -> Lo
         if other.n_levels != variable.n_levels:
             continue
         same = other.values.equals(variable.values)
-        # Two variables that hardly repeat a value match one to one by chance, not by meaning.
+        # Two variables that hardly repeat a value match one to one by chance.
         if not same and 2 * variable.n_levels > n:
             continue
         table = np.zeros(other.n_levels, dtype=np.int32)
@@ -285,7 +285,7 @@ def _lookup(variable: EncodedVariable, earlier: Sequence[EncodedVariable]) -> Lo
 
 
 def restricted(column: Column, rows: NDArray[np.int64] | None) -> Column:
-    """Some records of a column."""
+    """Return some records of a column; all if rows is None."""
     if rows is None:
         return column
     return column.with_codes(column.codes[rows])

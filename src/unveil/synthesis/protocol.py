@@ -1,8 +1,7 @@
-"""What a synthesizer is: the parts that can be exchanged.
+"""Protocols of synthesizers and of methods for one variable.
 
-A *variable method* models one variable given those that come before it, in integer codes
-(:class:`unveil.trees.Column`). A *synthesizer* models a whole file and sees frames. Both are plain protocols:
-any object with these methods will do.
+A *variable method* models one variable given those before it, in integer codes (:class:`unveil.trees.Column`). A
+*synthesizer* models a whole file and sees frames. Any object with these methods can be used.
 """
 
 from __future__ import annotations
@@ -18,12 +17,11 @@ from unveil.trees import Column
 
 @runtime_checkable
 class VariableMethod(Protocol):
-    """Models one variable given earlier ones; holds settings only, so that one object can serve many variables.
+    """Models one variable given earlier ones; holds only settings, so that one object can serve many variables.
 
-    An attribute ``draws_in_fit`` that is False says that the fit uses no randomness; one that is True, that it does,
-    and that ``log_prob`` holds for what was drawn only. One called ``has_likelihood`` that is False says that no fit of
-    the method has probabilities. One called ``uses_predictors`` that is False says that it looks at no other variable:
-    it is given none.
+    Optional attributes: ``draws_in_fit`` is False if the fit is not random; if it is True, ``log_prob`` is conditional
+    on the random fit. ``has_likelihood`` is False if no fit of the method has probabilities. ``uses_predictors`` is
+    False if the method ignores other variables: it gets none.
     """
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedVariable:
@@ -32,12 +30,12 @@ class VariableMethod(Protocol):
         Parameters
         ----------
         response : Column
-            The variable. A numeric one has no gaps here (records with a gap or special code are left out); a
-            gap of a categorical one is a level.
+            The variable. A numeric variable has no gaps here (records with a gap or special code are left out); in a
+            categorical variable a gap is a level.
         predictors : sequence of Column
             Earlier variables, of the same records; may be empty.
         rng : numpy.random.Generator
-            Source of randomness of this fit.
+            Random numbers of this fit.
 
         Returns
         -------
@@ -62,19 +60,19 @@ class FittedVariable(Protocol):
         Parameters
         ----------
         predictors : sequence of Column
-            Synthetic values of the predictors of the fit, in their order. Categorical and ordered ones are in
-            the codes of the fit. Numeric ones have their own ``values``, which need not have occurred in the
-            fit (smoothing); where ``values`` is the very array of the fit, codes are those of the fit.
-            Without predictors in the fit this is a single column, of which only the length counts.
+            Synthetic values of the predictors of the fit, in their order. Categorical and ordered predictors have the
+            codes of the fit. Numeric predictors have their own ``values``, which may be new (smoothing); if ``values``
+            is the same array as in the fit, so are the codes. Without predictors in the fit this is a single column, of
+            which only the length matters.
         rng : numpy.random.Generator
-            Source of randomness of this draw.
+            Random numbers of this draw.
 
         Returns
         -------
         Column
-            Categorical and ordered: codes into the levels of the response. Numeric: codes into its own
-            ``values``; a method that only ever draws observed values returns the ``values`` array of the
-            response itself (the same object).
+            Categorical and ordered: codes into the levels of the response. Numeric: codes into ``values`` of the
+            column; a method that draws only observed values returns the ``values`` array of the response (the same
+            object).
         """
         ...
 
@@ -84,10 +82,10 @@ class FittedVariable(Protocol):
         Parameters
         ----------
         response : Column
-            Values in question; numeric ones with their own ``values``. Categorical codes may be
-            ``n_levels`` of the fit: a level that the fit does not know, hence impossible.
+            The values; a numeric column has its own ``values``. Categorical codes may be ``n_levels`` of the fit: a
+            level that the fit does not know, hence impossible.
         predictors : sequence of Column
-            As for :meth:`draw`.
+            Predictors, as for :meth:`draw`.
 
         Returns
         -------
@@ -99,7 +97,7 @@ class FittedVariable(Protocol):
 
 @runtime_checkable
 class Synthesizer(Protocol):
-    """Models a whole file. ``log_prob(frame)`` is optional and unlocks the exact Bayesian risk."""
+    """Models a whole file. ``log_prob(frame)`` is optional; the exact Bayesian risk needs it."""
 
     def fit(self, original: Any) -> Synthesizer:
         """Fit on the original records and return itself."""

@@ -1,38 +1,38 @@
-"""Where a synthetic file comes from: a small JSON file beside it.
+"""The provenance of synthetic files: a small JSON file beside them.
 
-It holds no value of any record. It is not for release all the same: with the seed, or with the SHA-256 of the
-original, whoever knows all of the original but one record can try out that record. Its content, by key:
+It holds no value of any record, but it is confidential: with the seed, or with the SHA-256 of the original, somebody
+who knows all records of the original but one can find that record by trial. Its content, by key:
 
 ``format``
     1; raised when a key changes its meaning.
 ``confidential``
-    A sentence that says so.
+    A sentence that the file is confidential.
 ``versions``
     Of unveil, Python, numpy, pyarrow and scipy.
 ``date``, ``seconds``
     When the files were made (UTC), and how long it took.
 ``method``, ``settings``, ``seed``, ``m``, ``k``
-    How: the method, the settings by parameter name (of :class:`unveil.CartSynthesizer`, or of the class for the
-    whole file), the seed of fit and draws, the number of copies, and of records in each.
+    The method, the settings by parameter name (of :class:`unveil.CartSynthesizer`, or of the class for the whole file),
+    the seed of fit and draws, the number of copies, and the number of records in each.
 ``reading``
-    How the original was read, by parameter name of :func:`unveil.read`; only what was given.
+    How the original was read, by parameter name of :func:`unveil.read`; only parameters that were given.
 ``original``
     Name, SHA-256 and number of records of the original.
 ``releases``
-    The same of each synthetic file, in the order of the copies.
+    The same for each synthetic file, in the order of the copies.
 ``variables``
-    In the order of the file, and apart for "which special value" (``income_part``): name, method, number of leaves,
-    leaves that the collapse removed, and the dependence that went with them (mutual information of leaf and value
-    beyond chance, in bits per record); null where there is no tree.
+    In the order of the file, with the part "which special value" by itself (``income_part``): name, method, number of
+    leaves, leaves that the collapse removed, and the dependence that was lost with them (mutual information of leaf and
+    value beyond chance, in bits per record); null without a tree.
 ``privacy``
-    With noise for differential privacy: ``epsilon``, of all releases together; ``neighbours``, the files that it
-    compares, and their ``meaning``; the ``mechanism``; where the ``noise`` came from; and the ``domain``, by column the
-    declared levels, or bounds and ends of bins, special codes, and whether there can be gaps. Null without.
+    With noise for differential privacy: ``epsilon`` of all releases together; ``neighbours``, the files that it
+    compares, and their ``meaning``; the ``mechanism``; the source of the ``noise``; and the ``domain``: by column the
+    declared levels, or bounds and ends of bins, special codes, and whether there can be gaps. Null without noise.
 ``warnings``
-    What was warned of.
+    Texts of the warnings.
 
-With the original at hand, method, settings, seed and versions make the same files again, and the same fit, whose
-likelihood an exact risk is computed from.
+With the original, the method, settings, seed and versions make the same files again, and the same fit, from whose
+likelihood an exact risk is computed.
 """
 
 from __future__ import annotations
@@ -80,7 +80,7 @@ class FileFacts:
 
     @classmethod
     def of(cls, path: str | Path, records: int) -> FileFacts:
-        """Take the facts of a file that exists.
+        """Return the facts of an existing file.
 
         Raises
         ------
@@ -99,10 +99,9 @@ class VariableFacts:
     name, method
         The variable, and its method.
     leaves
-        Number of leaves of its tree; None where there is none.
+        Number of leaves of its tree; None without a tree.
     leaves_removed, bits_lost
-        Leaves removed by the collapse, and the dependence lost with them, in bits per record; None where there
-        is no tree.
+        Leaves removed by the collapse, and the dependence lost with them, in bits per record; None without a tree.
     """
 
     name: str
@@ -114,7 +113,7 @@ class VariableFacts:
 
 @dataclass(frozen=True)
 class Provenance:
-    """Where synthetic files come from; see the head of this module for the fields."""
+    """The provenance of synthetic files; see the head of this module for the fields."""
 
     method: str
     settings: Mapping[str, Any]
@@ -132,7 +131,7 @@ class Provenance:
     date: str = field(default_factory=lambda: datetime.now(UTC).isoformat(timespec="seconds"))
 
     def to_dict(self) -> dict[str, Any]:
-        """The content of the file as plain values."""
+        """Return the content of the file as plain values."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
         return {
             "format": FORMAT,
@@ -148,12 +147,12 @@ class Provenance:
         }
 
     def check_original(self, path: str | Path) -> None:
-        """Check that a file is the original that the files were made from.
+        """Check that a file is the original of the synthetic files.
 
         Raises
         ------
         DataError
-            If its content is another.
+            If its content differs.
         FileError
             If it cannot be read.
         """
@@ -165,7 +164,7 @@ class Provenance:
 
 
 def versions() -> dict[str, str]:
-    """Versions of Python and of the packages that a result can depend on.
+    """Return the versions of Python and of the packages on which a result can depend.
 
     Examples
     --------
@@ -181,16 +180,16 @@ def write_provenance(provenance: Provenance, path: str | Path, *, overwrite: boo
     Parameters
     ----------
     provenance
-        What to write.
+        The provenance.
     path
-        Where to.
+        Path of the file.
     overwrite
         Whether an existing file may be replaced.
 
     Raises
     ------
     CallError
-        If a setting is no plain value, such as a function.
+        If a setting is not a plain value, for example a function.
     FileError
         If the file exists and ``overwrite`` is not set, or cannot be written.
     """
@@ -218,12 +217,12 @@ def read_provenance(path: str | Path) -> Provenance:
     Returns
     -------
     Provenance
-        What is in it; ``settings`` are the synthesizer's parameters by name.
+        Content of the file; ``settings`` are the synthesizer's parameters by name.
 
     Raises
     ------
     FileError
-        If the file cannot be read, or is not a provenance file of a format that is known.
+        If the file cannot be read, or is not a provenance file of this format.
 
     Examples
     --------
@@ -265,7 +264,7 @@ def read_provenance(path: str | Path) -> Provenance:
 
 
 def _check_name(name: str) -> None:
-    """The schema is looked for beside the file, and nowhere else."""
+    """Raise an error unless the name has no folder: the schema is read only from the folder of the provenance file."""
     if Path(name).name != name or name in ("", ".", "..") or "\0" in name:
         raise DataError(f"the name of the schema is {name!r:.60}, expected the name of a file without its folder")
 
@@ -284,4 +283,4 @@ _CONTENT: dict[str, Any] = {
     "reading": {"encoding?": _TEXT, "delimiter?": _TEXT, "decimal?": _TEXT, "schema?": _SCHEMA},
     "warnings": [_TEXT], "versions": {}, "date": _TEXT,
 }  # fmt: skip
-"""What a provenance file has to look like, after its format."""
+"""Shape of a provenance file, without its format."""

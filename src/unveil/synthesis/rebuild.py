@@ -1,4 +1,4 @@
-"""From a provenance file back to how the original was read, and to the synthesizer that made the releases."""
+"""Restore, from a provenance file, how the original was read and the synthesizer that made the releases."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ from unveil.synthesis.provenance import Provenance, read_provenance
 from unveil.synthesis.sequence import CartSynthesizer
 
 READING = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
-"""What belongs to reading a file; special codes and kinds may stand among the synthesizer's settings."""
+"""Options of reading a file; special codes and kinds may be among the synthesizer's settings."""
 
 
 def reading_of(path: str | Path, schema: str | Path | None = None) -> dict[str, Any]:
-    """How the original was read when the releases were made, as far as the provenance file says so.
+    """Return how the original was read when the releases were made, by the provenance file.
 
     Parameters
     ----------
     path
-        The provenance file.
+        Path of the provenance file.
     schema
-        The schema file, where it does not lie beside the provenance file under its own name.
+        Path of the schema file, if it is not beside the provenance file under the same name.
 
     Returns
     -------
@@ -38,11 +38,11 @@ def reading_of(path: str | Path, schema: str | Path | None = None) -> dict[str, 
     Raises
     ------
     FileError
-        If it is no provenance file, or a file cannot be read.
+        If it is not a provenance file, or a file cannot be read.
     CallError
-        If the original was read with a schema, and it is not found.
+        If the original was read with a schema that is not found.
     DataError
-        If the schema is not that one: other levels or codes would make other trees.
+        If the schema differs from that of the synthesis: other levels or codes would give other trees.
     """
     found = read_provenance(path)
     said = dict(found.reading) | dict(found.settings)
@@ -53,7 +53,7 @@ def reading_of(path: str | Path, schema: str | Path | None = None) -> dict[str, 
 
 
 def _schema(provenance: Path, facts: Mapping[str, str], given: str | Path | None) -> Path:
-    """The schema file, known by its content."""
+    """Return the path of the schema file, after a check of its content."""
     path = provenance.with_name(facts["name"]) if given is None else Path(given)
     if given is None and not os.path.exists(path):
         raise CallError(
@@ -69,24 +69,24 @@ def _schema(provenance: Path, facts: Mapping[str, str], given: str | Path | None
 
 
 def rebuilt(path: str | Path, original: str | Path, releases: Sequence[str | Path] = ()) -> Any:
-    """The synthesizer of the releases that a provenance file stands beside, not yet fitted.
+    """Return the synthesizer of releases by their provenance file, not yet fitted.
 
     Parameters
     ----------
     path
-        The provenance file.
+        Path of the provenance file.
     original
-        The file that the synthesizer is to be fitted to.
+        Path of the original, which the synthesizer will be fitted to.
     releases
-        The files that it is taken to have made. A warning names those that the provenance file does not know: they
-        may have been changed afterwards, or made otherwise.
+        Paths of the releases. A warning names those that the provenance file does not know: they may have been changed,
+        or made in another way.
 
     Raises
     ------
     FileError
-        If a file cannot be read, or the first is no provenance file.
+        If a file cannot be read, or the first is not a provenance file.
     DataError
-        If the original is not the one that the releases were made from, or the likelihood cannot be computed anew.
+        If the original is not that of the releases, or the likelihood cannot be computed again.
     """
     found = read_provenance(path)
     found.check_original(original)
@@ -102,17 +102,17 @@ def rebuilt(path: str | Path, original: str | Path, releases: Sequence[str | Pat
 
 
 def synthesizer_of(provenance: Provenance) -> Any:
-    """The synthesizer, not yet fitted, with the settings that the releases were made with.
+    """Return the synthesizer, not yet fitted, with the settings of the releases.
 
     Raises
     ------
     DataError
-        If the method has no likelihood that can be computed anew, or not such a setting.
+        If the likelihood of the method cannot be computed again, or the method lacks a setting.
     """
     method, settings = provenance.method, dict(provenance.settings)
     if method in WHOLE_FILE and method != "catall":
         raise DataError(f"the releases were made by {method!r}, whose likelihood is not computed")
-    # Another method than cart is written out by column.
+    # Other methods for single variables are among the settings, by column.
     maker: Any = CatallSynthesizer if method == "catall" else CartSynthesizer
     known = signature(maker).parameters
     for name in settings:

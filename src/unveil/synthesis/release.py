@@ -1,4 +1,4 @@
-"""One call from an original to its synthetic copies."""
+"""Make the synthetic copies of an original in one call."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def synthesize(
     k : int, optional
         Number of records of each copy; as many as the original by default.
     seed : int, optional
-        The same seed gives the same copies, for demonstrations and tests. Without it one is drawn from the operating
-        system that nobody knows. A seed is confidential: whoever has all records but one, the order of the file and
-        the seed repeats the synthesis for every value that the last record may have, and sees which one it has.
+        The same seed gives the same copies, for demonstrations and tests. By default a secret seed comes from the
+        operating system. A seed is confidential: somebody who has all records but one, the order of the file and the
+        seed can repeat the synthesis for every possible value of the last record, and so find its value.
     **options
-        See :class:`unveil.CartSynthesizer`, or the class of the whole file's method.
+        Options of :class:`unveil.CartSynthesizer`, or of the class of the method for the whole file.
 
     Returns
     -------

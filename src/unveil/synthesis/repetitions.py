@@ -1,8 +1,8 @@
-"""The whole procedure once more: originals made from the original, and releases made from each.
+"""Repeat the whole procedure: samples of the original, and releases made from each.
 
-They show how far a figure would move over samples and releases, which neither the original nor its releases do. Halves
-are for measures that count persons who are alone with their keys: a record that is drawn twice would be alone no more.
-Resamples are for models, whose thresholds behave otherwise with half as many records.
+They show how much a figure varies over samples and releases, which the original and its releases alone cannot show.
+Halves are for measures that count unique records: a record that is drawn twice would not be unique. Resamples are for
+models, whose thresholds change with half as many records.
 """
 
 from __future__ import annotations
@@ -32,25 +32,26 @@ def halves(
     Parameters
     ----------
     pair
-        The original and its releases. From each half as many releases are made, with half as many records.
+        The original and its releases. Each half gives as many releases, with half as many records.
     synthesizer
-        What made the releases: an object with ``fit`` and ``sample``, or a function of a frame. It is not changed.
+        The synthesizer of the releases: an object with ``fit`` and ``sample``, or a function of a frame. It is not
+        changed.
     repeats
         Number of divisions into halves; each takes two fits.
     columns
         Columns that will be measured; all by default. The synthesizer is fitted to all columns.
     seed
-        Of the divisions and of the draws.
+        Seed of the divisions and of the draws.
 
     Returns
     -------
     tuple of pairs of Pair
-        Per division both halves with their releases.
+        Both halves of each division, with their releases.
 
     Raises
     ------
     CallError
-        If it is no synthesizer, there are fewer than two records, or a number is out of its range.
+        If it is not a synthesizer, there are fewer than two records, or a number is out of its range.
 
     Examples
     --------
@@ -83,7 +84,7 @@ def resamples(
     Parameters
     ----------
     pair, synthesizer, columns, seed
-        As of :func:`halves`; releases have as many records as those of the pair.
+        See :func:`halves`; releases have as many records as those of the pair.
     repeats
         Number of resamples.
 
@@ -95,7 +96,7 @@ def resamples(
     Raises
     ------
     CallError
-        If it is no synthesizer, there are fewer than two records, or a number is out of its range.
+        If it is not a synthesizer, there are fewer than two records, or a number is out of its range.
     """
     _checked(pair, repeats, seed)
     order, rng = value_order(pair.original), np.random.default_rng([seed, 1])
@@ -113,14 +114,14 @@ def _checked(pair: Pair, repeats: int, seed: int) -> None:
 def _made(
     pair: Pair, synthesizer: Any, parts: Sequence[NDArray[np.intp]], columns: Sequence[str] | None, seed: int
 ) -> tuple[Pair, ...]:
-    """Every part of the original with releases made from it, coded jointly."""
+    """Return every part of the original with releases made from it, coded jointly."""
     maker = as_synthesizer(synthesizer)
     m = pair.n_releases
     seeds = (np.random.SeedSequence([seed, 2]).generate_state(len(parts) * m, np.uint32) >> 1).reshape(-1, m)
     names = pair.names if columns is None else tuple(columns)
     files = []
     with warnings.catch_warnings():
-        # What is said of the synthesizer and of the files was said of the original.
+        # The same warnings came for the original.
         warnings.simplefilter("ignore", UnveilWarning)
         for records, of_part in zip(parts, seeds.tolist(), strict=True):
             fitted = fitted_anew(maker, rows_of(pair.original, records, "a part of the original"), seed=of_part[0])

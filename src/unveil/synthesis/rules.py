@@ -1,8 +1,8 @@
 """Rules: values that follow from earlier variables and are therefore not drawn.
 
 A condition is a text such as ``"age < 18"``, ``"sex == 'male' and region in ['north', 'east']"`` or
-``"income is None"``, or a mapping of variables to their value, their values, or a function of a value. The name of a
-column that is no plain word stands between backticks: ``"`marital status` == 'single'"``.
+``"income is None"``, or a mapping of variables to a value, several values, or a function of a value. A column name that
+is not a plain word stands between backticks: ``"`marital status` == 'single'"``.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Eq: ast.Eq,
     ast.NotEq: ast.NotEq,
 }
-"""What a comparison is when its sides are exchanged."""
+"""Each comparison with its sides exchanged."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,13 +55,13 @@ class Rule:
     Parameters
     ----------
     text
-        The condition as it was given.
+        The condition as the user wrote it.
     variables
-        Names of the variables that it looks at.
+        Names of the variables in it.
     holds
-        Function from the records' levels to a mask.
+        Function from the records' levels to a mask (n,).
     level
-        Level that the variable then has.
+        Level of the variable where the condition holds.
     """
 
     text: str
@@ -73,7 +73,7 @@ class Rule:
 def parse_rules(
     rules: Mapping[str, Sequence[tuple[Condition, object]]], variables: Mapping[str, EncodedVariable]
 ) -> dict[str, tuple[Rule, ...]]:
-    """Read rules, and check them against the variables.
+    """Return rules after a check against the variables.
 
     Parameters
     ----------
@@ -85,7 +85,7 @@ def parse_rules(
     Returns
     -------
     dict of str to tuple of Rule
-        By variable.
+        Rules by variable.
 
     Raises
     ------
@@ -128,14 +128,14 @@ def _rule(condition: Condition, level: int, variables: Mapping[str, EncodedVaria
 
 
 def rule_from_text(text: str) -> tuple[str, str, str | None]:
-    """A rule in one text, ``column=value if condition``, as column, condition and value.
+    """Split a rule ``column=value if condition`` into column, condition and value.
 
-    Nothing between ``=`` and ``if`` means a gap.
+    An empty value means a gap.
 
     Raises
     ------
     CallError
-        If it is not of that form.
+        If the rule has another form.
 
     Examples
     --------
@@ -158,13 +158,13 @@ class _Reading:
     Parameters
     ----------
     text
-        As it was given.
+        The condition as the user wrote it.
     quoted
-        Column names that stand between backticks, by the placeholder that Python reads for them.
+        Column names between backticks, by the placeholder that Python parses in their place.
     variables
         The variables of the file.
     seen
-        Names of the variables that were met.
+        Names of the variables in the condition.
     """
 
     text: str
@@ -173,7 +173,7 @@ class _Reading:
     seen: set[str]
 
     def variable(self, node: ast.expr) -> EncodedVariable | None:
-        """The variable that a node names, if it names one: by a word, by words with points, or in backticks."""
+        """Return the variable that a node names by a word, by words with points, or in backticks; else None."""
         name = _dotted(node)
         if name is None:
             return None
@@ -183,7 +183,7 @@ class _Reading:
 
 
 TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*+'?+|"(?:[^"\\]|\\.)*+"?+|`([^`]*+)`?+""", re.DOTALL)
-"""Texts, and names between backticks. One that is not closed goes to the end, so that nothing is looked at twice."""
+"""Texts, and names between backticks; without a closing sign they go to the end, which keeps the search linear."""
 
 
 def _parsed(condition: str) -> tuple[ast.expr, dict[str, str]]:
@@ -239,14 +239,14 @@ def _accepts(wanted: Any) -> Test:
 
 
 def _same(value: object, wanted: object) -> bool:
-    """Equal as values, or as they are written ("1" and 1, a date and its text)."""
+    """Whether two values are equal, or written alike ("1" and 1, a date and its text)."""
     if value is None or wanted is None:
         return value is wanted
     return value == wanted or level_text(value) == level_text(wanted)
 
 
 def _mask(variable: EncodedVariable, test: Test) -> Callable[[Records], Mask]:
-    """Whether the test holds, found once per level."""
+    """Return a function from records to a mask; the test is applied once per level."""
     by_level = np.array([test(value) for value in variable.python_values], dtype=np.bool_)
 
     def holds(records: Records) -> Mask:
@@ -274,7 +274,7 @@ def _expression(node: ast.expr, reading: _Reading) -> Callable[[Records], Mask]:
 
 
 def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, reading: _Reading) -> Callable[[Records], Mask]:
-    """A column and a value, on whichever side they are."""
+    """Return the mask of a comparison of a column with a value, in any order."""
     variable = reading.variable(left)
     if variable is not None:
         return _mask(variable, _comparison(sign, right, reading.text))
@@ -313,7 +313,7 @@ def _comparison(sign: ast.cmpop, given: ast.expr, text: str) -> Test:
 
 
 def _ordered(compare: Callable[[Any, Any], Any], value: Any, wanted: Any, text: str) -> bool:
-    """A gap is neither smaller nor larger; a date is compared by its text, which has the same order."""
+    """Compare a value; a gap is neither smaller nor larger, a date is compared by its text."""
     if value is None:
         return False
     if isinstance(wanted, str) and not isinstance(value, str | int | float):
@@ -327,7 +327,7 @@ def _ordered(compare: Callable[[Any, Any], Any], value: Any, wanted: Any, text: 
 
 
 def rows_under_rules(rules: Sequence[Rule], records: Records, n: int) -> Iterator[tuple[Rule, Mask]]:
-    """For each rule the records that it decides: those that no earlier one does."""
+    """Yield each rule with the records (n,) that it decides and no earlier rule does."""
     open_ = np.ones(n, dtype=np.bool_)
     for rule in rules:
         mask = rule.holds(records) & open_

@@ -1,4 +1,4 @@
-"""Drawing one synthetic copy from fitted plans."""
+"""Draw one synthetic copy from fitted plans."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from unveil.trees import Column
 
 
 def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> dict[str, Levels]:
-    """Draw the variables one after the other.
+    """Return the levels of one copy, drawn one variable after the other.
 
     Parameters
     ----------
@@ -26,7 +26,7 @@ def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> d
     n
         Number of records.
     seed, key
-        Source of randomness of the copy.
+        Seed and key of the random numbers of the copy.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> d
 
 
 def _free(plan: Plan, columns: Mapping[int, Column], n: int, seed: int, key: Sequence[int]) -> Levels:
-    """A variable as its models draw it."""
+    """Draw a variable from its models."""
     first = plan.steps[0]
     drawn = _draw(first, columns, n, None, seed, key)
     if drawn is None:  # rules decide the variable for every record of the original
@@ -79,7 +79,7 @@ def _draw(
 
 
 def _forced(plan: Plan, levels: Mapping[str, Levels], n: int) -> Levels:
-    """The variable with the values that rules force."""
+    """Return the variable with the values that rules force."""
     own = levels[plan.variable.name]
     if not plan.rules:
         return own

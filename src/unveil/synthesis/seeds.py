@@ -1,9 +1,9 @@
-"""Seeds of what is released: secret unless they are given.
+"""Seeds of releases: secret unless the user gives one.
 
-Whoever has all records but one, the order of the file, the settings and the seed repeats the synthesis for every value
-that the last record may have, and reads its value off the one file that comes out the same. So a default seed must not
-be known: it is drawn from the operating system, and kept in the provenance file alone. Seeds of measures concern
-figures, not records, and have a fixed default.
+Somebody who has all records but one, the order of the file, the settings and the seed can repeat the synthesis for
+every possible value of the last record, and find the value that gives the same file. So the default seed is drawn from
+the operating system and stored only in the provenance file. Seeds of measures concern figures, not records, and have a
+fixed default.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ CONFIDENTIAL = (
 
 
 def seed_or_secret(seed: int | None) -> int:
-    """The seed that was given, else one from the operating system that nobody can guess.
+    """Return the given seed, or a secret one from the operating system.
 
     Raises
     ------
     CallError
-        If it is no whole number from 0.
+        If the seed is not a whole number from 0.
 
     Examples
     --------

@@ -35,12 +35,12 @@ class CartSynthesizer:
 
     The first variable is drawn with replacement from its observed values. For each later variable one tree is
     fitted to the original records, with the earlier variables as predictors; a synthetic record falls down the
-    tree by its already synthetic values and takes the value of one of the original records in its leaf (a donor),
-    drawn uniformly. Constants are copied, and a one-to-one recoding of an earlier predictor is carried over,
-    unless its method is "sample" or an object of your own: they are asked.
+    tree by its already synthetic values and takes the value of a donor in its leaf, drawn uniformly. Constants are
+    copied, and so is a one-to-one recoding of an earlier predictor, unless its method is "sample" or an object of the
+    user.
 
-    A numeric variable with gaps, special codes or infinities is synthesised in two parts: which of these values
-    it is, or that a number was observed; then the number, by a tree of the observed records.
+    A numeric variable with gaps, special codes or infinities is synthesised in two parts: first which of these values
+    the record has, or that it has a number; then the number, by a tree of the records with a number.
 
     Parameters
     ----------
@@ -156,8 +156,7 @@ class CartSynthesizer:
         original
             The file of real records: a path, a data frame, or what :func:`unveil.read` gives.
         seed : int, optional
-            For methods whose fit is random; trees are a function of the data alone. Without it one is drawn from the
-            operating system that nobody knows.
+            Seed of methods whose fit is random; trees depend only on the data. By default a secret seed.
 
         Returns
         -------
@@ -222,9 +221,9 @@ class CartSynthesizer:
         m : int
             Number of copies.
         seed : int, optional
-            The same seed gives the same copies, on any number of threads; the first copies do not depend on
-            ``m``. Without it one is drawn from the operating system that nobody knows: whoever has all records but
-            one and the seed repeats the synthesis and reads the last record off.
+            The same seed gives the same copies, on any number of threads; the first copies do not depend on ``m``. By
+            default it is secret: somebody who has all records but one and the seed can repeat the synthesis and find
+            the last record.
 
         Returns
         -------
@@ -271,7 +270,7 @@ class CartSynthesizer:
         Returns
         -------
         LogProbability
-            In all, by variable and by record; ``-inf`` and the first impossible value where there is one.
+            Sum, by variable and by record; ``-inf`` and the first impossible value if there is one.
 
         Raises
         ------
@@ -299,17 +298,17 @@ class CartSynthesizer:
 
     @property
     def plans(self) -> tuple[Plan, ...]:
-        """The fitted variables in the order of visit."""
+        """The fitted variables in the order of synthesis."""
         self._fitted()
         return self._plans
 
     def trees(self) -> dict[str, FittedCart]:
-        """The fitted trees by part, in the order of visit; parts in another way are left out."""
+        """Return the fitted trees by part, in the order of synthesis; parts without a tree are left out."""
         fits = ((step.name, step.fitted) for plan in self._plans for step in plan.steps)
         return {name: fitted for name, fitted in fits if isinstance(fitted, FittedCart)}
 
     def leaves(self) -> dict[str, int]:
-        """Number of leaves by part, in the order of visit: 1 for parts without a tree.
+        """Return the number of leaves by part, in the order of synthesis: 1 for parts without a tree.
 
         Raises
         ------
@@ -324,7 +323,7 @@ class CartSynthesizer:
         }
 
     def dependence(self) -> dict[str, Dependence]:
-        """By part: leaves and mutual information (bits) of leaf and value, before and after the collapse.
+        """Return by part the leaves and the mutual information (bits) of leaf and value, before and after collapse.
 
         Raises
         ------
@@ -347,7 +346,7 @@ class CartSynthesizer:
         return self._palette
 
     def _bootstrapped(self, seed: int, copy: int, m: int) -> tuple[Plan, ...]:
-        """The variables fitted to the bootstrap sample of a copy, one of ``m``."""
+        """Return the variables fitted to the bootstrap sample of a copy, one of ``m``."""
         n = self._variables[0].codes.size
         records = generator(seed, 2, copy).integers(n, size=n)
 
@@ -359,6 +358,6 @@ class CartSynthesizer:
 
 
 def _opened(data: Any, label: str) -> Source:
-    """A file or frame as a source; files and sources keep their own name."""
+    """Return a file or frame as a source; a frame gets the name."""
     named = isinstance(data, str | os.PathLike | Source)
     return read(data, label=None if named else label)

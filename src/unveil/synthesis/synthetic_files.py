@@ -1,4 +1,4 @@
-"""From the file of real records to synthetic files on disk: all of them or none."""
+"""Make synthetic files from a file of real records: all of them or none."""
 
 from __future__ import annotations
 
@@ -43,16 +43,16 @@ _LOST = paragraph(
 
 @dataclass(frozen=True)
 class SyntheticFiles:
-    """Synthetic files that were written, and how they came about.
+    """Synthetic files that were written, and their provenance.
 
     Attributes
     ----------
     original
-        The file of real records.
+        Path of the file of real records.
     paths
-        The files.
+        Paths of the synthetic files and of their provenance file.
     provenance
-        What is said of them in the file beside them.
+        Content of the provenance file.
     """
 
     original: Path
@@ -118,22 +118,22 @@ def synthesize_files(
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
 ) -> SyntheticFiles:
-    """Synthesise a file into files, with their provenance beside them.
+    """Synthesise a file into files, and write their provenance beside them.
 
     Parameters
     ----------
     original
-        The file of real records; it is only read.
+        Path of the file of real records; it is only read.
     output
-        A folder for ``m`` files called after the original, or the name of a single file where ``m`` is 1.
+        A folder for ``m`` files named after the original, or a single file if ``m`` is 1.
     method
         "cart", another method for every variable, or one for the whole file, as in :func:`unveil.synthesize`.
     m, k
         Number of copies, and of records in each (as many as the original by default).
     seed
-        Of fit and draws. Without it one is drawn from the operating system, and kept in the provenance file alone.
+        Seed of fit and draws. By default a secret one, which is stored only in the provenance file.
     settings
-        The synthesizer's parameters.
+        Parameters of the synthesizer.
     reading
         Options of :func:`unveil.read`.
     format
@@ -143,19 +143,19 @@ def synthesize_files(
     n_jobs
         Number of threads; all by default.
     progress
-        Called with the number of tasks done, their total, and the name of the one just done.
+        Function of the number of tasks done, their total, and the name of the last task.
 
     Returns
     -------
     SyntheticFiles
-        What was written.
+        Paths and provenance of the files.
 
     Raises
     ------
     CallError
         If an option is wrong, or a file to be written is the original itself.
     FileError
-        If the original cannot be read, or a file exists or cannot be written. Then nothing is written at all.
+        If the original cannot be read, or a file exists or cannot be written; then nothing is written.
     DataError
         If the original cannot be synthesised.
     MissingPackageError
@@ -206,7 +206,7 @@ def synthesize_files(
 
 
 def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
-    """All parameters of the synthesizer by name, those that are not given by their default."""
+    """Return all parameters of the synthesizer by name, with defaults for those that were not given."""
     settings = {name: value for name, value in given.items() if value is not None}
     if method not in WHOLE_FILE and method != "cart":
         if method not in METHODS:
@@ -238,17 +238,17 @@ def _fitted(
 
 
 def _declared(source: Source, reading: Mapping[str, Any]) -> tuple[Mapping[str, Variable], TextForm]:
-    """What is said of the columns, and how text is written, where nothing may follow from the records.
+    """Return declarations and form of text that do not depend on the records.
 
-    What the original's file says of itself is left out, for it may list levels that only one record has; delimiter,
-    encoding and the like are those that were asked for.
+    Declarations in the original's file are left out, because they may list levels that only one record has; delimiter,
+    decimal sign and encoding are those of the user.
     """
     stated = {name: reading[name] for name in ("delimiter", "decimal", "encoding") if reading.get(name)}
     return dict(source.declared), TextForm(**stated)
 
 
 def _named(reading: Mapping[str, Any]) -> dict[str, Any]:
-    """Reading options as they are kept: a schema file by its name and content."""
+    """Return the options of reading for the provenance; a schema file by its name and SHA-256."""
     kept = dict(reading)
     if "schema" in kept:
         facts = FileFacts.of(kept["schema"], 0)
@@ -257,7 +257,7 @@ def _named(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _variable_facts(synthesizer: Any, method: str, names: Sequence[str]) -> tuple[VariableFacts, ...]:
-    """Facts by part, in the order of the file."""
+    """Return facts by part, in the order of the file."""
     if not isinstance(synthesizer, CartSynthesizer):
         return tuple(VariableFacts(name, method) for name in names)
     plans = sorted(synthesizer.plans, key=lambda plan: names.index(plan.variable.name))
@@ -285,7 +285,7 @@ def _facts(plan: Plan) -> Iterator[VariableFacts]:
 
 @contextmanager
 def _collected() -> Iterator[list[str]]:
-    """The texts of the warnings that the block gives rise to; those of other packages go their way."""
+    """Collect the texts of the warnings of this package in the block; other warnings are issued afterwards."""
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnveilWarning)

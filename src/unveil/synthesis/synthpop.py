@@ -1,4 +1,4 @@
-"""What a release of R's synthpop says of how it was made, beside the settings that are assumed."""
+"""Compare how a release of R's synthpop says that it was made with the assumed settings."""
 
 from __future__ import annotations
 
@@ -12,19 +12,19 @@ _SETTINGS = {"cart.minbucket": "minbucket", "cart.cp": "cp"}
 
 
 def made_otherwise(releases: Iterable[Source], synthesizer: Any) -> tuple[Note, ...]:
-    """Where releases say that they were made otherwise than by the synthesizer, one sentence each.
+    """Return one sentence for each way in which releases say that they were not made by the synthesizer.
 
     Parameters
     ----------
     releases
         The opened releases.
     synthesizer
-        A :class:`unveil.CartSynthesizer`; of any other nothing is said.
+        A :class:`unveil.CartSynthesizer`; for others there are no sentences.
 
     Returns
     -------
     tuple of Note
-        Empty where no release says so.
+        The sentences.
     """
     notes = {}
     for release in releases:

@@ -30,4 +30,4 @@ METHODS: MappingProxyType[str, Callable[..., VariableMethod]] = MappingProxyType
         "rf": RandomForest,
     }
 )
-"""Methods by the name that users give them; each is called with its settings."""
+"""Methods by name; each takes its settings."""

@@ -35,9 +35,9 @@ class Association:
     statistic : float
         Quadratic form ``c``.
     df : int
-        Degrees of freedom; 0 if one of the variables is constant, which is no evidence of anything.
+        Degrees of freedom; 0 if one of the variables is constant.
     log_p_value : float
-        Natural logarithm of the p-value, which may be far below the smallest number.
+        Natural logarithm of the p-value, which may be too small for a double.
     """
 
     statistic: float
@@ -52,7 +52,7 @@ class Association:
 
 @dataclass(frozen=True, eq=False)
 class Coding:
-    """A variable as it enters the statistic: scores, or levels.
+    """A variable in the statistic: as scores or as levels.
 
     Parameters
     ----------
@@ -70,7 +70,7 @@ class Coding:
 
 
 def coding(column: Column) -> Coding:
-    """Scores of numeric and ordered variables, levels of others.
+    """Return scores of numeric and ordered variables, levels of others.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def associate(predictor: Coding, response: Coding, rows: NDArray[np.integer]) ->
     predictor, response : Coding
         The variables, of the same records. The statistic is symmetric in them.
     rows : (m,) int
-        Records that count.
+        Records of the test.
 
     Returns
     -------
@@ -131,7 +131,7 @@ def associate(predictor: Coding, response: Coding, rows: NDArray[np.integer]) ->
 
 
 def _explained(one: Coding, other: Coding, rows: NDArray[np.integer]) -> tuple[float, int]:
-    """The statistic divided by ``n - 1``, and its degrees of freedom."""
+    """Return the statistic divided by ``n - 1``, and its degrees of freedom."""
     if rows.size < 2:
         return 0.0, 0
     if one.scores is None and other.scores is None:
@@ -147,14 +147,14 @@ def _explained(one: Coding, other: Coding, rows: NDArray[np.integer]) -> tuple[f
 
 
 def _centred(scores: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Deviations from the mean, with the largest 1; zeros for a constant."""
+    """Return deviations from the mean, scaled to a largest of 1; zeros for a constant."""
     deviations = scores - scores.mean() if scores.min() < scores.max() else np.zeros(scores.size)
     largest = np.abs(deviations).max()
     return deviations / largest if largest > 0 else deviations
 
 
 def _between_groups(scores: NDArray[np.float64], codes: NDArray[np.int32], n_levels: int) -> tuple[float, int]:
-    """Share of the sum of squares between levels."""
+    """Return the share of the sum of squares between levels, and the degrees of freedom."""
     deviations = _centred(scores)
     squares = float(deviations @ deviations)
     size = np.bincount(codes, minlength=n_levels)
@@ -166,7 +166,7 @@ def _between_groups(scores: NDArray[np.float64], codes: NDArray[np.int32], n_lev
 
 
 def _between_levels(one: NDArray[np.int32], other: NDArray[np.int32], n_levels: int) -> tuple[float, int]:
-    """Pearson's chi-square by ``n``, from the cells that occur."""
+    """Return Pearson's chi-square divided by ``n``, from the cells that occur, and the degrees of freedom."""
     cell, count = np.unique(one.astype(np.int64) * n_levels + other, return_counts=True)
     rows, columns = np.bincount(one), np.bincount(other)
     df = (int((rows > 0).sum()) - 1) * (int((columns > 0).sum()) - 1)
@@ -177,10 +177,10 @@ def _between_levels(one: NDArray[np.int32], other: NDArray[np.int32], n_levels: 
 
 
 def _log_survival(statistic: float, df: int) -> float:
-    """Logarithm of the chi-square distribution's upper tail.
+    """Return the logarithm of the chi-square distribution's upper tail.
 
-    Where the tail is below the smallest number, by the continued fraction of the incomplete gamma function
-    (Abramowitz & Stegun 6.5.31, by the recurrence of Lentz): tests must be ranked there too.
+    A tail that is too small for a double is computed by the continued fraction of the incomplete gamma function
+    (Abramowitz & Stegun 6.5.31, by the recurrence of Lentz), so that tests can be ranked there too.
     """
     a, x = df / 2, statistic / 2
     tail = float(special.gammaincc(a, x))

@@ -24,11 +24,11 @@ from unveil.synthesis.methods.public import PublicFile
 MAX_CELLS = 1 << 20
 """Largest table of a variable and its parents."""
 MAX_CANDIDATES = 1_000_000
-"""Most variables with parents that are compared."""
+"""Most candidates (variable and parents) that are compared."""
 FINE = 1 << 30
-"""Scores are whole numbers of this part of a bit, far above the error of sums in double precision."""
+"""Scores are whole numbers of 1 / FINE bit, far above the error of sums in double precision."""
 ADDED = 1.2
-"""Most that the score changes by a record that is added or removed."""
+"""Largest change of the score by a record that is added or removed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class NetworkNode:
     name : str
         The variable.
     parents : tuple of str
-        The variables it depends on.
+        The variables that it depends on.
     """
 
     name: str
@@ -49,7 +49,7 @@ class NetworkNode:
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class BayesNetworkSynthesizer(CodedSynthesizer):
-    """Draw records from a Bayesian network that was found greedily (PrivBayes).
+    """Draw records from a Bayesian network that is built greedily (PrivBayes).
 
     ``P(x_1, ..., x_d) = prod_i P(x_i | parents_i)``, every variable with at most ``degree`` parents among those
     before it. The first variable is drawn at random. Then, ``d - 1`` times, the variable and the parents with the
@@ -59,43 +59,43 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
     * ``S = log2(n) / n + (n - 1) / n log2(n / (n - 1))`` if the variable or its parents are binary,
     * ``S = 2 / n log2((n + 1) / 2) + (n - 1) / n log2((n + 1) / (n - 1))`` otherwise.
 
-    Where one record is added or removed, ``n`` is not known to everybody, and in the place of ``I`` stands
-    ``n I / (log2(n + 1) + log2(e))``, with ``S = 1.2`` (see :func:`_score`).
+    If one record is added or removed, ``n`` is not known to everybody, and ``n I / (log2(n + 1) + log2(e))`` replaces
+    ``I``, with ``S = 1.2`` (see :func:`_score`).
 
     The rest of ``epsilon`` is for the tables: the counts of ``d - degree`` variables with their parents have discrete
     Laplace noise of scale ``s (d - degree) / ((1 - structure_share) epsilon)``, with ``s = 2`` if a record is replaced
-    and 1 if one is added or removed; they are set to 0 where negative and become shares given the parents, even ones
-    where nothing is left. The first ``degree`` variables need no table of their own: the next one's holds them.
-    Choices and noise are drawn without rounding. All releases of a fit together have the privacy loss ``epsilon``;
-    another fit adds its own.
+    and 1 if one is added or removed; negative counts become 0, and counts become shares given the parents (equal shares
+    if all are 0). The first ``degree`` variables need no table: the table of the next variable holds them. Choices and
+    noise are drawn without rounding. All releases of a fit together have the privacy loss ``epsilon``; another fit adds
+    its privacy loss.
 
-    With ``epsilon`` the levels are those of a schema, and nothing else: declared levels, also those that nobody has;
-    amounts are counted to the parts that declared bounds are cut into (beyond them to the first or last), and drawn
-    evenly within a part. Who has a level that is not declared is refused. Without ``epsilon`` levels are the values
-    that occur, and numbers count as categories.
+    With ``epsilon`` only the schema gives levels: declared levels, also those that no record has; amounts are counted
+    in the parts between declared bounds (amounts beyond them in the first or last part), and drawn uniformly within a
+    part. A record with a level that is not declared is an error. Without ``epsilon`` levels are the values that occur,
+    and numbers count as categories.
 
     Parents whose table with the variable has more than ``2^20`` cells are not considered.
 
     Parameters
     ----------
     epsilon : float, optional
-        Privacy budget; None or infinity for no noise and no claim: the best parents at every step, the plain shares.
+        Privacy budget; None or infinity for no noise and no guarantee: the best parents at every step, exact shares.
     neighbours : {"replace", "add_remove"}
-        Which files the guarantee cannot tell apart: those with one record replaced, for which the number of records is
-        known to everybody; or those with one record more or less, and then :meth:`sample` must be told how many.
+        Files that the guarantee cannot tell apart: with one record replaced, where the number of records is known to
+        everybody; or with one record more or less, where :meth:`sample` needs the number of records.
     degree : int
         Largest number of parents.
     structure_share : float
         Share of the budget that is spent on the network's structure.
     kinds : mapping of str to kind, optional
-        What the values of a column are, where the file leaves it open.
+        Kinds of columns, if the file does not tell.
     schema
         Levels and bounds that are known to everybody: a schema file, or a mapping of columns to declarations, such as
         ``{"sex": {"levels": ["f", "m"]}, "income": {"bounds": [0, 100000], "bins": 20, "gaps": True}}``. By default
-        what the original was read with (``unveil.read(file, schema=...)``).
+        the schema with which the original was read (``unveil.read(file, schema=...)``).
     noise_seed : int, optional
-        Seed of what is random in the fit. Whoever knows it can subtract the noise: for experiments only. By
-        default the operating system's randomness.
+        Seed of the noise and the choices, for experiments only: somebody who knows it can subtract the noise. By
+        default they come from the operating system.
 
     References
     ----------
@@ -119,7 +119,7 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
 
     mechanism = "exponential mechanism for the parents, discrete Laplace noise on the counts of the tables"
     draws_in_fit = True
-    """The network and its noise are drawn: :meth:`log_prob` holds for what was drawn only."""
+    """The network and its noise are random: :meth:`log_prob` is conditional on them."""
 
     epsilon: float | None = 1.0
     neighbours: Neighbours = "replace"
@@ -138,9 +138,9 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         Parameters
         ----------
         original
-            A path, or a frame that speaks the Arrow C stream interface.
+            A path, or a frame with the Arrow C stream interface.
         seed
-            Of the first variable, where there is no noise; noise is not to be repeated.
+            Seed of the first variable, if there is no noise; noise cannot be repeated.
 
         Returns
         -------
@@ -150,10 +150,10 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         Raises
         ------
         CallError
-            If a setting is out of range, there are too many candidate parents, a column has too many values, or noise
-            is asked for and a column has no public levels or bounds.
+            If a setting is out of range, there are too many candidate parents, a column has too many values, or a
+            column lacks public levels or bounds for noise.
         DataError
-            If the file cannot be read or has no records, or one of them has what is not declared.
+            If the file cannot be read or has no records, or a record has a value that is not declared.
         """
         check_whole_numbers(0, degree=self.degree)
         check_shares(structure_share=self.structure_share)
@@ -170,7 +170,7 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         return self
 
     def log_prob(self, release: Any) -> LogProbability:
-        """Natural logarithm of the probability of a release, its records in their order.
+        """Return the natural logarithm of the probability of a release, with its records in their order.
 
         Parameters
         ----------
@@ -180,7 +180,7 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
         Returns
         -------
         LogProbability
-            In all, by variable and by record, given the network and the noise that were drawn.
+            Sum, by variable and by record, given the random network and noise.
 
         Raises
         ------
@@ -223,7 +223,7 @@ class BayesNetworkSynthesizer(CodedSynthesizer):
 
 
 def _check_size(file: CodedFile | PublicFile, degree: int) -> None:
-    """Complain about what would take hours or not fit in memory."""
+    """Raise an error for a network that would take hours or not fit in memory."""
     d = len(file.variables)
     candidates = d * math.comb(d - 1, degree)
     if candidates > MAX_CANDIDATES:
@@ -267,7 +267,7 @@ def _score(
     found: Sequence[float],
     neighbours: str,
 ) -> tuple[list[int], int]:
-    """Scores of candidates in whole numbers, and most that one changes between neighbouring files.
+    """Return scores of candidates as whole numbers, and their largest change between neighbouring files.
 
     If a record is added to ``n``, ``T = n I`` changes by ``h(a) - h(b) - h(c) + h(n)``, where ``a <= b, c <= n`` are
     the records with the values of the new one, and ``h(k) = (k + 1) log2(k + 1) - k log2(k)`` ascends and is at most
@@ -278,15 +278,15 @@ def _score(
         scores, most = found, max(_sensitivity(file, x, others) for x, others in candidates)
     else:
         scores, most = [file.n * one / (math.log2(file.n + 1) + math.log2(math.e)) for one in found], ADDED
-    # What rounding can add: one step each way, of the score and of the sums that it is made of.
+    # Rounding can add one step each way, in the score and in its sums.
     return [round(one * FINE) for one in scores], math.ceil(most * FINE) + 4
 
 
 def _tables(
     file: CodedFile | PublicFile, parents: Mapping[int, tuple[int, ...]], degree: int, epsilon: float, bits: Bits
 ) -> dict[int, NDArray[np.float64]]:
-    """Per variable the shares of its levels (columns) given its parents (rows)."""
-    # the first variables are read off the next one's table if that holds all of them
+    """Return by variable the shares of its levels (columns) given its parents (rows)."""
+    # the table of the next variable gives those of the first variables, if it holds all of them
     order = list(parents)
     holder = order[degree]
     free = degree if len(parents[holder]) == degree else 0
@@ -304,7 +304,7 @@ def _tables(
 
 
 def _candidates(order: Collection[int], degree: int, n_levels: Sequence[int]) -> list[tuple[int, tuple[int, ...]]]:
-    """Variables that may come next, each with as many parents as the tables allow."""
+    """Return the possible next variables, each with as many parents as the tables allow."""
     remaining = [x for x in range(len(n_levels)) if x not in order]
     for size in range(min(degree, len(order)), -1, -1):
         found = [
@@ -319,7 +319,7 @@ def _candidates(order: Collection[int], degree: int, n_levels: Sequence[int]) ->
 
 
 def _information(file: CodedFile | PublicFile, x: int, others: tuple[int, ...]) -> float:
-    """Mutual information in bits between a variable and others."""
+    """Return the mutual information in bits between a variable and others."""
     if not others:
         return 0.0
     joint = cells_of(file.codes, file.n_levels, (*others, x))
@@ -327,14 +327,14 @@ def _information(file: CodedFile | PublicFile, x: int, others: tuple[int, ...]) 
 
 
 def _entropy(cells: NDArray[np.integer[Any]]) -> float:
-    """Entropy in bits."""
+    """Return the entropy in bits."""
     counts = np.bincount(cells)
     shares = counts[counts > 0] / cells.size
     return float(-(shares * np.log2(shares)).sum())
 
 
 def _sensitivity(file: CodedFile | PublicFile, x: int, others: tuple[int, ...]) -> float:
-    """Most that the mutual information changes when one record is replaced (PrivBayes, lemma 4.1)."""
+    """Return the largest change of the mutual information by a replaced record (PrivBayes, lemma 4.1)."""
     n = file.n
     if n == 1:
         return 1.0
@@ -344,14 +344,14 @@ def _sensitivity(file: CodedFile | PublicFile, x: int, others: tuple[int, ...]) 
 
 
 def _conditional(joint: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Shares of the last variable's levels given the others; even where there is nothing."""
+    """Return the shares of the last variable's levels given the others; equal shares if all counts are 0."""
     table = joint.reshape(-1, joint.shape[-1])
     total = table.sum(axis=1, keepdims=True)
     return np.where(total > 0, table / np.where(total > 0, total, 1.0), 1 / table.shape[1])
 
 
 def _margin(joint: NDArray[np.float64], axes: tuple[int, ...], wanted: tuple[int, ...]) -> NDArray[np.float64]:
-    """Sums of a table over the variables that are not wanted, with its axes as wanted."""
+    """Return the sums of a table over all other variables, with the axes in the wanted order."""
     away = tuple(i for i in range(joint.ndim) if i == joint.ndim - 1 or axes[i] not in wanted)
     left = [j for j in axes if j in wanted]
     margin: NDArray[np.float64] = joint.sum(axis=away).transpose([left.index(j) for j in wanted])

@@ -22,51 +22,51 @@ from unveil.synthesis.methods.public import PublicFile
 from unveil.synthesis.methods.public_column import PublicColumn
 
 MAX_CELLS = 1 << 26
-"""Largest table that noise is added to (half a gigabyte)."""
+"""Largest table with noise (half a gigabyte)."""
 ALL = "all variables"
-"""What messages and tables call the cells."""
+"""Name of the cells in messages and tables."""
 
 
 @dataclass(kw_only=True, eq=False, repr=False)
 class CatallSynthesizer(CodedSynthesizer):
     """Draw whole records from the cells of the cross table of all variables.
 
-    With ``N_c`` records in cell ``c`` of ``C`` cells, ``n`` in all, and ``a`` prior records spread evenly,
+    With ``N_c`` of ``n`` records in cell ``c`` of ``C`` cells, and ``a`` prior records spread evenly,
 
     ``P(c) = (N_c + a / C) / (n + a)``.
 
-    Cells are all combinations of the values that occur, each column by itself; numbers count as categories, so
-    group those with many values beforehand. With ``prior=0`` this resamples original records, and every unique
-    record has a good chance to be released as it is.
+    Cells are all combinations of the values that occur in each column; numbers count as categories, so group numbers
+    with many values beforehand. With ``prior=0`` this resamples original records, and a unique record is often released
+    unchanged.
 
     With ``epsilon`` the table is noised once, in the fit (discrete Laplace mechanism, drawn without rounding):
 
     ``P(c) = max(0, N_c + a / C + e_c) / sum``, ``e_c`` Laplace with scale ``s / epsilon``,
 
-    where ``s`` is how much the counts change in sum between neighbouring files: 2 if one record is replaced, 1 if
-    one record is added or removed. All releases of a fit together have the privacy loss ``epsilon``; another fit adds
-    its own. Cells are then those of a schema, and nothing else: all combinations of declared levels, also of levels
-    that nobody has; amounts are counted to the parts that declared bounds are cut into (beyond them to the first or
-    last), and drawn evenly within a part. Who has a level that is not declared is refused.
+    where ``s`` is the sum of the changes of the counts between neighbouring files: 2 if a record is replaced, 1 if it
+    is added or removed. All releases of a fit together have the privacy loss ``epsilon``; another fit adds its privacy
+    loss. Only the schema gives the cells then: all combinations of declared levels, also of levels that no record has;
+    amounts are counted in the parts between declared bounds (amounts beyond them in the first or last part), and drawn
+    uniformly within a part. A record with a level that is not declared is an error.
 
     Parameters
     ----------
     prior : float
         Number of prior records ``a``.
     epsilon : float, optional
-        Privacy budget; None or infinity for no noise, and no claim.
+        Privacy budget; None or infinity for no noise and no guarantee.
     neighbours : {"replace", "add_remove"}
-        Which files the guarantee cannot tell apart: those with one record replaced, for which the number of records is
-        known to everybody; or those with one record more or less, and then :meth:`sample` must be told how many.
+        Files that the guarantee cannot tell apart: with one record replaced, where the number of records is known to
+        everybody; or with one record more or less, where :meth:`sample` needs the number of records.
     schema
         Levels and bounds that are known to everybody: a schema file, or a mapping of columns to declarations, such as
         ``{"sex": {"levels": ["f", "m"]}, "income": {"bounds": [0, 100000], "bins": 20, "gaps": True}}``. By default
-        what the original was read with (``unveil.read(file, schema=...)``).
+        the schema with which the original was read (``unveil.read(file, schema=...)``).
     kinds : mapping of str to kind, optional
-        What the values of a column are, where the file leaves it open.
+        Kinds of columns, if the file does not tell.
     noise_seed : int, optional
-        Seed of the noise. Whoever knows it can subtract the noise: for experiments only. By default the operating
-        system's randomness.
+        Seed of the noise, for experiments only: somebody who knows it can subtract the noise. By default it comes from
+        the operating system.
 
     References
     ----------
@@ -108,9 +108,9 @@ class CatallSynthesizer(CodedSynthesizer):
         Parameters
         ----------
         original
-            A path, or a frame that speaks the Arrow C stream interface.
+            A path, or a frame with the Arrow C stream interface.
         seed
-            Not used: noise is not to be repeated, and nothing else is random.
+            Not used: noise cannot be repeated, and nothing else is random.
 
         Returns
         -------
@@ -120,10 +120,10 @@ class CatallSynthesizer(CodedSynthesizer):
         Raises
         ------
         CallError
-            If a setting is out of range, noise would need a table that does not fit in memory, or noise is asked for
-            and a column has no public levels or bounds.
+            If a setting is out of range, the table for noise does not fit in memory, or a column lacks public levels or
+            bounds for noise.
         DataError
-            If the file cannot be read or has no records, or one of them has what is not declared.
+            If the file cannot be read or has no records, or a record has a value that is not declared.
         """
         check_numbers(0, prior=self.prior)
         file = self._open(original)
@@ -132,7 +132,7 @@ class CatallSynthesizer(CodedSynthesizer):
         return self
 
     def log_prob(self, release: Any) -> LogProbability:
-        """Natural logarithm of the probability of a release, its records in their order.
+        """Return the natural logarithm of the probability of a release, with its records in their order.
 
         Parameters
         ----------
@@ -142,7 +142,7 @@ class CatallSynthesizer(CodedSynthesizer):
         Returns
         -------
         LogProbability
-            In all and by record; variables are not told apart. With noise: given the noise that was drawn.
+            Sum and by record; variables are not separated. With noise: given the random noise.
 
         Raises
         ------
@@ -171,7 +171,7 @@ class CatallSynthesizer(CodedSynthesizer):
         return summed({ALL: log}, log.size, values)
 
     def public_columns(self, original: Any) -> tuple[PublicColumn, ...]:
-        """What is declared of the columns, fitted or not.
+        """Return the declarations of the columns, before or after the fit.
 
         Raises
         ------
@@ -188,7 +188,7 @@ class CatallSynthesizer(CodedSynthesizer):
         return math.prod(self._coded_file().n_levels)
 
     def _noisy_shares(self, file: PublicFile) -> NDArray[np.float64]:
-        """Shares of all cells from noisy counts; the same for all where no count is left."""
+        """Return the shares of all cells from noisy counts; equal shares if all counts are 0."""
         n_cells = math.prod(file.n_levels)
         if n_cells > MAX_CELLS:
             raise CallError(
@@ -207,7 +207,7 @@ class CatallSynthesizer(CodedSynthesizer):
             reached = np.cumsum(self._shares)
             cells = np.searchsorted(reached, rng.random(n) * reached[-1], side="right")
             return [codes.astype(np.int32) for codes in np.unravel_index(cells, file.n_levels)]
-        # the share a / (n + a) of the records comes from the even prior: no table of all cells is needed
+        # a record comes from the prior with probability a / (n + a): no table of all cells is needed
         records = rng.integers(file.n, size=n)
         from_prior = np.flatnonzero(rng.random(n) * (file.n + self.prior) < self.prior)
         drawn = [codes[records] for codes in file.codes]
@@ -217,15 +217,15 @@ class CatallSynthesizer(CodedSynthesizer):
 
 
 def _many(number: int) -> str:
-    """A large number for a message; it may be beyond floating-point numbers."""
+    """Return a large number for a message; it may be beyond floating-point numbers."""
     return str(number) if number < 10**12 else f"about 10^{len(str(number)) - 1}"
 
 
 def _counts(original: Sequence[Codes], release: Sequence[Codes]) -> NDArray[np.int64]:
-    """Number of original records in the cell of every released record, however many cells there are."""
+    """Return the number of original records in the cell of every released record, for any number of cells."""
     n = original[0].size
     cells = np.zeros(n + release[0].size, dtype=np.int64)
     for one, other in zip(original, release, strict=True):
-        # numbered anew for every column, so that the numbers stay below records times levels
+        # renumbered after every column, so that the numbers stay below records times levels
         _, cells = np.unique(cells * (int(one.max()) + 1) + np.concatenate([one, other]), return_inverse=True)
     return np.bincount(cells[:n], minlength=int(cells.max()) + 1)[cells[n:]]

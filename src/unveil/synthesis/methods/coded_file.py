@@ -23,7 +23,7 @@ Codes = NDArray[np.int32]
 
 @dataclass(frozen=True, eq=False)
 class CodedFile:
-    """An original file in codes. Every distinct value is a level, of numbers too, and a gap is one.
+    """An original file in codes. Every distinct value is a level, also of numbers, and a gap is a level.
 
     Parameters
     ----------
@@ -56,11 +56,11 @@ class CodedFile:
         Parameters
         ----------
         original
-            A path, or a frame that speaks the Arrow C stream interface.
+            A path, or a frame with the Arrow C stream interface.
         schema
-            What is declared of the columns, as :func:`unveil.read` takes it.
+            Declarations of the columns, as for :func:`unveil.read`.
         kinds : mapping of str to kind, optional
-            What the values of a column are, where the file leaves it open.
+            Kinds of columns, if the file does not tell.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class CodedFile:
         return tuple(variable.n_levels for variable in self.variables)
 
     def read(self, source: Source) -> tuple[list[Codes], list[NDArray[np.bool_]]]:
-        """Codes of the records of a release.
+        """Return the codes of the records of a release.
 
         Parameters
         ----------
@@ -99,9 +99,9 @@ class CodedFile:
         Returns
         -------
         codes : list of (n,) int32
-            Per column; some code of the original where the value is unknown.
+            Codes per column; any code of the original for an unknown value.
         unknown : list of (n,) bool
-            Per column, whether the original does not have the value.
+            Per column, whether the original lacks the value.
 
         Raises
         ------
@@ -117,7 +117,7 @@ class CodedFile:
         return codes, unknown
 
     def open(self, release: Any) -> Source:
-        """A release as a source."""
+        """Return a release as a source."""
         return open_release(release, self.variables)
 
     def within(self, column: int) -> NDArray[np.float64]:
@@ -125,7 +125,7 @@ class CodedFile:
         return np.zeros(self.variables[column].n_levels)
 
     def frame(self, codes: Sequence[Codes], rng: np.random.Generator) -> Any:
-        """A frame of records like the original.
+        """Return a frame of records like the original.
 
         Parameters
         ----------
@@ -161,21 +161,21 @@ def open_original(original: Any, schema: Any = None) -> Source:
 def cells_of(
     codes: Sequence[Codes], n_levels: Sequence[int], columns: Sequence[int] | None = None
 ) -> NDArray[np.int64]:
-    """Cell of every record in the cross table of the columns, by mixed radix; the last column runs fastest.
+    """Return the cell of every record in the cross table of the columns; the last column runs fastest.
 
     Parameters
     ----------
     codes : sequence of (n,) int32
-        Per column of the file.
+        Codes per column of the file.
     n_levels : sequence of int
-        Per column of the file the number of levels.
+        Number of levels per column of the file.
     columns : sequence of int, optional
-        Which of them; all by default, and an empty one makes one cell.
+        Positions of the columns; all by default. No columns make one cell.
 
     Returns
     -------
     (n,) int64
-        From 0.
+        Numbers of cells, from 0.
 
     Examples
     --------

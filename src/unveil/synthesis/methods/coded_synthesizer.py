@@ -1,4 +1,4 @@
-"""What the methods for whole files share: frames of the codes that they draw, and sums of what they weigh."""
+"""What the methods for whole files share: how a file is opened and coded, and how copies are drawn."""
 
 from __future__ import annotations
 
@@ -27,13 +27,13 @@ MEANING: Mapping[str, str] = MappingProxyType(
         "add_remove": "any one record more or less; the number of records is not known",
     }
 )
-"""Which files a privacy loss compares, in words."""
+"""The files that a privacy loss compares, in words."""
 SENSITIVITY: Mapping[str, int] = MappingProxyType({"replace": 2, "add_remove": 1})
-"""Most that the counts of a table change in sum between such files."""
+"""Largest sum of the changes of the counts of a table between neighbouring files."""
 
 
 class CodedSynthesizer(ABC):
-    """Draws records like those of a :class:`CodedFile`; the codes are the method's."""
+    """Draws records of a :class:`CodedFile` or :class:`PublicFile`; each method draws the codes."""
 
     mechanism: ClassVar[str]
     epsilon: float | None
@@ -57,7 +57,7 @@ class CodedSynthesizer(ABC):
         m : int
             Number of copies.
         seed : int, optional
-            Of the draws. Without it one is drawn from the operating system that nobody knows.
+            Seed of the draws; by default a secret one.
 
         Returns
         -------
@@ -67,8 +67,8 @@ class CodedSynthesizer(ABC):
         Raises
         ------
         CallError
-            If ``n`` or ``m`` is out of range, or nothing is fitted; or if ``n`` is missing where noise hides how many
-            records the original has.
+            If ``n`` or ``m`` is out of range, nothing is fitted, or ``n`` is missing and noise hides the number of
+            records of the original.
         """
         file = self._coded_file()
         if n is None and self.is_private and self.neighbours == "add_remove":
@@ -81,18 +81,18 @@ class CodedSynthesizer(ABC):
         check_whole_numbers(1, m=m)
         secret = seed_or_secret(seed)
         with enough_memory(n, m, len(file.variables)):
-            # every copy has a source of randomness of its own
+            # every copy has its own generator
             sources = [generator(secret, copy) for copy in range(m)]
             frames = [file.frame(self._draw(n, rng), rng) for rng in sources]
         return frames if m > 1 else frames[0]
 
     @property
     def is_private(self) -> bool:
-        """Whether noise is asked for, and with it public levels and bounds."""
+        """Whether there is noise, and levels and bounds are public."""
         return check_epsilon(self.epsilon) < math.inf
 
     def privacy(self) -> dict[str, Any] | None:
-        """What is promised of all releases of this fit together, as plain values; None without noise.
+        """Return the privacy guarantee of all releases of this fit together, as plain values; None without noise.
 
         Raises
         ------
@@ -114,18 +114,18 @@ class CodedSynthesizer(ABC):
         }
 
     def _open(self, original: Any) -> CodedFile | PublicFile:
-        """The original in codes: of its own levels, or with noise of those that are declared."""
+        """Return the original in codes of its levels, or, with noise, in codes of the declared levels."""
         check_choice("neighbours", self.neighbours, tuple(MEANING))
         if self.is_private:
             return PublicFile.of(open_original(original, self.schema), self.kinds)
         return CodedFile.of(original, self.kinds, self.schema)
 
     def _coded_file(self) -> CodedFile | PublicFile:
-        """The original that was fitted; an error where nothing is."""
+        """Return the fitted original; an error if nothing is fitted."""
         if self._file is None:
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._file
 
     @abstractmethod
     def _draw(self, n: int, rng: np.random.Generator) -> list[Codes]:
-        """Codes of n records, per column."""
+        """Draw the codes (n,) of each column."""

@@ -26,7 +26,7 @@ class Ctree:
     :func:`unveil.synthesis.methods.association.associate`). The predictor with the smallest p-value ``P`` is
     split if ``(1 - P)^p > mincriterion`` (one minus the Bonferroni-type adjusted p-value), at its best two-sample
     statistic; if none of its splits leaves ``minbucket`` records on both sides, the next predictor that meets the
-    criterion is. Synthetic values are drawn from the observed values (donors) in the leaf.
+    criterion is split. Synthetic values are drawn from the observed values (donors) in the leaf.
 
     Parameters
     ----------
@@ -100,7 +100,7 @@ class Ctree:
                 continue
             feature, division = found
             node, goes_left = _node(feature, division, predictors[feature], rows)
-            # the left child is the next node; the right one is told where it is when its turn comes
+            # the left child is the next node; the place of the right child is set when it is made
             waiting += [(rows[~goes_left], len(nodes)), (rows[goes_left], -1)]
             nodes.append(node)
         fitted = tuple(predictor.without_records() for predictor in predictors)
@@ -109,7 +109,7 @@ class Ctree:
     def _split(
         self, predictors: Sequence[Coding], response: Coding, rows: NDArray[np.intp]
     ) -> tuple[int, Division] | None:
-        """The predictor to split and how, or None."""
+        """Return the predictor to split, and its division; None for a leaf."""
         if rows.size < max(self.minsplit, 2 * self.minbucket):
             return None
         log_p = np.array([associate(predictor, response, rows).log_p_value for predictor in predictors])
@@ -141,7 +141,7 @@ class _Node:
 def _node(
     feature: int, division: Division, predictor: Column, rows: NDArray[np.intp]
 ) -> tuple[_Node, NDArray[np.bool_]]:
-    """The node of a split, and which of its records go left."""
+    """Return the node of a split, and which of its records go left."""
     codes = predictor.codes[rows]
     if division.left is None:
         goes_left = codes <= division.low
@@ -155,12 +155,12 @@ def _node(
 
 
 def _threshold(division: Division, predictor: Column) -> float:
-    """Halfway between the values next to the cut."""
+    """Return the middle between the values next to the cut."""
     if predictor.values is None:
         return (division.low + division.high) / 2
     below, above = float(predictor.values[division.low]), float(predictor.values[division.high])
     middle = 0.5 * below + 0.5 * above
-    # neighbouring floating-point numbers have no middle of their own
+    # there is no number between neighbouring floating-point numbers
     return middle if middle > below else above
 
 
@@ -179,12 +179,12 @@ class FittedCtree:
         return self.donors.start.size - 1
 
     def apply(self, predictors: Sequence[Column]) -> NDArray[np.int32]:
-        """Leaf of every record.
+        """Return the leaf of every record.
 
         Parameters
         ----------
         predictors : sequence of Column
-            As in the fit; numeric ones may have new values, which are cut at the tree's thresholds.
+            Predictors as in the fit; numeric predictors may have new values, which are cut at the tree's thresholds.
 
         Returns
         -------
@@ -209,10 +209,10 @@ class FittedCtree:
         return leaf
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
-        """Values of donors in the leaf; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Draw values of donors in the leaf; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         return self.donors.draw(self.apply(predictors), rng)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
-        """Logarithm of the share of donors; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Return log shares of donors; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         leaf = self.apply(predictors) if self.predictors else np.zeros(response.codes.size, dtype=np.int32)
         return self.donors.log_share(leaf, response)

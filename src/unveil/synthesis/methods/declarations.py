@@ -1,4 +1,4 @@
-"""Columns by their declarations: what a schema has to say of each, and how it may contradict itself."""
+"""Public columns from the declarations of a schema, which must be complete and free of contradictions."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ MEASURED = ("numeric", "date", "datetime")
 
 
 def public_columns(source: Source, kinds: Mapping[str, Kind] | None = None) -> tuple[PublicColumn, ...]:
-    """What a schema declares of every column of a file.
+    """Return the columns of a file by the declarations of its schema.
 
     Raises
     ------
@@ -54,13 +54,13 @@ def public_columns(source: Source, kinds: Mapping[str, Kind] | None = None) -> t
 
 
 def _lacks(said: Variable, source: Source) -> str | None:
-    """What a schema has to say of a column, and does not."""
+    """Return the declaration that a column lacks; None if it is complete."""
     if said.levels or said.bounds is not None or isinstance(said.bins, tuple) or said.kind == "logical":
         return None
     found = source.column(said.name).type
     kind = said.kind or ("numeric" if pa.types.is_integer(found) or pa.types.is_floating(found) else None)
     if kind is None and pa.types.is_boolean(found):
-        # What is not text has this type whatever the records hold.
+        # In a file with types, the type does not depend on the records.
         return "kind" if isinstance(source.form, TextForm) else None
     if kind is None and pa.types.is_temporal(found):
         return "bounds"

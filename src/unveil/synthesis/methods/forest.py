@@ -109,7 +109,7 @@ class FittedForest:
     has_likelihood: bool = False
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
-        """Values of donors; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Draw values of donors; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         n = predictors[0].codes.size
         leaves = np.stack([tree.leaf([predictors[j] for j in used] or predictors) for tree, used in self.trees])
         size = np.stack([tree.donors.size[leaf] for (tree, _), leaf in zip(self.trees, leaves, strict=True)])

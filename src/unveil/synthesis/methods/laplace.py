@@ -1,9 +1,9 @@
 """Counts and choices that are differentially private: the discrete Laplace and the exponential mechanism, exactly.
 
-Noise of floating-point numbers does not keep what it promises: its last digits tell of the count beneath (Mironov
-2012). Here everything that is random is drawn in whole numbers from uniform bits, without any rounding (Canonne, Kamath
-& Steinke 2020), and by default the bits come from the operating system. Noise is a multiple of a power of two that is
-fine enough to be Laplace noise for all purposes, and counts are multiples of it too.
+Noise of floating-point numbers is not private: its last digits depend on the count (Mironov 2012). Here all random
+numbers are whole numbers, drawn from uniform bits without rounding (Canonne, Kamath & Steinke 2020), and by default the
+bits come from the operating system. Noise is a multiple of a power of two that is fine enough to act as Laplace noise,
+and counts are multiples of it too.
 
 References
 ----------
@@ -30,14 +30,14 @@ from unveil.errors import CallError
 FINEST = 30
 """Noise is a multiple of ``2^-FINEST``, or of a larger power of two where its scale is large."""
 LARGEST = 40
-"""Bits of the scale in multiples of that power."""
+"""Most bits of the scale, in multiples of that power."""
 SMALLEST_EPSILON = 1e-9
 BLOCK = 1 << 17
-"""Noise that is drawn together: few enough to take little memory."""
+"""Number of counts whose noise is drawn together, to save memory."""
 
 
 def check_epsilon(epsilon: float | None) -> float:
-    """The privacy budget as a number.
+    """Return the privacy budget as a number.
 
     Returns
     -------
@@ -47,7 +47,7 @@ def check_epsilon(epsilon: float | None) -> float:
     Raises
     ------
     CallError
-        If it is not above 0.
+        If it is not a number above 0, or is below 1e-9.
     """
     if epsilon is None:
         return math.inf
@@ -64,7 +64,7 @@ class Bits:
     Parameters
     ----------
     seed : int, optional
-        For experiments: whoever knows it takes the noise off again.
+        Seed for experiments: somebody who knows it can subtract the noise.
 
     Examples
     --------
@@ -77,12 +77,12 @@ class Bits:
         self._rng = None if seed is None else np.random.default_rng(seed)
 
     def words(self, n: int) -> NDArray[np.uint64]:
-        """(n,) numbers of 64 bits."""
+        """Return (n,) random numbers of 64 bits."""
         content = os.urandom(8 * n) if self._rng is None else self._rng.bytes(8 * n)
         return np.frombuffer(content, dtype=np.uint64)
 
     def below(self, limit: int, n: int) -> NDArray[np.uint64]:
-        """(n,) whole numbers from 0 to below a limit of at most 2^63, by rejection: each is as likely as any other."""
+        """Return (n,) uniform whole numbers from 0 to below a limit of at most 2^63, by rejection."""
         mask = np.uint64((1 << (limit - 1).bit_length()) - 1)
         found: NDArray[np.uint64] = self.words(n) & mask
         while (wrong := np.flatnonzero(found >= np.uint64(limit))).size:
@@ -90,7 +90,7 @@ class Bits:
         return found
 
     def whole_below(self, limit: int) -> int:
-        """One whole number from 0 to below a limit of any size."""
+        """Return a uniform whole number from 0 to below a limit of any size."""
         length = (limit - 1).bit_length()
         while True:
             words = self.words(max(1, -(-length // 64)))
@@ -100,7 +100,7 @@ class Bits:
 
 
 def noisy_counts(counts: NDArray[np.int64], scale: float, bits: Bits, *, shift: float = 0.0) -> NDArray[np.float64]:
-    """Counts with independent discrete Laplace noise, those below 0 set to 0.
+    """Return counts with independent discrete Laplace noise; negative results become 0.
 
     ``max(0, N + shift + E)``, where ``P(E = x) = c exp(-|x| / b)`` for the multiples x of ``2^-k``. ``b`` is the scale,
     rounded up to a multiple of ``2^-k``, and ``k`` is 30 for scales below 1024.
@@ -112,14 +112,14 @@ def noisy_counts(counts: NDArray[np.int64], scale: float, bits: Bits, *, shift: 
     scale : float
         Scale of the noise: sensitivity by epsilon; 0 for none.
     bits : Bits
-        Source of randomness.
+        Random bits.
     shift : float
-        What is added to every count.
+        Number that is added to every count.
 
     Returns
     -------
     (c,) float64
-        Not negative.
+        Noisy counts, not negative.
     """
     flat = np.asarray(counts, dtype=np.int64).ravel()
     if scale == 0:
@@ -130,14 +130,14 @@ def noisy_counts(counts: NDArray[np.int64], scale: float, bits: Bits, *, shift: 
     noisy = np.empty(flat.size)
     for start in range(0, flat.size, BLOCK):
         part = flat[start : start + BLOCK]
-        # In whole numbers, so that no rounding depends on the count; what follows is done with what is private already.
+        # In whole numbers, so that no rounding depends on the count; the steps after the noise are private anyway.
         total = (part << fine) + _discrete_laplace(steps, part.size, bits)
         noisy[start : start + BLOCK] = np.maximum(total / float(1 << fine) + shift, 0.0)
     return noisy.reshape(np.shape(counts))
 
 
 def exponential_choice(scores: Sequence[int], epsilon: Fraction, sensitivity: int, bits: Bits) -> int:
-    """Place of a score, drawn with probability proportional to ``exp(epsilon score / (2 sensitivity))``.
+    """Return the place of a score, drawn with probability proportional to ``exp(epsilon score / (2 sensitivity))``.
 
     Parameters
     ----------
@@ -146,14 +146,14 @@ def exponential_choice(scores: Sequence[int], epsilon: Fraction, sensitivity: in
     epsilon : Fraction
         Privacy budget of the choice.
     sensitivity
-        Most that a score changes between neighbouring files.
+        Largest change of a score between neighbouring files.
     bits : Bits
-        Source of randomness.
+        Random bits.
 
     Returns
     -------
     int
-        By rejection: a place is drawn evenly, and kept with probability ``exp(-epsilon (max - score) / (2 S))``.
+        Place, from 0. It is drawn uniformly, and kept with probability ``exp(-epsilon (max - score) / (2 S))``.
 
     References
     ----------
@@ -167,7 +167,7 @@ def exponential_choice(scores: Sequence[int], epsilon: Fraction, sensitivity: in
 
 
 def _is_kept(exponent: Fraction, bits: Bits) -> bool:
-    """True with probability ``exp(-exponent)``."""
+    """Return True with probability ``exp(-exponent)``."""
     whole, part = divmod(exponent.numerator, exponent.denominator)
     for _ in range(whole):
         if not _falls(1, 1, bits):
@@ -176,7 +176,7 @@ def _is_kept(exponent: Fraction, bits: Bits) -> bool:
 
 
 def _falls(numerator: int, denominator: int, bits: Bits) -> bool:
-    """True with probability ``exp(-numerator / denominator)``, of a fraction up to 1."""
+    """Return True with probability ``exp(-numerator / denominator)``, for a fraction up to 1."""
     k = 1
     while bits.whole_below(denominator * k) < numerator:
         k += 1
@@ -184,7 +184,7 @@ def _falls(numerator: int, denominator: int, bits: Bits) -> bool:
 
 
 def _discrete_laplace(steps: int, n: int, bits: Bits) -> NDArray[np.int64]:
-    """(n,) whole numbers x with probability proportional to ``exp(-|x| / steps)``."""
+    """Return (n,) whole numbers x with probability proportional to ``exp(-|x| / steps)``."""
     drawn = np.empty(n, dtype=np.int64)
     open_places = np.arange(n)
     while open_places.size:
@@ -197,7 +197,7 @@ def _discrete_laplace(steps: int, n: int, bits: Bits) -> NDArray[np.int64]:
             whole[going] += 1
         size = part.astype(np.int64) + whole * steps
         sign = 1 - 2 * (bits.words(open_places.size) & np.uint64(1)).astype(np.int64)
-        # Zero would come up with either sign, and so twice as often as it should.
+        # Zero would come with either sign, and so twice as often as it should.
         kept &= (sign > 0) | (size > 0)
         drawn[open_places[kept]] = (sign * size)[kept]
         open_places = open_places[~kept]
@@ -205,7 +205,7 @@ def _discrete_laplace(steps: int, n: int, bits: Bits) -> NDArray[np.int64]:
 
 
 def _all_fall(numerators: NDArray[np.uint64], denominator: int, bits: Bits) -> NDArray[np.bool_]:
-    """(n,) true with probability ``exp(-numerator / denominator)`` each, of fractions up to 1."""
+    """Return (n,) flags, true with probability ``exp(-numerator / denominator)``, for fractions up to 1."""
     odd = np.ones(numerators.size, dtype=np.bool_)
     going, k = np.arange(numerators.size), 1
     while going.size:

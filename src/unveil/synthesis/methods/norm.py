@@ -46,7 +46,7 @@ class Norm(LinearMethod):
     Warns
     -----
     UnveilWarning
-        If the regression has as many parameters as records: then it repeats the original values.
+        If the regression has as many parameters as records, so that it repeats the original values.
 
     References
     ----------
@@ -88,7 +88,7 @@ class Norm(LinearMethod):
 
 @dataclass(frozen=True, eq=False)
 class FittedNorm:
-    """A fitted linear regression; it has no likelihood of rounded values."""
+    """A fitted linear regression; rounded values have no likelihood."""
 
     name: str
     regression: _Regression
@@ -96,7 +96,7 @@ class FittedNorm:
     has_likelihood: bool = False
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
-        """New numbers; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Draw new numbers; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         drawn = self.regression.draw(predictors, rng)
         if self.decimals is not None:
             drawn = _rounded(drawn, self.decimals)
@@ -129,7 +129,7 @@ class Normrank(LinearMethod):
     Warns
     -----
     UnveilWarning
-        If the regression has as many parameters as records: then it repeats the original values.
+        If the regression has as many parameters as records, so that it repeats the original values.
 
     References
     ----------
@@ -175,14 +175,14 @@ class FittedNormrank:
     has_likelihood: bool
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
-        """Observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Draw observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         scores = self.regression.draw(predictors, rng)
         rank = np.floor((self.ordered.size + 1) * special.ndtr(scores) + 0.5).astype(np.int64)
         codes = self.ordered[np.clip(rank, 1, self.ordered.size) - 1]
         return self.response.with_codes(codes)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
-        """Logarithm of the normal probability of the value's ranks.
+        """Return the logarithm of the normal probability of the value's ranks.
 
         See :class:`unveil.synthesis.protocol.FittedVariable`.
 
@@ -259,7 +259,7 @@ class _Regression:
 
 
 def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:
-    """A regression without residual degrees of freedom hands out the original values."""
+    """Warn of a regression without residual degrees of freedom, which repeats the original values."""
     if model.df <= 0 < model.coefficients.size - 1 and response.codes.size > 1:
         name = response.name or "response"
         warnings.warn(
@@ -271,7 +271,7 @@ def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:
 
 
 def _decimals(response: Column) -> int | None:
-    """Decimals of the observed values; None where there are too many to be rounded by design."""
+    """Return the decimals of the observed values; None if there are more than 12."""
     assert response.values is not None
     observed = response.values[np.unique(response.codes)]
     for decimals in range(_MOST_DECIMALS + 1):
@@ -281,7 +281,7 @@ def _decimals(response: Column) -> int | None:
 
 
 def _rounded(numbers: NDArray[np.float64], decimals: int) -> NDArray[np.float64]:
-    """Numbers rounded; those so large that rounding them is out of range are whole already."""
+    """Return rounded numbers; numbers that are too large to be rounded are whole already."""
     with np.errstate(over="ignore"):
         rounded = np.round(numbers, decimals)
     return np.where(np.isfinite(rounded), rounded, numbers)

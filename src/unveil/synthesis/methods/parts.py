@@ -61,25 +61,25 @@ class Parts:
 
     @property
     def sizes(self) -> NDArray[np.int64]:
-        """(k,) values that a release can have in each part."""
+        """(k,) number of values that a release can have in each part."""
         return np.diff(self.ends).astype(np.int64) if self.is_whole else np.full(self.n, STEPS)
 
     @property
     def has_steps(self) -> bool:
-        """Whether the values that a release can have in a part are different numbers, with room for rounding them."""
+        """Whether the possible values of a release differ within each part, also after rounding."""
         if self.is_whole:
             return True
         return bool(np.diff(self.ends).min() / STEPS >= 100 * np.spacing(np.abs(self.ends).max()))
 
     @property
     def declared(self) -> list[float]:
-        """The ends as a schema has them."""
+        """The ends as in a schema."""
         ends: list[float] = self.ends.tolist()
         return [int(end) for end in [*ends[:-1], ends[-1] - 1]] if self.is_whole else ends
 
     @cached_property
     def _grid(self) -> Floats:
-        """(k, STEPS) values of a release, of amounts that are not whole."""
+        """(k, STEPS) possible values of a release, for amounts that are not whole."""
         width = np.diff(self.ends)
         # Ten times as fine as the steps, so that rounding leaves each value in its step.
         decimals = (1 - np.floor(np.log10(width / STEPS))).astype(int).tolist()
@@ -87,16 +87,16 @@ class Parts:
         return np.array([[round(value, d) for value in row] for row, d in zip(exact.tolist(), decimals, strict=True)])
 
     def place(self, amounts: Floats) -> NDArray[np.int64]:
-        """(n,) part of each amount."""
+        """Return the part (n,) of each amount."""
         return np.searchsorted(self.ends[1:-1], amounts, side="right")
 
     def values(self, part: NDArray[np.integer], step: NDArray[np.integer]) -> Floats:
-        """(n,) the values of a release at steps within parts."""
+        """Return the values (n,) of a release at steps within parts."""
         found: Floats = self.ends[part] + step if self.is_whole else self._grid[part, step]
         return found
 
     def step(self, amounts: Floats, part: NDArray[np.integer]) -> NDArray[np.int64]:
-        """(n,) the step that an amount is a release's value at; -1 where it is none."""
+        """Return the step (n,) of each amount within its part; -1 if a release cannot have the amount."""
         offset = np.nan_to_num(amounts, nan=np.inf) - self.ends[part]
         scaled = offset if self.is_whole else offset / np.diff(self.ends)[part] * STEPS
         inside = (scaled >= 0) & (scaled < self.sizes[part])

@@ -22,8 +22,8 @@ class Pmm(LinearMethod):
     """Predictive mean matching: copy the value of an original record with a similar expected value.
 
     With the linear regression of :class:`Norm`, ``X* b*`` of every synthetic record is compared with ``X b`` of the
-    original ones. One of the ``n_donors`` nearest gives its value, with equal probability; records as near as the
-    last of them are donors too, so that the order of the file does not matter.
+    original records. One of the ``n_donors`` nearest records gives its value, with equal probability; records as near
+    as the last of them are donors too, so that the order of the file does not matter.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ class FittedPmm:
     codes : (n,) int32
         Their values.
     keys : (n,) int64
-        ``code * n + position``, ascending: how many records of a value lie in a range of positions.
+        ``code * n + position``, ascending: shows how many records of a value are in a range of positions.
     n_donors : int
         Number of nearest records.
     has_likelihood : bool
@@ -117,13 +117,13 @@ class FittedPmm:
     has_likelihood: bool
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
-        """Observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Draw observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         low, high = self._pool(predictors, predictors[0].codes.size)
         codes = self.codes[low + rng.integers(high - low)]
         return self.response.with_codes(codes)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
-        """Logarithm of the share of donors; see :class:`unveil.synthesis.protocol.FittedVariable`.
+        """Return log shares of donors; see :class:`unveil.synthesis.protocol.FittedVariable`.
 
         Raises
         ------
@@ -141,11 +141,11 @@ class FittedPmm:
         return log_prob
 
     def _pool(self, predictors: Sequence[Column], n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
-        """Range of positions of every record's donors."""
+        """Return the range of positions of every record's donors."""
         wanted = _rounded(self.model.predict(predictors, n))
         low = np.zeros(n, dtype=np.intp)
         high = np.full(n, self.expected.size - self.n_donors, dtype=np.intp)
-        # first window of n_donors neighbours that does not get nearer by moving one record on
+        # first window of n_donors neighbours that is not nearer one record further
         while (low < high).any():
             middle = (low + high) // 2
             further = np.minimum(middle + self.n_donors, self.expected.size - 1)
@@ -157,5 +157,5 @@ class FittedPmm:
 
 
 def _rounded(expected: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Expected values that differ by rounding errors are the same."""
+    """Return expected values without rounding errors, so that equal ones are equal."""
     return np.round(expected, 9)

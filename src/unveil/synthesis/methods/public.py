@@ -31,16 +31,16 @@ from unveil.synthesis.output_frame import in_flavour
 
 @dataclass(frozen=True, eq=False)
 class PublicFile:
-    """An original in codes of what is declared.
+    """An original in codes of its declarations.
 
     Parameters
     ----------
     variables : tuple of PublicColumn
         The columns.
     source : Source
-        The records; of them only the codes are looked at.
+        The original; only its number of records and its kind of frame are used.
     codes : list of (n,) int32
-        Per column.
+        Codes per column.
     """
 
     variables: tuple[PublicColumn, ...]
@@ -49,7 +49,7 @@ class PublicFile:
 
     @classmethod
     def of(cls, source: Source, kinds: Mapping[str, Kind] | None = None) -> PublicFile:
-        """Code a file by what a schema declares.
+        """Return a file in the codes of its schema.
 
         Raises
         ------
@@ -72,11 +72,11 @@ class PublicFile:
         return tuple(variable.n_levels for variable in self.variables)
 
     def within(self, column: int) -> Floats:
-        """(l,) logarithm of the probability of each single value that a release can have, given its code."""
+        """Return the logarithm (l,) of the probability of a value of a release, given its code."""
         return self.variables[column].within
 
     def open(self, release: Any) -> Source:
-        """A release as a source; text is read as the columns are declared."""
+        """Return a release as a source; text is read by the declared kinds."""
         named = isinstance(release, str | os.PathLike)
         source = read(release, label=None if named or isinstance(release, Source) else "the release")
         if not named:
@@ -84,7 +84,7 @@ class PublicFile:
         return read(release, schema={v.name: Variable(v.name, v.kind) for v in self.variables if v.name in source})
 
     def read(self, source: Source) -> tuple[list[Codes], list[NDArray[np.bool_]]]:
-        """Codes of the records of a release, and whether it holds what cannot have been drawn."""
+        """Return per column the codes (n,) of a release, and which values (n,) cannot have been drawn."""
         codes, unknown = [], []
         for variable in self.variables:
             require_variable(source, variable.name)
@@ -95,12 +95,12 @@ class PublicFile:
         return codes, unknown
 
     def frame(self, codes: Sequence[Codes], rng: np.random.Generator) -> Any:
-        """A frame of records, in the flavour of the original; types follow from what is declared."""
+        """Return a frame of records like that of the original; types follow from the declarations."""
         drawn = {v.name: v.draw(own, rng) for v, own in zip(self.variables, codes, strict=True)}
         return in_flavour(pa.table(drawn), self.source.flavour)
 
     def to_dict(self) -> dict[str, Any]:
-        """What is declared of every column, as plain values."""
+        """Return the declarations of all columns as plain values."""
         return {variable.name: variable.to_dict() for variable in self.variables}
 
 
@@ -110,12 +110,12 @@ def _found(variable: PublicColumn, source: Source) -> Distinct:
 
 
 def _coded(variable: PublicColumn, source: Source) -> Codes:
-    """Codes of the records.
+    """Return the codes (n,) of the records.
 
     Raises
     ------
     DataError
-        If a record has what is not declared.
+        If a record has a value that is not declared.
     """
     found = _found(variable, source)
     codes = variable.table(found.values)[found.codes]

@@ -25,20 +25,20 @@ MIDNIGHT = " 00:00:00"
 
 @dataclass(frozen=True, eq=False)
 class PublicColumn:
-    """One column, by what is declared of it.
+    """One column by its declaration. Its codes are the parts of amounts, then the levels, then the gap.
 
     Parameters
     ----------
     name, kind
-        Its name, and what its values are.
+        Name and kind.
     levels
-        Values of their own, as a release holds them: declared levels in their order, or special codes.
+        Declared levels in their order, or special codes of a numeric column.
     parts
-        Of amounts; they stand before the levels. None where there are none.
+        Parts of the amounts; None for a column without amounts.
     gaps
-        Whether a record may have no value, which is the last code then.
+        Whether a record may have no value.
     labels
-        Label by code, so that files of labels and of codes are both understood.
+        Label by code, so that files of labels and files of codes can be read.
     """
 
     name: str
@@ -60,13 +60,13 @@ class PublicColumn:
 
     @cached_property
     def within(self) -> Floats:
-        """(l,) logarithm of the probability of each single value that a release can have, given its code."""
+        """(l,) logarithm of the probability of a value of a release, given its code."""
         sizes = [] if self.parts is None else self.parts.sizes.tolist()
         return -np.log(np.array([*sizes, *[1] * (self.n_levels - self.n_parts)], dtype=np.float64))
 
     @cached_property
     def _place(self) -> dict[str, int]:
-        """Code by text of a level, and by its label."""
+        """Code by the text of a level and by its label."""
         found = {text_key(level): self.n_parts + i for i, level in enumerate(self.levels)}
         for code, label in self.labels.items():
             keys = text_key(code), text_key(label)
@@ -76,14 +76,14 @@ class PublicColumn:
         return found
 
     def table(self, values: pa.Array, *, released: bool = False) -> NDArray[np.int32]:
-        """(v + 1,) code of each value, and at last of the gap; -1 for what is none of the declared ones.
+        """Return the code (v + 1,) of each value, and last that of the gap; -1 for values that are not declared.
 
         Parameters
         ----------
         values
             Values without gaps, of any file.
         released
-            Whether amounts must be values that a release can have; else they are counted to their part.
+            Whether amounts must be possible values of a release; else every amount belongs to a part.
         """
         texts = [text_key(text) for text in level_texts(values)]
         if self.kind == "date":
@@ -99,7 +99,7 @@ class PublicColumn:
         return codes
 
     def draw(self, codes: Codes, rng: np.random.Generator) -> pa.Array:
-        """Values of records: levels as they are declared, amounts drawn evenly within their part."""
+        """Return values of records: declared levels, and amounts drawn uniformly within their part."""
         is_gap = codes == self.n_levels - 1 if self.gaps else np.zeros(codes.size, dtype=np.bool_)
         levels = array_of_levels(self.levels, self.kind)
         if self.parts is None:
@@ -107,7 +107,7 @@ class PublicColumn:
             if self.kind == "ordered":
                 return pa.DictionaryArray.from_arrays(indices, levels, ordered=True)
             return levels.take(indices)
-        # Every record draws, so that no draw depends on what others have.
+        # Every record draws a number, so that no draw depends on other records.
         part = np.where(codes < self.n_parts, codes, 0)
         amounts = self.parts.values(part, (rng.random(codes.size) * self.parts.sizes[part]).astype(np.int64))
         own = np.append(np.array(self.levels, dtype=np.float64), 0.0)
@@ -119,7 +119,7 @@ class PublicColumn:
         return plain.cast(pa.timestamp("s")) if self.kind == "datetime" else plain
 
     def to_dict(self) -> dict[str, Any]:
-        """What is declared, as plain values."""
+        """Return the declaration as plain values."""
         said: dict[str, Any] = {"kind": self.kind}
         if self.parts is None:
             said["levels"] = list(self.levels)
@@ -130,12 +130,12 @@ class PublicColumn:
 
 
 def _plain(end: float, kind: Kind) -> Scalar:
-    """The opposite of :func:`_end`."""
+    """Return a bound as in a schema: a number, or the text of a date or time."""
     return end if kind == "numeric" else str(np.datetime64(int(end), "D" if kind == "date" else "s"))
 
 
 def text_key(value: object) -> str:
-    """The text that values are compared by."""
+    """Return the text by which values are compared."""
     return unicodedata.normalize("NFC", value.strip()) if isinstance(value, str) else level_text(value)
 
 
@@ -164,7 +164,7 @@ def array_of_levels(levels: Sequence[Scalar], kind: Kind, where: str = "levels")
 
 
 def _amounts(values: pa.Array, kind: Kind) -> Floats:
-    """(v,) numbers, days or seconds; NaN for what is none."""
+    """Return (v,) numbers, days or seconds; NaN for other values."""
     found = values.type
     if pa.types.is_timestamp(found):
         seconds = buffer_view(values.cast(pa.int64()), np.int64) // PER_SECOND[found.unit]

@@ -1,4 +1,4 @@
-"""Values drawn from the observed ones, whatever the other variables are."""
+"""Values drawn from the observed values, independently of other variables."""
 
 from __future__ import annotations
 
@@ -56,9 +56,9 @@ class FittedSample:
     has_likelihood: bool = True
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
-        """One value per record; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Draw one value per record; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         return self.donors.draw(np.zeros(predictors[0].codes.size, dtype=np.int64), rng)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
-        """Logarithm of the share of the observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
+        """Return log shares of the observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         return self.donors.log_share(np.zeros(response.codes.size, dtype=np.int64), response)

@@ -35,7 +35,7 @@ class Division:
     left : (n_levels,) bool or None
         Sets of levels: whether a level goes left.
     statistic : float
-        What was maximised.
+        The largest statistic.
     """
 
     low: int
@@ -45,13 +45,13 @@ class Division:
 
 
 def divide(predictor: Coding, response: Coding, rows: NDArray[np.integer], minbucket: int) -> Division | None:
-    """Find the best split.
+    """Return the best split.
 
     Parameters
     ----------
     predictor, response : Coding
-        The variables. Predictors with scores are cut at a threshold, others in two sets of levels: the best of
-        all sets for scores, for two classes and for few levels, else the best cut along the first principal
+        The variables. Predictors with scores are cut at a threshold, others are divided into two sets of levels: the
+        best of all sets for scores, for two classes and for few levels, else the best cut along the first principal
         component of the levels' class shares.
     rows : (m,) int
         Records of the node.
@@ -61,7 +61,7 @@ def divide(predictor: Coding, response: Coding, rows: NDArray[np.integer], minbu
     Returns
     -------
     Division or None
-        None if no split leaves enough records on both sides. Ties go to the first cut.
+        None if no split leaves enough records on both sides. Of equal cuts the first is taken.
 
     References
     ----------
@@ -93,7 +93,7 @@ def divide(predictor: Coding, response: Coding, rows: NDArray[np.integer], minbu
 
 
 def _cut(codes: NDArray[np.int32], response: Coding, rows: NDArray[np.integer], minbucket: int) -> Division | None:
-    """Best threshold between codes."""
+    """Return the best threshold between codes."""
     n = rows.size
     order = np.argsort(codes, kind="stable")
     ordered, rows = codes[order], rows[order]
@@ -113,7 +113,7 @@ def _cut(codes: NDArray[np.int32], response: Coding, rows: NDArray[np.integer], 
 
 
 def _classes_left(classes: NDArray[np.int32]) -> NDArray[np.float64]:
-    """``sum_k n_Ak^2 / pi_k`` after every record, without a table of records by classes.
+    """Return ``sum_k n_Ak^2 / pi_k`` after every record, without a table of records by classes.
 
     A record of a class that has ``c`` records so far adds ``(2 c + 1) / pi_k``.
     """
@@ -128,7 +128,7 @@ def _classes_left(classes: NDArray[np.int32]) -> NDArray[np.float64]:
 
 
 def _best_set(table: NDArray[np.float64], levels: NDArray[np.int32], n_levels: int, minbucket: int) -> Division | None:
-    """Best of all sets of levels; the last level is always on the right."""
+    """Return the best of all sets of levels; the last level is always on the right."""
     n = table.sum()
     share = table.sum(axis=0) / n
     free = levels.size - 1
@@ -152,7 +152,7 @@ def _best_set(table: NDArray[np.float64], levels: NDArray[np.int32], n_levels: i
 
 
 def _principal_order(table: NDArray[np.float64]) -> NDArray[np.intp]:
-    """Levels by the first principal component of their class shares, weighted by their records.
+    """Return the levels in the order of the first principal component of their class shares, weighted by records.
 
     Shares of class ``k`` count by ``1 / sqrt(pi_k)``, as in the statistic that is maximised.
     """

@@ -12,4 +12,4 @@ from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 WHOLE_FILE: MappingProxyType[str, Callable[..., CodedSynthesizer]] = MappingProxyType(
     {"catall": CatallSynthesizer, "dp_bayesnet": BayesNetworkSynthesizer}
 )
-"""Synthesizers by the name that users give them; each is called with its settings."""
+"""Synthesizers by name; each takes its settings."""

@@ -1,4 +1,4 @@
-"""Disclosure control of one column or of single records, before or after synthesis."""
+"""Disclosure control of columns and records, before or after synthesis."""
 
 from unveil.synthesis.sdc.coding import bottom_code, top_code
 from unveil.synthesis.sdc.labelling import label

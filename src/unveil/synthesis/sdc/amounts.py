@@ -1,4 +1,4 @@
-"""A numeric column as disclosure control needs it: amounts apart from gaps and special codes."""
+"""A numeric column for disclosure control: amounts, separate from gaps and special codes."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ class Amounts:
     Parameters
     ----------
     values : (n,) int64 or float64
-        One per record; 0 where there is a gap.
+        Value by record; 0 for a gap.
     present : (n,) bool
-        Which of them are amounts, neither gaps nor special codes.
+        Whether the value is an amount: neither gap nor special code.
     n_gaps, n_special
-        Number of records that are not.
+        Number of gaps and of special codes.
     """
 
     values: Numbers
@@ -43,7 +43,7 @@ class Amounts:
 
     @property
     def is_whole(self) -> bool:
-        """Whether the column's type holds whole numbers only."""
+        """Whether the column's type is one of whole numbers."""
         return self.values.dtype == np.int64
 
     @property
@@ -53,17 +53,17 @@ class Amounts:
 
     @property
     def untouched(self) -> str:
-        """A sentence on what is never changed."""
+        """A sentence on the values that are never changed."""
         return f"{self.n_gaps} gaps and {self.n_special} special codes stay as they are."
 
 
 def amounts_of(records: GivenFile, column: str, special_codes: SpecialCodes, action: str) -> Amounts:
-    """Fetch a numeric column.
+    """Return a numeric column.
 
     Raises
     ------
     CallError
-        If there is no such column, or it is not numeric.
+        If the column does not exist, or is not numeric.
     """
     records.require(column)
     source = records.source
@@ -91,7 +91,7 @@ def amounts_of(records: GivenFile, column: str, special_codes: SpecialCodes, act
 
 
 def codes_of(special_codes: SpecialCodes, column: str, records: GivenFile) -> tuple[Scalar, ...]:
-    """The special codes given for a column.
+    """Return the special codes that the user gives for a column.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Top and bottom coding: amounts beyond a threshold are brought back to it."""
+"""Top and bottom coding: amounts beyond a threshold are set to the threshold."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def top_code(
     quantile: float | None = None,
     special_codes: SpecialCodes = None,
 ) -> tuple[Any, SdcReport]:
-    """Bring amounts above a threshold down to it.
+    """Set amounts above a threshold to the threshold.
 
     Parameters
     ----------
@@ -37,21 +37,20 @@ def top_code(
     column
         A numeric column.
     at
-        The threshold. Give this or ``quantile``. Amounts that are it when written with 15 digits are not above it.
+        The threshold. Give this or ``quantile``. Amounts that equal it with 15 digits are not above it.
     quantile
-        Share of the amounts, between 0 and 1, that the threshold is not exceeded by: the threshold is the
-        smallest amount ``x`` of the column with ``#{amounts <= x} >= quantile * #amounts`` (Hyndman & Fan 1996,
-        definition 1), so that it is a value that occurs.
+        Share of the amounts, between 0 and 1, at or below the threshold: the threshold is the smallest amount ``x`` of
+        the column with ``#{amounts <= x} >= quantile * #amounts`` (Hyndman & Fan 1996, definition 1).
     special_codes
-        By column, values that are not amounts, such as ``{"income": [-8]}``; they and gaps are left alone.
-        By default those that the file declares.
+        By column, values that are not amounts, such as ``{"income": [-8]}``; they and gaps do not change. By default
+        those that the file declares.
 
     Returns
     -------
     frame
-        In the flavour and types that came in.
+        The data in the same kind of frame and types.
     SdcReport
-        What was done.
+        Report of the changes.
 
     Raises
     ------
@@ -59,7 +58,7 @@ def top_code(
         If the column is unknown or not numeric, the threshold is not one number of the column's type, or not
         exactly one of ``at`` and ``quantile`` is given.
     DataError
-        If a quantile is asked for and the column has no amounts.
+        If a quantile is given and the column has no amounts.
 
     References
     ----------
@@ -83,19 +82,19 @@ def bottom_code(
     quantile: float | None = None,
     special_codes: SpecialCodes = None,
 ) -> tuple[Any, SdcReport]:
-    """Bring amounts below a threshold up to it.
+    """Set amounts below a threshold to the threshold.
 
     Parameters
     ----------
     data, column, at, quantile, special_codes
-        As in :func:`top_code`; fewer than the share ``quantile`` of the amounts are changed.
+        See :func:`top_code`; less than the share ``quantile`` of the amounts is changed.
 
     Returns
     -------
     frame
-        In the flavour and types that came in.
+        The data in the same kind of frame and types.
     SdcReport
-        What was done.
+        Report of the changes.
 
     Raises
     ------
@@ -103,7 +102,7 @@ def bottom_code(
         If the column is unknown or not numeric, the threshold is not one number of the column's type, or not
         exactly one of ``at`` and ``quantile`` is given.
     DataError
-        If a quantile is asked for and the column has no amounts.
+        If a quantile is given and the column has no amounts.
 
     Examples
     --------
@@ -144,7 +143,7 @@ def _coded(
 
 
 def _quantile(values: NDArray[Any], share: float) -> float:
-    """The smallest value that so large a share of the values does not exceed, counted in whole numbers."""
+    """Return the smallest value with at least the share of the values at or below it."""
     exact = as_typed(share) * len(values)
     found: float = np.sort(values)[max(math.ceil(exact), 1) - 1].item()
     return found

@@ -1,4 +1,4 @@
-"""Marking a file as synthetic."""
+"""Mark a file as synthetic."""
 
 from __future__ import annotations
 
@@ -10,28 +10,28 @@ from unveil.synthesis.sdc.report import SdcReport
 
 
 def label(data: Any, text: str, *, column: str = "synthetic_label") -> tuple[Any, SdcReport]:
-    """Add a column that says in every record what the file is.
+    """Add a column with the same text in every record.
 
     Parameters
     ----------
     data
         A frame or file.
     text
-        What it says, such as "synthetic, not real persons".
+        The text, such as "synthetic, not real persons".
     column
         Name of the new column, which comes last.
 
     Returns
     -------
     frame
-        In the flavour and types that came in.
+        The data in the same kind of frame and types.
     SdcReport
-        What was done.
+        Report of the changes.
 
     Raises
     ------
     CallError
-        If the text is blank, or there is a column of that name.
+        If the text is blank, or the column exists.
 
     Examples
     --------

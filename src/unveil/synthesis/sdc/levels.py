@@ -1,4 +1,4 @@
-"""Merging levels that few records have."""
+"""Merge levels that few records have."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from unveil.synthesis.sdc.report import SdcReport
 def merge_rare_levels(
     data: Any, column: str, minimum: int, into: Scalar = "other", *, special_codes: SpecialCodes = None
 ) -> tuple[Any, SdcReport]:
-    """Merge the levels of a categorical column that fewer than a minimum of records have.
+    """Merge the levels of a categorical column that have fewer records than a minimum.
 
     Parameters
     ----------
@@ -33,21 +33,22 @@ def merge_rare_levels(
     column
         A column of text, categories, or numbers that stand for categories.
     minimum
-        Levels with fewer records are merged. What is one level elsewhere is one here: spellings of a text that
-        differ in outer blanks or Unicode form, numbers equal to 15 digits.
+        Levels with fewer records are merged. As in the measures, texts that differ only in outer blanks or Unicode form
+        are one level, and so are numbers that are equal to 15 digits.
     into
-        The level that they become, of the type of the column's levels; it may exist already. For an ordered
-        column it has to, as a new level has no place in the order.
+        The new level, of the type of the column's levels; it may exist. In an ordered column it must exist, because a
+        new level has no place in the order.
     special_codes
-        By column, values that are kept however rare; by default those that the file declares. Gaps are no level.
+        By column, values that are kept even if they are rare; by default those that the file declares. Gaps are not
+        levels here.
 
     Returns
     -------
     frame
-        In the flavour and types that came in. Types that list their levels (pandas and Arrow categories, polars
-        Enum) list the new level and no longer those that were merged.
+        The data in the same kind of frame and types. Types that list their levels (pandas and Arrow categories, polars
+        Enum) list the new level in place of the merged levels.
     SdcReport
-        What was done.
+        Report of the changes.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""A frame that is changed in place of its values only: types, order and row labels stay as they came in."""
+"""A frame in which only values change: types, order and row labels stay."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ from unveil.synthesis.compact_columns import own_pandas, own_polars
 from unveil.synthesis.sdc.report import SdcReport
 
 REASON = 100
-"""Longest text of another package's error that is passed on: some list all values."""
+"""Longest text of another package's error in a message: some errors list all values."""
 
 
 @dataclass(frozen=True)
 class GivenFile:
-    """A file or frame as it came in, and as the rest of the package sees it.
+    """The user's file or frame, and its source.
 
     Parameters
     ----------
     source
-        The columns by name, in few types.
+        The columns by name, in the types of this package.
     native
-        A pandas or polars frame, or an Arrow table, in the types that came in.
+        A pandas or polars frame, or an Arrow table, in the user's types.
     """
 
     source: Source
@@ -47,24 +47,24 @@ class GivenFile:
 
     @classmethod
     def of(cls, data: Any) -> GivenFile:
-        """Open a file, frame or source; what is no pandas or polars frame becomes an Arrow table."""
+        """Open a file, frame or source; data other than pandas and polars frames become an Arrow table."""
         if isinstance(data, Source | str | os.PathLike):
             source = open_source(data)
             return cls(source, _in_flavour(source))
         native = data.to_native() if type(data).__module__.startswith("narwhals") else data
         if type(native).__module__.split(".")[0] not in ("pandas", "polars") and is_frame(native):
-            # Read once: a query may give its records in another order the next time, a stream none at all.
+            # Read once: a query may return its records in another order the next time, a stream can be read once.
             with suppress(pa.ArrowException):
                 native = pa.table(native)
         return cls(open_source(native), native)
 
     def require(self, column: str) -> None:
-        """Check that there is such a column.
+        """Check that a column exists.
 
         Raises
         ------
         CallError
-            If there is none; similar names are listed.
+            If it does not; similar names are listed.
         """
         if column not in self.source:
             hint = near_matches(str(column), self.source.names)
@@ -77,7 +77,7 @@ class GivenFile:
         return SdcReport(action, self.source.label, columns, self.source.num_rows, n_changed, figures, sentences)
 
     def kept(self, keep: NDArray[np.bool_]) -> Any:
-        """The frame with only the records (n,) that are to be kept, and with only their text in its memory."""
+        """Return the frame with only some of the records (n,), and only their text in memory."""
         if self.source.flavour == "polars":
             frame = self.native.filter(_polars().Series(keep))
             return frame.with_columns([own_polars(column) for column in frame.get_columns()])
@@ -96,12 +96,12 @@ class GivenFile:
         return pa.Table.from_arrays(columns, schema=self.native.schema)
 
     def with_values(self, column: str, change: NDArray[np.bool_], values: Any) -> Any:
-        """The frame with new values of one column in the records that change.
+        """Return the frame with new values of one column in some records.
 
         Parameters
         ----------
         column
-            Its name.
+            Name of the column.
         change : (n,) bool
             The records.
         values
@@ -123,24 +123,24 @@ class GivenFile:
             ) from None
 
     def with_levels(self, column: str, change: NDArray[np.bool_], into: Scalar, dropped: Sequence[Scalar]) -> Any:
-        """The frame with some records of a text or categorical column moved to one level.
+        """Return the frame with some records of a text or categorical column moved to one level.
 
         Parameters
         ----------
         column
-            Its name.
+            Name of the column.
         change : (n,) bool
             The records that move.
         into
             Their new level.
         dropped
-            Levels that no record has any more; types that list their levels no longer list them.
+            Levels that no record has any more; they are removed from types that list their levels.
         """
         relevel = {"pandas": _relevelled_pandas, "polars": _relevelled_polars, "arrow": _relevelled_arrow}
         return relevel[self.source.flavour](self, column, change, into, dropped)
 
     def with_text(self, column: str, text: str) -> Any:
-        """The frame with a further column that holds the same text in every record."""
+        """Return the frame with another column that holds the same text in every record."""
         if self.source.flavour == "pandas":
             return self.native.assign(**{column: text})
         if self.source.flavour == "polars":
@@ -148,12 +148,12 @@ class GivenFile:
         return self.native.append_column(column, pa.array([text] * self.native.num_rows, pa.string()))
 
     def position(self, column: str) -> int:
-        """Where the column stands."""
+        """Return the position of a column."""
         return self.source.names.index(column)
 
 
 def table_of(source: Source) -> pa.Table:
-    """A source as an Arrow table that knows its declarations; text without declared levels is plain text."""
+    """Return a source as an Arrow table with its declarations; text without declared levels is plain text."""
     columns = [source.column(name) for name in source.names]
     plain = [
         c.cast(c.type.value_type) if pa.types.is_dictionary(c.type) and name not in source.variables else c
@@ -192,7 +192,7 @@ def _replaced_pandas(records: GivenFile, column: str, change: NDArray[np.bool_],
         raise TypeError("it holds Python objects")
     given = np.broadcast_to(np.asarray(values), int(change.sum()))
     new = type(series)(given).astype(series.dtype)
-    # A number beyond an integer type's range would come round at its other end.
+    # A number beyond the range of an integer type would wrap around.
     if series.dtype.kind in "iu" and not (new.to_numpy() == given).all():
         raise OverflowError(f"beyond the range of {series.dtype}")
     series.iloc[np.flatnonzero(change)] = new.array
@@ -280,7 +280,7 @@ def _levels_after(levels: Sequence[Scalar], into: Scalar, dropped: Sequence[Scal
 
 
 def _redeclared(table: pa.Table, column: str, levels: Sequence[Scalar]) -> pa.Table:
-    """The table with the column's levels declared anew, where they are declared in its metadata."""
+    """Return the table with new declared levels of a column, if its metadata declare levels."""
     variables = own_declarations(table.schema.metadata, "the table")
     if not variables:
         return table

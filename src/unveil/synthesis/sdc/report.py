@@ -1,4 +1,4 @@
-"""What a step of disclosure control did to a file."""
+"""Report of a step of disclosure control."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from unveil.result import paragraph
 
 @dataclass(frozen=True)
 class SdcReport:
-    """What one step of disclosure control did.
+    """Report of one step of disclosure control.
 
     Attributes
     ----------
     action
-        The function's name.
+        Name of the function.
     data
-        What the treated file is called.
+        Name of the file or frame.
     columns
-        The columns concerned.
+        The columns that the step used.
     n_records
-        Number of records before.
+        Number of records before the step.
     n_changed
-        Number of records that were changed, or removed.
+        Number of records that were changed or removed.
     figures
-        Settings and further counts by name, as plain values.
+        Settings and other counts by name, as plain values.
     sentences
-        The same in words.
+        The report in words.
     """
 
     action: str
@@ -41,7 +41,7 @@ class SdcReport:
     sentences: tuple[str, ...]
 
     def to_dict(self) -> dict[str, Any]:
-        """The report as plain values."""
+        """Return the report as plain values."""
         return {
             "action": self.action,
             "data": self.data,

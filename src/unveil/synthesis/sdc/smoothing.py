@@ -1,4 +1,4 @@
-"""Noise on the amounts of a numeric column, so that exact values of persons are not released."""
+"""Noise on the amounts of a numeric column, so that exact amounts of persons are not released."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def smooth(
     """Add normal noise to the amounts of a column.
 
     An amount ``x`` becomes ``x + h e``, with ``e`` standard normal, clipped to the range of the amounts and rounded
-    to the number of decimals that they have. A value held by more than 70 percent of the amounts is kept.
+    to the number of decimals of the amounts. A value of more than 70 percent of the amounts is kept.
 
     Parameters
     ----------
@@ -39,26 +39,25 @@ def smooth(
     column
         A numeric column.
     seed
-        Of the noise. Without it one is drawn from the operating system that nobody knows: who has the seed takes the
-        noise off again.
+        Seed of the noise. By default it is secret: somebody who knows the seed can subtract the noise.
     bandwidth
         Standard deviation ``h`` of the noise. By default Silverman's rule of thumb,
         ``h = 0.9 min(sd, interquartile range / 1.34) n^(-1/5)``.
     special_codes
-        By column, values that are not amounts, such as ``{"income": [-8]}``; they and gaps are left alone.
-        By default those that the file declares.
+        By column, values that are not amounts, such as ``{"income": [-8]}``; they and gaps do not change. By default
+        those that the file declares.
 
     Returns
     -------
     frame
-        In the flavour and types that came in.
+        The data in the same kind of frame and types.
     SdcReport
-        What was done.
+        Report of the changes.
 
     Raises
     ------
     CallError
-        If the column is unknown or not numeric, or seed or bandwidth are out of their range.
+        If the column is unknown or not numeric, or seed or bandwidth is out of range.
     DataError
         If an amount is infinite, or an integer beyond 2^53.
 
@@ -113,7 +112,7 @@ def smooth(
 
 
 def decimals_of(values: NDArray[np.float64]) -> int:
-    """Largest number of decimals that a value is written with.
+    """Return the largest number of decimals of the values.
 
     Parameters
     ----------
@@ -133,7 +132,7 @@ def decimals_of(values: NDArray[np.float64]) -> int:
 
 
 def _spikes(values: NDArray[np.float64]) -> NDArray[np.bool_]:
-    """Records (n,) that have the value of more than the share :data:`SPIKE`."""
+    """Return whether each record (n,) has a value whose share is above :data:`SPIKE`."""
     distinct, codes, counts = np.unique(values, return_inverse=True, return_counts=True)
     flags: NDArray[np.bool_] = (counts > SPIKE * values.size)[codes] if distinct.size else np.zeros(0, dtype=bool)
     return flags

@@ -1,4 +1,4 @@
-"""Removing the records of a release that replicate unique original records."""
+"""Remove the records of a release that replicate unique original records."""
 
 from __future__ import annotations
 
@@ -26,35 +26,35 @@ def drop_replicated_uniques(
     """Remove from a release the records that replicate unique original records.
 
     With d_q and s_q the number of original and synthetic records of key combination q, the synthetic records with
-    ``d_q = 1`` and ``s_q = 1`` are removed; for the rest :func:`unveil.identity` finds ``repU = 0`` on these keys.
-    On other keys it need not be 0, and who knows that such records were removed can conclude from a gap in the
-    release that it is one.
+    ``d_q = 1`` and ``s_q = 1`` are removed; then ``repU = 0`` on these keys (:func:`unveil.identity`). On other keys
+    ``repU`` may be above 0, and somebody who knows that such records were removed can infer a unique person from a
+    missing combination.
 
     Parameters
     ----------
     pair
         The original and its releases.
     keys
-        The key variables, as they stand (not grouped: the limits of groups move with the records).
+        The key variables, without groups (the limits of groups would change with the records).
     release
         Number of the release in the pair, from 0.
     data
-        The release once more, where it was given as a frame: it comes back in exactly its own types. Without it
-        it comes back in the types that a pair keeps: whole numbers of 64 bits, decimals of 64 bits, text.
+        The frame of the release, if it is a frame: the result has its exact types. By default the result has the types
+        of a pair: integers and doubles of 64 bits, and text.
     use_keys_na
-        Whether combinations in which a key is missing count; one flag, or one per key.
+        Whether combinations with a missing key count; one flag, or one per key.
 
     Returns
     -------
     frame
-        The remaining records, in the flavour that came in; an Arrow table where the release is a file.
+        The remaining records, in the same kind of frame; an Arrow table if the release is a file.
     SdcReport
-        What was done.
+        Report of the changes.
 
     Raises
     ------
     CallError
-        If a key is unknown or repeated, or there is no such release.
+        If a key is unknown or repeated, or the release does not exist.
     DataError
         If the release lacks a key, or ``data`` is not the release.
 
@@ -98,11 +98,11 @@ def drop_replicated_uniques(
 
 
 def _check_keys(study: KeyedPair, release: int, records: GivenFile) -> None:
-    """The records are removed by their position, so the frame must hold them in the pair's order."""
+    """Raise an error unless the frame holds the records in the pair's order: they are removed by position."""
     for name in study.keys:
         column = study.pair.column(name)
         with warnings.catch_warnings():
-            # Whatever can be said of the column was said when the pair was coded.
+            # The same warnings came when the pair was coded.
             warnings.simplefilter("ignore", UnveilWarning)
             again = Pair(study.pair.releases[release], records.source, kinds={name: column.kind}).column(name)
         differing = np.flatnonzero(again.original != again.releases[0])
