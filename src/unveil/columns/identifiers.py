@@ -1,7 +1,7 @@
-"""Columns that number or name the records, or the units that records belong to, and say nothing else of them.
+"""Identifiers: columns that only number or name the records, or the units that records belong to.
 
-Such a column is told by its values: they are (nearly) all different although they are no amounts, or they are dealt
-out more evenly than anything that is drawn.
+The values show an identifier: (nearly) all are different although they are not amounts, or their counts are more equal
+than those of random draws.
 """
 
 from __future__ import annotations
@@ -23,14 +23,14 @@ from unveil.files.distinct import distinct_of
 from unveil.files.source import Source
 
 FEWEST = 20
-"""Records, or values, that it takes to tell an identifier by its values."""
+"""Least number of records, or values, to recognise an identifier by its values."""
 NEARLY_ALL = 0.95
 MOST_EACH = 20
-"""Records of one value, on average, up to which a value may be the number of a person or household."""
+"""Largest average number of records of a value that may be the number of a person or household."""
 _EXPECTED_TWINS = 10
 _TWINS = 0.1
 _TOO_EVEN = -5
-"""Standard deviations below what independent draws show from which on values count as dealt out."""
+"""Standard deviations below the expectation of independent draws from which on values count as assigned in turn."""
 _ANYWHERE = {
     "id", "ids", "uid", "uuid", "guid", "pid", "hid", "hhid", "pnr", "personid", "persnr", "householdid", "caseid",
     "recordid", "rowid", "lfdnr", "ssn", "pesel", "iban", "identifier",
@@ -47,14 +47,14 @@ _AT_THE_END = _OF_UNITS | {
 
 @dataclass(frozen=True)
 class Identifier:
-    """What a column that looks like an identifier numbers.
+    """A column that looks like an identifier.
 
     Parameters
     ----------
     of
-        "record" where (nearly) every record has a value of its own, "unit" where several share one.
+        "record" if the values of (nearly) all records differ, "unit" if several records share a value.
     values, records
-        Number of values, and of records that have one.
+        Number of values, and of records with a value.
     """
 
     of: Literal["record", "unit"]
@@ -63,14 +63,14 @@ class Identifier:
 
     @property
     def reason(self) -> str:
-        """How it is told, in words without any number."""
+        """Why the column looks like an identifier, in words without numbers."""
         if self.of == "record":
             return "its values are no amounts, and differ from record to record"
         return "its values repeat as numbers of persons or households do"
 
 
 def identifier_of(column: CodedColumn) -> Identifier | None:
-    """What a column numbers by its values in the original, if it looks like an identifier."""
+    """Return the identifier that a column looks like by its values in the original; else None."""
     if column.kind == "ordered":
         return None
     counts = column.counts[0][: len(column.levels)].copy()
@@ -80,7 +80,7 @@ def identifier_of(column: CodedColumn) -> Identifier | None:
 
 
 def identifier_in_file(source: Source, name: str) -> Identifier | None:
-    """The same of a column of one file.
+    """Return the identifier that a column of one file looks like; else None.
 
     Raises
     ------
@@ -95,24 +95,24 @@ def identifier_in_file(source: Source, name: str) -> Identifier | None:
 def identifier_in(
     name: str, values: pa.Array, counts: NDArray[np.integer], *, is_number: bool = True
 ) -> Identifier | None:
-    """What a column numbers, if it looks like an identifier.
+    """Return the identifier that a column looks like; else None.
 
-    Whole numbers without (many) twins, in a range so narrow that independent numbers would have twins, are dealt out:
-    with p records in a range of R whole numbers at least ``p^2 / 2R`` pairs are expected. In a wide range they may as
-    well be amounts, and the column's name decides. Texts, and moments to the fraction of a second, are no amounts at
-    all. Numbers of persons or households with several records each repeat more evenly than independent draws would, or
-    are told by their name.
+    Whole numbers without (many) equal values, in a range so narrow that independent numbers would have equal values,
+    are assigned in turn: with p records in a range of R whole numbers at least ``p^2 / 2R`` equal pairs are expected.
+    In a wide range they may be amounts, and the column's name decides. Texts, and times with fractions of a second, are
+    not amounts. Numbers of persons or households with several records each repeat more evenly than independent draws,
+    or have a name that shows it.
 
     Parameters
     ----------
     name
         The column's name.
     values
-        Its distinct values, without gaps and special codes.
+        Distinct values, without gaps and special codes.
     counts
-        Number of records that have each.
+        Number of records with each value.
     is_number
-        Whether numbers are amounts if anything, and no codes.
+        Whether numbers may be amounts, and not codes.
 
     Examples
     --------
@@ -143,14 +143,14 @@ def identifier_in(
 
 
 def is_named_like_one(name: str, at_the_end: Set[str] = frozenset(_AT_THE_END)) -> bool:
-    """Whether a column is called as numbers of persons or records are.
+    """Whether a column has the name of a number of persons or records.
 
     Parameters
     ----------
     name
         The column's name.
     at_the_end
-        Words that say so at the end of a name; before another word they do not ("household income").
+        Words that show it at the end of a name, but not before another word ("household income").
 
     Examples
     --------
@@ -165,7 +165,7 @@ def is_named_like_one(name: str, at_the_end: Set[str] = frozenset(_AT_THE_END)) 
 
 
 def _whole_if_all_are(values: pa.Array) -> pa.Array:
-    """Floating point numbers that are all whole as whole numbers."""
+    """Return floating-point numbers as integers if all are whole."""
     if not pt.is_floating(values.type):
         return values
     try:
@@ -175,7 +175,7 @@ def _whole_if_all_are(values: pa.Array) -> pa.Array:
 
 
 def _has_fractions(moments: pa.Array) -> bool:
-    """Whether most moments are no whole seconds."""
+    """Whether most times have fractions of a second."""
     whole = pc.equal(pc.floor_temporal(moments, unit="second"), moments)
     return bool(pc.sum(pc.invert(whole)).as_py() > len(moments) / 2)
 
@@ -193,8 +193,8 @@ def _without_twins(values: pa.Array, n: int, d: int) -> bool:
 def _dealt_evenly(values: pa.Array, counts: NDArray[np.integer], whole: bool) -> bool:
     """Whether the numbers of records per value vary less than those of independent draws, which vary least if uniform.
 
-    Of whole numbers that fill their range, numbers without a record count too; of others only what occurs is known.
-    The sum of squares is compared with its chi-square distribution, by the cube root (Wilson & Hilferty 1931).
+    If whole numbers fill their range, numbers without a record count too; else only numbers that occur. The sum of
+    squares is compared with its chi-square distribution, by the cube root (Wilson & Hilferty 1931).
     """
     n, d = int(counts.sum()), len(counts)
     span = _span(values) if whole else 0
@@ -210,7 +210,7 @@ def _dealt_evenly(values: pa.Array, counts: NDArray[np.integer], whole: bool) ->
 
 
 def _variance_of_occurring(mean: float) -> float:
-    """Variance of a Poisson count that is known to be at least 1, by its mean."""
+    """Return the variance of a Poisson count that is at least 1, by its mean."""
     rate = mean
     for _ in range(200):
         rate = mean * -math.expm1(-rate)

@@ -1,4 +1,4 @@
-"""Files that hold codes and files that hold the labels of codes, brought together.
+"""Bring files that hold codes and files that hold the labels of codes together.
 
 What a value means is settled here, before anything is read as the kind that is stated: every value becomes its code,
 and all files are given back either in numbers or in labels.
@@ -33,18 +33,18 @@ def by_labels(
     found
         The column in each file, the original first.
     variables
-        What each file declares of it.
+        Declaration of the column in each file.
     kind
-        The kind that is stated, if any. Numbers are given back where they are wanted, else labels.
+        The declared kind, if any: for "numeric" the result holds numbers, else labels.
 
     Returns
     -------
     list of Distinct
-        The same records; unchanged where all files hold codes, or all labels.
+        The same records; unchanged if all files hold codes, or all labels.
     Naming
-        How levels may be called besides.
+        Other names of levels.
     list of str
-        What was replaced, and what deserves a look.
+        Notes on replaced and doubtful values.
 
     Raises
     ------
@@ -64,13 +64,13 @@ def by_labels(
         LabelledValues(f, own.or_else(shared), variable.labelled, bool(own.by_code))
         for f, own, variable in zip(found, declared, variables, strict=True)
     ]
-    # What a file of codes holds without a label is no label in the others.
+    # A value without a label in a file of codes is not a label in the other files.
     unlabelled = frozenset().union(*(f.numbers_of_labels for f in files if f.reading == "codes"))
     return _Meeting([replace(file, unlabelled=unlabelled) for file in files], shared, kind).result()
 
 
 def in_codes(found: Distinct, variable: Variable, kind: Kind | None) -> Distinct:
-    """The values of one file, with labels replaced by their codes where the stated kind asks for numbers."""
+    """Return the values of one file, with labels replaced by their codes if the declared kind needs numbers."""
     return by_labels([found], [variable], kind)[0][0]
 
 
@@ -111,7 +111,7 @@ class _Meeting:
         return [file for file in self.files if file.declares]
 
     def _moved(self) -> list[str]:
-        """Labels that stand for different codes in two files that declare them, and occur."""
+        """Return the occurring labels that stand for different codes in two files."""
         moved = set()
         for file in self._declaring():
             for text in self._occurring(file).values():
@@ -121,7 +121,7 @@ class _Meeting:
         return sorted(moved)
 
     def _renamed(self) -> list[tuple[Code, str, LabelledValues, str, LabelledValues]]:
-        """Codes that have different labels in two files."""
+        """Return the codes that have different labels in two files."""
         found: dict[Code, tuple[Code, str, LabelledValues, str, LabelledValues]] = {}
         known: dict[Code, tuple[str, LabelledValues]] = {}
         for file in self._declaring():
@@ -132,7 +132,7 @@ class _Meeting:
         return list(found.values())
 
     def _by_label(self, moved: Sequence[str]) -> list[list[Code]]:
-        """Keys by label where the files number their labels differently: the first file's codes stand for them."""
+        """Return keys by label if files number their labels differently; the codes are those of the first file."""
         self._note(
             f"the files give {quoted_list(moved)} different codes: compared by label",
             f"the files give {len(moved)} labels different codes: compared by label",
@@ -150,7 +150,7 @@ class _Meeting:
         return keys
 
     def _merged(self, keys: list[list[Code]]) -> list[list[Code]]:
-        """Codes made one that a file of labels cannot tell apart."""
+        """Return keys in which codes are merged that a file of labels cannot tell apart."""
         into: dict[Code, Code] = {}
         for file in self.files:
             for meant, is_label in zip(file.meant, file.are_labels, strict=True):
@@ -166,7 +166,7 @@ class _Meeting:
         return [[into.get(k, k) for k in one] for one in keys]
 
     def _refuse_lost_zeros(self, keys: Sequence[Sequence[Code]]) -> None:
-        """Texts with leading zeros beside codes that are numbers: these have lost the zeros, if they had any."""
+        """Raise an error for texts with leading zeros beside numeric codes, which may have lost their zeros."""
         if all(isinstance(code, str) for code in self.shared.by_code):
             return
         for file, own in zip(self.files, keys, strict=True):
@@ -184,7 +184,7 @@ class _Meeting:
         self.notes.append(Note(start + text, None if public is None else start + public))
 
     def _say_doubts(self) -> None:
-        """Values that may be codes or labels of other codes, unless all files are in the same doubt."""
+        """Note values that may be codes or labels of other codes, unless this holds for all files."""
         for file in self.files:
             numbers = sorted(map(level_text, file.numbers_of_labels - file.unlabelled))
             if numbers and file.reading == "labels" and not file.is_labelled and not file.has_words:
@@ -268,7 +268,7 @@ class _Meeting:
         return replace(file.found, family="text", values=text_array(list(texts)))
 
     def _names(self, used: Iterable[Code]) -> dict[Code, str]:
-        """The text of every code: its label, with the code behind it where another level reads alike."""
+        """Return the text of every code: its label, followed by the code if another level has the same text."""
         used = list(used)
         texts = {key: self.shared.by_code.get(key, level_text(key)) for key in used}
         taken: dict[str, int] = {}
@@ -287,7 +287,7 @@ class _Meeting:
 
 
 def _are_plain_codes(found: Sequence[Distinct], declared: Sequence[Labels], shared: Labels) -> bool:
-    """Whether it takes no look at the values: numbers only, no label that reads like one, the same labels for all."""
+    """Whether all files hold codes for sure: only numbers, no labels that read like numbers, the same labels."""
     return (
         all(f.family in ("number", "empty") for f in found)
         and all(not one.by_code or one.by_code == shared.by_code for one in declared)

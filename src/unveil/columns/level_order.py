@@ -1,11 +1,11 @@
-"""An order of the levels of nominal variables that depends on what the records say, not on how levels are called.
+"""An order of the levels of nominal variables that depends on the records, not on the names of levels.
 
-Attackers take levels and classes in some order: a forest cuts it, ties go to the first, sums round differently. With an
-order that only the data settle, renaming levels or classes changes no figure.
+Attackers use levels and classes in some order: a forest cuts it, ties go to the first, sums round differently. With an
+order that depends only on the records, new names of levels or classes change no figure.
 
-Levels are told apart by the records they occur in: each level gets the hash of its records, each record that of its
-levels, until no more levels are told apart (colour refinement). Levels that are still alike are interchangeable in all
-but contrived files; one of them is then put first and the rest refined again.
+Levels differ by their records: each level gets the hash of its records, each record the hash of its levels, until no
+more levels are separated (colour refinement). Levels that are still equal are interchangeable, except in contrived
+files; one of them is then put first and the rest refined again.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ def canonical_orders(codes: Codes, n_levels: Sequence[int], nominal: Sequence[bo
     codes : (v, n)
         Code of every record of all files in every variable.
     n_levels
-        Per variable the number of levels.
+        Number of levels per variable.
     nominal
-        Per variable whether its levels are mere names; the codes of others are taken as they are.
+        Per variable, whether its levels are only names; the codes of other variables are used unchanged.
 
     Returns
     -------
@@ -42,8 +42,8 @@ def canonical_orders(codes: Codes, n_levels: Sequence[int], nominal: Sequence[bo
 
     Notes
     -----
-    Files of many records with many levels that nothing tells apart (two identifiers, say) would take long: past a limit
-    such levels are put first all at once, in the order of their codes.
+    Large files with many interchangeable levels (two identifiers, for example) would take long: beyond a limit such
+    levels are ordered together, by their codes.
 
     References
     ----------
@@ -107,7 +107,7 @@ class _Colouring:
                 return
 
     def _split_twins(self) -> None:
-        """Levels whose records are otherwise the same may stand in any order: exchanging them changes nothing."""
+        """Separate levels whose records are otherwise equal: their order has no effect."""
         for v in self.names:
             exact = [np.arange(len(c), dtype=np.uint64) for c in self.colours]
             exact[v] = self.colours[v]
@@ -122,7 +122,7 @@ class _Colouring:
         self._refine()
 
     def _tied(self) -> tuple[int, NDArray[np.intp]] | None:
-        """The first variable with levels of one colour, and these levels."""
+        """Return the first variable with levels of one colour, and these levels."""
         for v in self.names:
             colours, position, count = np.unique(self.colours[v], return_inverse=True, return_counts=True)
             if len(colours) < len(position):
@@ -139,7 +139,7 @@ class _Colouring:
         return found
 
     def _sums(self, variable: int, values: Hashes) -> Hashes:
-        """Per level the sum over its records, modulo 2^64."""
+        """Return per level the sum over its records, modulo 2^64."""
         total = np.zeros(len(values) + 1, dtype=np.uint64)
         np.cumsum(values[self.by_level[variable]], out=total[1:])
         ends = self.starts[variable]
@@ -148,7 +148,7 @@ class _Colouring:
 
 
 def _mixed(values: Hashes) -> Hashes:
-    """Hash of whole numbers (the finaliser of SplitMix64)."""
+    """Return hashes of whole numbers (the finaliser of SplitMix64)."""
     z = values + np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

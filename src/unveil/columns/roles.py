@@ -1,4 +1,4 @@
-"""Which columns are measured where none are named, which number records or persons, and what is said of the others."""
+"""The columns that are measured by default, without identifiers, and notes on the columns that are left out."""
 
 from __future__ import annotations
 
@@ -34,19 +34,19 @@ class Roles:
     _found: dict[str, Identifier | None] = field(default_factory=dict)
 
     def identifier(self, name: str) -> Identifier | None:
-        """What a column that all files have numbers in the original, if it looks like an identifier.
+        """Return the identifier that a column of all files looks like in the original; else None.
 
         Raises
         ------
         DataError
-            If the column cannot be read, or not be compared.
+            If the column cannot be read or compared.
         """
         if name not in self._found:
             self._found[name] = identifier_of(self.coded(name))
         return self._found[name]
 
     def identifier_notes(self, names: Iterable[str]) -> list[Note]:
-        """A note on each column, among some that are measured, that looks like an identifier."""
+        """Return a note on each of the columns that looks like an identifier."""
         return [
             Note(
                 f"column {name!r} looks like an identifier: {one.reason}; leave it out, unless the value itself is "
@@ -57,19 +57,19 @@ class Roles:
         ]
 
     def usual(self, but: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[Note, ...]]:
-        """The columns that are measured where none are named: those that every file has, but for identifiers.
+        """Return the columns that are measured by default: columns of every file, without identifiers.
 
         Parameters
         ----------
         but
-            Columns that are measured otherwise.
+            Columns that are left out because they have another role.
 
         Returns
         -------
         tuple of str
             The columns.
         tuple of Note
-            What is said of those that are left out.
+            Notes on columns that are left out.
         """
         names = [name for name in self.original.names if name not in set(but)]
         common = [name for name in names if all(name in release for release in self.releases)]
@@ -86,7 +86,7 @@ class Roles:
 
     @cached_property
     def several_rows(self) -> tuple[Note, ...]:
-        """That a column which is called so repeats as numbers of persons do; others are not read just to see that."""
+        """Return notes on columns with the name of an identifier that repeat like numbers of persons."""
         looked_at = [name for name in self.original.names if is_named_like_one(name)]
         units = {name: one for name in looked_at if (one := self._quietly(name)) is not None and one.of == "unit"}
         if not units:
@@ -101,7 +101,7 @@ class Roles:
         return (Note(f"{start} ({counted}); {end}", f"{start}; {end}"),)
 
     def _called_otherwise(self, name: str) -> list[str]:
-        """The releases that lack a column, and have one whose name differs in letter case, blanks or accents."""
+        """Return the releases with a column whose name differs only in letter case, blanks or accents."""
         return [
             f"{release.label} has {other!a}, perhaps for {name!a}"
             for release in self.releases
@@ -114,7 +114,7 @@ class Roles:
         return self._quietly(name) is not None
 
     def _quietly(self, name: str) -> Identifier | None:
-        """The same of a column that nobody asked for: what is said of it, or why it cannot be read, is kept back."""
+        """Return the identifier that a column looks like, without warnings and errors; else None."""
         if name not in self._found:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnveilWarning)

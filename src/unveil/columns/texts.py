@@ -32,7 +32,7 @@ from unveil.notes import Note
 
 _SIGNED = "[0-9][-+.,/' eE\u00a0\u2009\u2019\u202f]|^[+]"
 _MOST_TRUTHS = 50
-"""Two words in any letter case and with any blanks are hardly more levels than this."""
+"""Most levels of a column of two words, in any letter case and with any blanks."""
 _MOMENT = "^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]{1,6})?)?$"
 _TYPES = (
     ("date", pa.date32()),
@@ -47,14 +47,14 @@ _TYPES = (
 
 
 def as_numbers(found: Distinct, others: Iterable[Distinct] = ()) -> Distinct | None:
-    """Text as numbers if every value is one, plainly written or in one notation of amounts; else None.
+    """Return text as numbers if every value is a number, as programs write it or in one notation; else None.
 
     Parameters
     ----------
     found
         Text.
     others
-        The column in other files, whose notation decides where the text fits several.
+        The column in other files, whose notation decides if the text fits several.
     """
     texts = found.values.to_pylist()
     numbers = [exact_number(text) for text in texts]
@@ -76,7 +76,7 @@ def _amount_notations(found: Distinct, others: Iterable[Distinct]) -> list[Amoun
 
 
 def as_days(found: Distinct, others: Iterable[Distinct] = ()) -> Distinct | None:
-    """Text as dates or times if every value is one, in the order of ISO or in one other; else None."""
+    """Return text as dates or times if every value is one, in the order of ISO 8601 or another; else None."""
     trimmed = pc.utf8_trim_whitespace(found.values)
     if (iso := _cast(found, trimmed)) is not None:
         return iso
@@ -104,16 +104,16 @@ def _day_notations(texts: pa.Array, others: Iterable[Distinct]) -> list[DayNotat
 
 
 def as_truths(found: Distinct, others: Iterable[Distinct] = (), *, both: bool = False) -> Distinct | None:
-    """Text as true and false if all values are words for it, of one pair of words; else None.
+    """Return text as true and false if all values are of one pair of words for them; else None.
 
     Parameters
     ----------
     found
         Text.
     others
-        Of no matter.
+        Not used.
     both
-        Whether both words of the pair must be there: alone, "f" may mean anything.
+        Whether both words of the pair must occur: alone, "f" may mean anything.
     """
     if len(found.values) > _MOST_TRUTHS:
         return None
@@ -128,7 +128,7 @@ def as_truths(found: Distinct, others: Iterable[Distinct] = (), *, both: bool = 
 
 
 def compared_as_text(found: Sequence[Distinct]) -> list[Distinct] | None:
-    """All files as text, or None where no value of the files with another type is found in the text of the others.
+    """Return all files as text; None if no value of the files with another type occurs in the text of the others.
 
     Of the ways to write these values the one is taken by which most of them are found: as values are written where
     levels are listed, or as they stand in their file. Of equals, numbers are written as levels are.
@@ -141,7 +141,7 @@ def compared_as_text(found: Sequence[Distinct]) -> list[Distinct] | None:
 
 
 def _met(found: Sequence[Distinct], texts: Sequence[Distinct]) -> int:
-    """How many values of other types are found in the text of another file."""
+    """Return how many values of other types occur in the text of another file."""
     known: set[str] = set()
     others: set[str] = set()
     for f, as_text in zip(found, texts, strict=True):
@@ -150,7 +150,7 @@ def _met(found: Sequence[Distinct], texts: Sequence[Distinct]) -> int:
 
 
 def _evenly(found: Sequence[Distinct]) -> list[Distinct] | None:
-    """Numbers, days and truth values written alike in all files; None where two texts of a file would become one."""
+    """Return all files with numbers, days and truth values written alike; None if that would merge two texts."""
     words = [word for f in found if f.family == "text" for word in f.values.to_pylist()]
     even = []
     for f in found:
@@ -170,7 +170,7 @@ def _as_written(found: Sequence[Distinct]) -> list[Distinct]:
 
 
 def evened(found: Distinct, others: Iterable[Distinct]) -> list[str]:
-    """The text with numbers and moments written as levels are, and days as ISO writes them."""
+    """Return the text with numbers and times written as levels, and days in the order of ISO 8601."""
     others = list(others)
     texts: list[str] = found.values.to_pylist()
     numbers = [exact_number(text) for text in texts]
@@ -189,7 +189,7 @@ def evened(found: Distinct, others: Iterable[Distinct]) -> list[str]:
 
 
 def _moments(texts: list[str]) -> list[str]:
-    """Moments as levels are written; one with a month or an hour that there is not stays as it is."""
+    """Return times written as levels; text with an impossible month or hour does not change."""
     try:
         return level_texts(text_array(texts).cast(pa.timestamp("us")))
     except pa.ArrowInvalid:
@@ -197,7 +197,7 @@ def _moments(texts: list[str]) -> list[str]:
 
 
 def _spelled(words: Sequence[str]) -> dict[str, str]:
-    """How "TRUE" and "FALSE" are written among the words; the first pair that has one of them."""
+    """Return the words for "TRUE" and "FALSE": those of the first pair of which one occurs."""
     for pair in (("true", "false"), *TRUTHS):
         known = {word.strip() for word in words if word.strip().lower() in pair}
         if known:
@@ -228,7 +228,7 @@ _MONTHS = {
 
 
 def in_one_notation(found: list[Distinct], notes: list[str]) -> list[Distinct]:
-    """Text of files that write the same amounts or days in different notations, brought together and told."""
+    """Return text of files that write the same amounts or days differently in one notation, and add a note."""
     if len(found) < 2 or (not any(_may_be_value(f) for f in found) and not all(as_truths(f) for f in found)):
         return found
     column = found[0].column
@@ -289,7 +289,7 @@ def months_unalike(found: Sequence[Distinct]) -> list[Note]:
 
 
 def _may_be_value(found: Distinct) -> bool:
-    """Whether there is a text that has a digit and could be written otherwise."""
+    """Whether a text has a digit and could be written in another way."""
     return bool(pc.any(pc.match_substring_regex(found.values, _SIGNED)).as_py())
 
 
@@ -303,6 +303,6 @@ def _notation_of(found: Distinct, what: str) -> object:
 
 
 def _shared(found: Sequence[Distinct]) -> int:
-    """How many values of the others the first file has."""
+    """Return how many values of the other files occur in the first file."""
     first = {plain_text(value) for value in found[0].values.to_pylist()}
     return len(first & {plain_text(value) for f in found[1:] for value in f.values.to_pylist()})

@@ -1,4 +1,4 @@
-"""Values that the other file lacks: what share of the records holds them, and whether that is more than usual."""
+"""Values that the other file lacks: their share of the records, and whether it is larger than usual."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from unveil.notes import Note
 Counts = NDArray[np.intp]
 
 NOTED = 0.05
-"""A share is noted where it is larger than usual by more than this share of the records."""
+"""A share gives a note only if it is larger than usual by more than this share of the records."""
 _DEVIATIONS = 4
 _BY_CHANCE = math.log(1 / 2000)
 
@@ -32,9 +32,9 @@ class Share:
     found
         The share.
     usual, variance
-        Mean and variance of what random parts of the original show.
+        Mean and variance of the share between random parts of the original.
     n, n_base
-        Number of records that it is a share of, and of those that ``usual`` rests on.
+        Number of records of the share, and number of records from which ``usual`` is computed.
     """
 
     found: float
@@ -45,11 +45,11 @@ class Share:
 
     @property
     def noted(self) -> bool:
-        """Whether it is so much larger than usual that it deserves a note.
+        """Whether the share is so much larger than usual that it gives a note.
 
-        What is usual is known from ``n_base`` records only: it is taken as beta with half a record added to either
-        side, and the number found as beta-binomial; that values come and go with all their records adds ``variance``.
-        Noted is what exceeds the mean by four standard deviations and by a twentieth of the records more.
+        The usual share is known only from ``n_base`` records: it is taken as beta with half a record added to either
+        side, and the number of records as beta-binomial; ``variance`` is added, because all records of a value come and
+        go together. The limit is the mean, four standard deviations and a twentieth of the records.
         """
         if not self.n:
             return False
@@ -80,30 +80,30 @@ class Unmatched:
 
     @cached_property
     def levels(self) -> tuple[Counts, Counts]:
-        """Codes that the original alone has, and those that the release alone has; a gap counts as a value."""
+        """Codes that only the original has, and codes that only the release has; a gap counts as a value."""
         d, s = self._counts
         return np.flatnonzero((d > 0) & (s == 0)), np.flatnonzero((s > 0) & (d == 0))
 
     @cached_property
     def original(self) -> Share:
-        """Of the original's records."""
+        """Share of the original's records."""
         d, s = self._counts
         n, m = int(d.sum()), int(s.sum())
         return Share(_part(d[self.levels[0]], n), *expected_share(d, min(m, n // 2)), n, n)
 
     @cached_property
     def release(self) -> Share:
-        """Of the release's records."""
+        """Share of the release's records."""
         d, s = self._counts
         n, m = int(d.sum()), int(s.sum())
         return Share(_part(s[self.levels[1]], m), *expected_share(d, n // 2), m, n)
 
     @cached_property
     def masks(self) -> tuple[float, float]:
-        """Of the original's records and of the release's, those with one value that stands for others; else 0.
+        """Shares of the original's and the release's records with a value that stands for others; 0 without it.
 
-        It is the commonest of the values that the other file lacks, where chance does not explain it
-        (:func:`stands_for_others`): however many values occur once, one of many records is hardly ever all in one file.
+        This is the most frequent of the values that the other file lacks, if chance does not explain it
+        (:func:`stands_for_others`): a value with many records is hardly ever in one file only.
         """
         (alone, new), (d, s) = self.levels, self._counts
         n, m = int(d.sum()), int(s.sum())
@@ -115,7 +115,7 @@ class Unmatched:
 
     @property
     def noted(self) -> bool:
-        """Whether any of the shares deserves a note."""
+        """Whether one of the shares gives a note."""
         return self.original.noted or self.release.noted or any(self.masks)
 
     @property
@@ -126,7 +126,7 @@ class Unmatched:
 
     @cached_property
     def beyond(self) -> Share | None:
-        """Of the release's amounts, those beyond the range of the original's; None where there are none to compare."""
+        """Share of the release's amounts beyond the range of the original's; None without amounts to compare."""
         column = self.column
         amounts = column.amounts
         d, s = (counts[: column.n_levels] * column.is_amount for counts in self._counts)
@@ -134,7 +134,7 @@ class Unmatched:
             return None
         low, high = amounts[d > 0].min(), amounts[d > 0].max()
         n, m = int(d.sum()), int(s.sum())
-        # A fresh amount is the smallest or largest of all with this chance.
+        # Probability that a new amount is the smallest or largest of all.
         return Share(_part(s[(amounts < low) | (amounts > high)], m), 2 / (n + 1), 0.0, m, n)
 
 
@@ -143,10 +143,10 @@ def _part(counts: Counts, n: int) -> float:
 
 
 def shares_of(column: CodedColumn, n_releases: int) -> dict[str, Any]:
-    """The shares of a column as plain values: of the original's records and of each release's.
+    """Return the shares of a column as plain values, for the original and each release.
 
-    ``original`` is the share of the original's records whose value no release has, ``original_by_release`` that of
-    those whose value this release lacks, ``releases`` that of each release's records whose value the original lacks.
+    ``original`` is the share of the original's records whose value no release has, ``original_by_release`` the share
+    whose value this release lacks, ``releases`` the share of each release's records whose value the original lacks.
     """
     d, *releases = column.counts[: n_releases + 1]
     each = [Unmatched(column, r) for r in range(n_releases)]
@@ -159,7 +159,7 @@ def shares_of(column: CodedColumn, n_releases: int) -> dict[str, Any]:
 
 
 def apart_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = False) -> list[Note]:
-    """The releases that have no value of a column in common with the original; see :func:`notes_of`."""
+    """Return notes on releases without a value in common with the original; see :func:`notes_of`."""
     if by_amount and column.has_amounts:
         return []
     original, *releases = labels
@@ -168,16 +168,16 @@ def apart_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = Fa
 
 
 def notes_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = False) -> list[Note]:
-    """What deserves a look in the values that the files do not share.
+    """Return notes on values that the files do not share.
 
     Parameters
     ----------
     column
-        The column, as it is compared.
+        The coded column.
     labels
-        What the original and the releases are called.
+        Names of the original and the releases.
     by_amount
-        Whether amounts are compared by how far they are apart, so that they need not be equal.
+        Whether amounts are compared by their distance, so that they need not be equal.
     """
     original, *releases = labels
     found = []
@@ -194,7 +194,7 @@ def notes_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = Fa
 
 def _nothing(one: Unmatched, original: str, label: str) -> Note:
     name = one.column.name
-    # A value of the original is not quoted, and of the release the first in order: the order of records tells nothing.
+    # The note quotes no value of the original, and the smallest of the release, which does not show the records' order.
     first = one.column.label(int(one.levels[1][0]))
     text = f"column {name!r}: no value of {original} occurs in {label}"
     hint = _unit(one) or ""
@@ -240,13 +240,13 @@ _ALIKE = (
 
 
 def _unit(one: Unmatched) -> str | None:
-    """A hint at units where most of the amounts that the original lacks are beyond its range."""
+    """Return a hint at units if most of the amounts that the original lacks are beyond its range."""
     share = one.beyond
     return _UNIT if share is not None and share.noted and share.found > one.release.found / 2 else None
 
 
 def _hint(one: Unmatched, original: str, label: str) -> str:
-    """What may have made the values differ."""
+    """Return a possible reason for different values."""
     column = one.column
     alone, new = one.levels
     gap = len(column.levels)
@@ -267,7 +267,7 @@ def _hint(one: Unmatched, original: str, label: str) -> str:
 
 
 def _same_numbers(column: CodedColumn, alone: Counts, new: Counts) -> bool:
-    """Whether texts that one file lacks are numbers that it has in another spelling."""
+    """Whether a file lacks texts because it has the same numbers in another spelling."""
     if not pt.is_string(column.levels.type):
         return False
     one, other = ({_number(column.label(int(code))) for code in codes if code < len(column.levels)}
@@ -283,17 +283,17 @@ def _number(text: str) -> float | None:
 
 
 def _percent(share: float) -> str:
-    """A share in percent that reads 100 only where it is all."""
+    """Return a share in percent that reads 100 only for all records."""
     shown = round(100 * share)
     return "more than 99 %" if shown == 100 and share < 1 else f"{shown} %"
 
 
 def stands_for_others(count: int, n: int, n_other: int) -> bool:
-    """Whether it takes more than chance that so many of n records share a value that none of the others has.
+    """Whether chance cannot explain that ``count`` of n records share a value that none of the others has.
 
-    If all records came from one population, a value that ``count`` of the ``N = n + n_other`` records have would lie in
-    the n with all of them by the chance ``C(n, count) / C(N, count)``, and there are at most ``N / count`` such values.
-    True where the product is below 1 in 2000 and the count more than a twentieth of the n.
+    If all records came from one population, all ``count`` records of a value would be among the n by the probability
+    ``C(n, count) / C(N, count)``, with ``N = n + n_other``, and at most ``N / count`` values have so many records. True
+    if the product is below 1 in 2000 and the count is above a twentieth of n.
 
     Examples
     --------
@@ -308,7 +308,7 @@ def stands_for_others(count: int, n: int, n_other: int) -> bool:
 
 
 def expected_share(counts: Counts, m: int) -> tuple[float, float]:
-    """The share of records whose value none of m others, drawn from the same file, has: mean and variance.
+    """Return mean and variance of the share of records whose value none of m other records of the file has.
 
     With c of the n records that have the value and ``q = C(n - c, m) / C(n - 1, m)``, the mean is ``sum c / n q`` over
     the values, and the variance about ``sum (c / n)^2 q (1 - q)``. With ``m = n / 2`` it is the share of a random
@@ -327,7 +327,7 @@ def expected_share(counts: Counts, m: int) -> tuple[float, float]:
     largest = int(counts.max())
     i = np.arange(largest - 1)
     with np.errstate(divide="ignore"):
-        # the chance that the record's i-th twin is not among the m, after those before it are not
+        # probability that the i-th record with the same value is not among the m, given those before it
         steps = np.log(np.maximum(n - 1 - m - i, 0)) - np.log(n - 1 - i)
     alone = np.exp(np.concatenate([[0.0], np.cumsum(steps)]))
     share, missed = counts / n, alone[counts - 1]

@@ -1,4 +1,4 @@
-"""Simulated populations: microdata made on the spot, so that figures can be shown without anybody's data.
+"""Simulated populations, so that figures can be shown without data of real persons.
 
 :func:`rapid_population` and :func:`latner_population` are the designs of two papers,
 :func:`demo_population` is a survey of persons such as a statistical office would want to release.

@@ -1,4 +1,4 @@
-"""What the simulated populations share: checks of arguments, draws, and the frame that is given back."""
+"""What the simulated populations share: checks of arguments, random draws, and the kind of frame."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def checked_number(name: str, value: float, low: float, high: float) -> float:
 
 
 def checked_flavour(flavour: Flavour) -> Flavour:
-    """The kind of frame, if it is one that can be given back."""
+    """Return the kind of frame after a check."""
     check_choice("flavour", flavour, get_args(Flavour))
     return flavour
 
 
 def generator(seed: Seed) -> np.random.Generator:
-    """A generator: the one that was given, or a new one from a whole number."""
+    """Return the given generator, or a new one from a whole number."""
     if isinstance(seed, np.random.Generator):
         return seed
     check_whole_numbers(0, seed=seed)
@@ -47,10 +47,9 @@ def generator(seed: Seed) -> np.random.Generator:
 
 
 def truncated_normal(rng: np.random.Generator, n: int, mean: float, sd: float, low: float, high: float) -> Floats:
-    """Draw n values of a normal distribution given that they lie in [low, high], by rejection.
+    """Draw n values of a normal distribution truncated to [low, high], by rejection.
 
-    Meant for intervals that hold much of the distribution: the expected number of draws is n divided by the
-    interval's probability.
+    The expected number of draws is n divided by the interval's probability, so this is for likely intervals.
     """
     kept = np.empty(0)
     while kept.size < n:
@@ -60,19 +59,19 @@ def truncated_normal(rng: np.random.Generator, n: int, mean: float, sd: float, l
 
 
 def standardised(x: Floats) -> Floats:
-    """(x - mean) / standard deviation, both of the sample at hand."""
+    """Return (x - mean) / standard deviation, both of the sample."""
     scaled: Floats = (x - x.mean()) / x.std(ddof=1)
     return scaled
 
 
 def logistic(x: Floats) -> Floats:
-    """1 / (1 + exp(-x)), without overflow for any finite x."""
+    """Return 1 / (1 + exp(-x)), without overflow for any finite x."""
     value: Floats = 0.5 * (1.0 + np.tanh(0.5 * x))
     return value
 
 
 def draw_codes(rng: np.random.Generator, weights: Floats) -> Codes:
-    """One category per row, with probabilities proportional to the row's weights (n, k)."""
+    """Draw one category per row, with probabilities proportional to the row's weights (n, k)."""
     cumulated = weights.cumsum(axis=1)
     points = rng.random((len(weights), 1)) * cumulated[:, -1:]
     codes: Codes = (points >= cumulated[:, :-1]).sum(axis=1, dtype=np.int32)
@@ -80,7 +79,7 @@ def draw_codes(rng: np.random.Generator, weights: Floats) -> Codes:
 
 
 def draw_logit(rng: np.random.Generator, utilities: Sequence[Floats]) -> Codes:
-    """One category per record from a multinomial logit, given k utilities (n,)."""
+    """Draw one category per record from a multinomial logit, given k utilities (n,)."""
     stacked = np.column_stack(utilities)
     return draw_codes(rng, np.exp(stacked - stacked.max(axis=1, keepdims=True)))
 
@@ -92,13 +91,13 @@ def labelled(
     ordered: bool = False,
     missing: npt.NDArray[np.bool_] | None = None,
 ) -> pa.DictionaryArray:
-    """Codes (n,) as a text column stored as dictionary; records marked as missing have no value."""
+    """Return codes (n,) as a dictionary column of text; records marked as missing have no value."""
     indices = pa.array(codes.astype(np.int32), mask=missing)
     return pa.DictionaryArray.from_arrays(indices, pa.array(levels, pa.string()), ordered=ordered)
 
 
 def as_flavour(table: pa.Table, flavour: Flavour) -> Any:
-    """The table as the kind of frame that was asked for."""
+    """Return the table as a frame of the flavour."""
     if flavour == "arrow":
         return table
     try:

@@ -1,4 +1,4 @@
-"""A survey of persons, drawn by formula: what the demonstration measures when no data are at hand."""
+"""A survey of persons, drawn from formulas, for the demonstration."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ DEPRESSION_ITEMS_MAXIMUM = 21
 
 
 def _place_weights() -> Floats:
-    """Weights (region, place size): large cities stand in some regions only, and those are less rural."""
+    """Return weights (region, place size): only some regions have large cities, and these are less rural."""
     region = np.arange(len(REGIONS))
     weights = np.tile(np.array([0.48, 0.13, 0.16, 0.17, 0.13, 0.26]), (len(REGIONS), 1))
     weights[:, 0] -= 0.06 * np.cos(region)
@@ -60,14 +60,14 @@ def _place_weights() -> Floats:
 
 
 def _draw_age(rng: np.random.Generator, n: int) -> npt.NDArray[np.int64]:
-    """Ages: level up to the middle sixties with a swell in the fifties, then falling."""
+    """Draw ages: flat up to the middle sixties with a rise in the fifties, then falling."""
     ages = AGES.astype(np.float64)
     weights = (1.0 + 0.4 * np.exp(-(((ages - 57.0) / 9.0) ** 2))) * logistic((71.0 - ages) / 6.0)
     return rng.choice(AGES, size=n, p=weights / weights.sum())
 
 
 def _draw_education(rng: np.random.Generator, age: Floats, place: Codes) -> Codes:
-    """Education: higher in towns and in later birth cohorts, and not yet finished by the young."""
+    """Draw education: higher in towns and in later birth cohorts, and unfinished for the young."""
     latent = 0.5 - 0.018 * (age - 45.0) + 0.16 * place + rng.logistic(0.0, 0.55, len(age))
     reached = np.digitize(latent, [-0.3, 0.55, 1.45])
     possible = np.digitize(age, [18, 19, 23])
@@ -76,7 +76,7 @@ def _draw_education(rng: np.random.Generator, age: Floats, place: Codes) -> Code
 
 
 def _draw_marital(rng: np.random.Generator, age: Floats, female: Floats) -> Codes:
-    """Marital status: nobody below 18 but singles, and more widowed women than men."""
+    """Draw marital status: below 18 all are single, and more women than men are widowed."""
     single = 6.6 - 0.2 * age - 0.5 * female + 0.0013 * np.clip(age - 35.0, 0.0, None) ** 2
     widowed = -8.6 + 0.095 * age + 1.6 * female
     divorced = -3.1 + 0.3 * female + 0.006 * age
@@ -87,7 +87,7 @@ def _draw_marital(rng: np.random.Generator, age: Floats, female: Floats) -> Code
 def _draw_income(
     rng: np.random.Generator, age: Floats, female: Floats, education: Codes, place: Codes
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
-    """Monthly income, and which answers are refused; heaped on round amounts as answers are."""
+    """Draw monthly income, heaped on round amounts, and which answers are refused."""
     n = len(age)
     log_income = (
         7.0
@@ -105,20 +105,19 @@ def _draw_income(
 
 
 def demo_population(n: int = 5000, seed: Seed = 0, *, flavour: Flavour = "arrow") -> Any:
-    """Simulate a survey of persons, such as would be synthesised before it is released.
+    """Simulate a survey of persons, like a survey that is synthesised before its release.
 
-    The records are drawn from formulas, written to look like a household survey: no real person's record went
-    into them. At the default size about half of the persons are unique in :data:`DEMO_KEYS`, as is common in
-    surveys of that size.
+    The records are drawn from formulas that imitate a household survey, without records of real persons. At the default
+    size about half of the persons are unique in :data:`DEMO_KEYS`, as is usual in surveys of this size.
 
     Parameters
     ----------
     n
         Number of persons, at least 1.
     seed
-        Whole number, or a numpy Generator that is used (and so moved on) as it is.
+        Whole number, or a numpy Generator, whose state changes.
     flavour
-        Kind of frame to give back: "arrow", "pandas" or "polars".
+        Kind of frame: "arrow", "pandas" or "polars".
 
     Returns
     -------

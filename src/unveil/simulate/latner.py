@@ -1,4 +1,4 @@
-"""The population of Latner, Neunhoeffer and Drechsler: one record that nobody shares, among a crowd."""
+"""The population of Latner, Neunhoeffer and Drechsler: one unique record among many."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def latner_population(n: int = 1000, seed: Seed = 0, *, flavour: Flavour = "arro
     n
         Number of records, at least 1.
     seed
-        Whole number, or a numpy Generator that is used (and so moved on) as it is.
+        Whole number, or a numpy Generator, whose state changes.
     flavour
-        Kind of frame to give back: "arrow", "pandas" or "polars".
+        Kind of frame: "arrow", "pandas" or "polars".
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""The population of the RAPID paper: one knob from "nothing to be learnt" to "all but determined"."""
+"""The population of the RAPID paper: one parameter from independence to near determination."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ def rapid_population(n: int = 1000, kappa: float = 1.0, seed: Seed = 0, *, flavo
         Strength of the dependence, from 0 to 1e12. At 0 every variable is drawn independently of
         the others; as it grows the noise vanishes and the disease is all but determined.
     seed
-        Whole number, or a numpy Generator that is used (and so moved on) as it is.
+        Whole number, or a numpy Generator, whose state changes.
     flavour
-        Kind of frame to give back: "arrow", "pandas" or "polars".
+        Kind of frame: "arrow", "pandas" or "polars".
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Collapse: remove subtrees that do not pay for their splits (cost-complexity pruning).
+"""Collapse: remove subtrees that lower the risk too little for their number of splits (cost-complexity pruning).
 
 With R the risk of a node, a subtree of s splits below node t is removed unless its decrease
 ``R(t) - sum of R over its leaves`` exceeds ``s * cp * R(root)``, weaker subtrees within it being removed
@@ -62,7 +62,7 @@ def collapse_nodes(right: NDArray[np.int32], decrease: NDArray[np.float64], pric
 
 
 def complexities(right: NDArray[np.int32], decrease: NDArray[np.float64]) -> NDArray[np.float64]:
-    """The price at which each node becomes a leaf.
+    """Return the price at which each node becomes a leaf.
 
     A node is a leaf for every ``price`` at or above its complexity: the largest decrease per split over all
     subtrees that keep the node's own split.
@@ -99,7 +99,7 @@ def settle(nodes: NDArray[Any], order: NDArray[np.int32], n: int, cp: float, mis
     cp : float
         Complexity, as a share of the root's risk.
     misclassified : bool
-        Whether the risk is the number of misclassified records, and not what splits are chosen by.
+        Whether the risk is the number of misclassified records, and not the Gini index.
 
     Returns
     -------

@@ -106,7 +106,7 @@ class Column:
         return cls(codes.reshape(given.shape).astype(np.int32), "numeric", levels.size, levels, name)
 
     def without_records(self) -> Column:
-        """The same variable without its records.
+        """Return the variable without its records.
 
         Returns
         -------
@@ -120,7 +120,7 @@ class Column:
         return self.with_codes(np.zeros(0, dtype=np.int32))
 
     def with_codes(self, codes: NDArray[np.int32]) -> Column:
-        """The same variable with other records.
+        """Return the variable with other records.
 
         Parameters
         ----------
@@ -140,7 +140,7 @@ class Column:
 
 
 def shared_block(columns: Sequence[Column]) -> NDArray[np.int32] | None:
-    """The codes of columns that are neighbouring rows of one array, without copying them.
+    """Return the codes of columns that are neighbouring rows of one array, without a copy.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def shared_block(columns: Sequence[Column]) -> NDArray[np.int32] | None:
     Returns
     -------
     (p, n) int32 or None
-        The rows; None where the columns are not such rows, in their order.
+        The rows; None unless the columns are neighbouring rows in their order.
 
     Examples
     --------

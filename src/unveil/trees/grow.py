@@ -110,7 +110,7 @@ def grow(
 
 
 def _check_lengths(response: Column, predictors: Sequence[Column]) -> None:
-    """Complain about columns of different length."""
+    """Raise an error for columns of different length."""
     for f, predictor in enumerate(predictors):
         if predictor.codes.size != response.codes.size:
             name = predictor.name or f"predictor {f}"

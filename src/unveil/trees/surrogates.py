@@ -1,9 +1,9 @@
 """Surrogate splits: where a record goes whose level was not in the node when it was split.
 
-A surrogate is a split of another variable that sends the node's records the same way as the node's own split
-as often as possible, and more often than sending all of them with the majority does. Surrogates are tried by
-falling agreement; one whose own level was not in the node either is passed over. Without a usable surrogate
-the record goes with the majority (Breiman, Friedman, Olshen & Stone 1984, section 5.3).
+A surrogate is a split of another variable that sends as many of the node's records as possible the same way as the
+node's split, and more than if all went with the majority. Surrogates are tried by falling agreement; a surrogate is
+skipped if its level was not in the node either. Without a usable surrogate the record goes with the majority (Breiman,
+Friedman, Olshen & Stone 1984, section 5.3).
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Surrogates(NamedTuple):
 
 
 def no_surrogates(nodes: int) -> Surrogates:
-    """Surrogates of a tree that has none."""
+    """Return an empty set of surrogates."""
     none = np.zeros(0, np.int64)
     return Surrogates(
         np.zeros(nodes + 1, np.int64),

@@ -20,7 +20,7 @@ from unveil.trees.dependence import Dependence, mutual_information
 from unveil.trees.surrogates import Surrogates
 
 BLOCK = 1 << 16
-"""Records that go down the tree together: few enough to stay near the processor."""
+"""Number of records that go down the tree together, so that they stay in the processor's cache."""
 _LARGEST = 2**31 - 1
 """Largest whole number that the compiled code holds."""
 _MOST_LABELS = 8
@@ -50,7 +50,7 @@ class Settings:
     def of(
         cls, minbucket: int, minsplit: int | None, max_depth: int, cp: float, collapse: bool, surrogates: int
     ) -> Settings:
-        """The settings, with the usual ``minsplit`` where none is given."""
+        """Return the settings; ``minsplit`` is ``3 * minbucket`` by default."""
         check_whole_numbers(1, _LARGEST, minbucket=minbucket)
         return cls(minbucket, 3 * minbucket if minsplit is None else minsplit, max_depth, cp, collapse, surrogates)
 
@@ -87,9 +87,9 @@ class Tree:
     predictors : tuple of Column
         The predictors, without their records.
     settings : Settings
-        How it was fitted.
+        Settings of the fit.
     unit : float
-        Numeric response: size of the steps it was fitted in (see :mod:`unveil.trees.response`).
+        Numeric response: size of the steps of the fit (see :mod:`unveil.trees.response`).
     feature : (t,) int32
         Predictor that splits the node, -1 where growth ended.
     right : (t,) int32
@@ -107,8 +107,8 @@ class Tree:
     start, stop : (t,) int64
         The node's records are ``order[start:stop]``.
     end : (m,) unsigned
-        Where growth ended for each fitted record, in the order of the call: the how manyeth of such nodes, from left
-        to right. In the smallest type that holds it, because a sequence of trees remembers this for every record.
+        Leaf before the collapse of each fitted record, in the order of the call, numbered from left to right. In the
+        smallest type that holds it, because a sequence of trees stores it for every record.
     risk : (t,) float64
         Within sum of squares; misclassified records (``collapse=True``) or ``n`` times Gini
         (``collapse=False``).
@@ -120,15 +120,15 @@ class Tree:
     decrease : (t,) float64
         Decrease of ``risk`` by the node's split.
     collapsed : (t,) bool
-        Split nodes whose own subtree does not pay for its splits.
+        Split nodes whose subtree lowers the risk too little for its number of splits.
     leaf : (t,) int32
-        Leaf where records stop, -1: they go on, or never come here.
+        Leaf where records stop; -1 if they go on, or never come here.
     leaf_node : (l,) int32
         Node of each leaf, from left to right.
     leaf_start : (l + 1,) int64
         The donors of leaf ``i`` are ``donors[leaf_start[i]:leaf_start[i + 1]]``.
     rows : (m,) int32 or None
-        Fitted records in the order of the call; None: all, as they are.
+        Fitted records in the order of the call; None for all records in their order.
     surrogates : Surrogates
         Surrogate splits.
     surrogate_cut : (s,) int32
@@ -272,7 +272,7 @@ class Tree:
         return np.repeat(np.arange(int(ends.sum())), (self.stop - self.start)[ends])
 
     def dependence(self) -> Dependence:
-        """What the collapse removed: leaves, and mutual information between leaf and response.
+        """Return what the collapse removed: leaves, and mutual information between leaf and response.
 
         Returns
         -------
@@ -296,7 +296,7 @@ class Tree:
         return Dependence(self.n_leaves_full, self.n_leaves, full, bits)
 
     def to_text(self, levels: Mapping[str, Sequence[object]] | None = None) -> str:
-        """The tree after the collapse, one line per node.
+        """Return the tree after the collapse as text, one line per node.
 
         Parameters
         ----------
@@ -349,7 +349,7 @@ class Tree:
                 if predictor.kind != "numeric":
                     raise CallError(f"{name}: codes of a {predictor.kind} predictor must be integers")
                 continue
-            # a column has looked at its codes already
+            # a Column has checked its codes already
             if isinstance(column, Column) and column.n_levels <= predictor.n_levels:
                 continue
             if array.size and (array.min() < 0 or array.max() >= predictor.n_levels):
@@ -400,7 +400,7 @@ def _content(tree: Tree, codes: NDArray[np.int32], levels: Mapping[str, Sequence
 
 
 def _conditions(tree: Tree, node: int, levels: Mapping[str, Sequence[object]]) -> tuple[str, str]:
-    """What leads to the left and to the right child."""
+    """Return the conditions of the left and of the right child."""
     f = int(tree.feature[node])
     predictor = tree.predictors[f]
     name = predictor.name or f"x{f}"
@@ -416,6 +416,6 @@ def _conditions(tree: Tree, node: int, levels: Mapping[str, Sequence[object]]) -
 
 
 def _few(codes: np.ndarray, labels: Sequence[object]) -> str:
-    """The first labels, and how many more there are."""
+    """Return the first labels, and the number of others."""
     text = ", ".join(str(labels[int(code)]) for code in codes[:_MOST_LABELS])
     return text if codes.size <= _MOST_LABELS else f"{text} and {codes.size - _MOST_LABELS} more"
