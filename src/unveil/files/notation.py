@@ -51,18 +51,14 @@ class DayNotation:
 
 def all_match(values: pa.ChunkedArray, pattern: str) -> bool:
     """Whether every value but gaps matches; the first values are checked first, to save time."""
-    head = pc.all(pc.match_substring_regex(values.slice(0, HEAD), pattern)).as_py()
-    if head is False:
-        return False
-    return pc.all(pc.match_substring_regex(values, pattern)).as_py() is not False
+    parts = (values.slice(0, HEAD), values)
+    return all(pc.all(pc.match_substring_regex(part, pattern)).as_py() is not False for part in parts)
 
 
 def any_match(values: pa.ChunkedArray, pattern: str) -> bool:
     """Whether some value matches."""
-    head = pc.any(pc.match_substring_regex(values.slice(0, HEAD), pattern)).as_py()
-    if head:
-        return True
-    return bool(pc.any(pc.match_substring_regex(values, pattern)).as_py())
+    parts = (values.slice(0, HEAD), values)
+    return any(pc.any(pc.match_substring_regex(part, pattern)).as_py() for part in parts)
 
 
 # Amounts

@@ -92,14 +92,14 @@ def load_pyreadstat(label: str) -> ModuleType:
     MissingPackageError
         If it is not installed.
     """
-    try:
-        return importlib.import_module("pyreadstat")
-    except ImportError:
-        raise _not_installed(label) from None
+    check_installed(label)
+    return importlib.import_module("pyreadstat")
 
 
-def _not_installed(label: str) -> MissingPackageError:
-    return MissingPackageError(f"{label}: SPSS, Stata and SAS files need pyreadstat; pip install 'unveil[files]'")
+def check_installed(label: str) -> None:
+    """Raise MissingPackageError unless pyreadstat is installed."""
+    if find_spec("pyreadstat") is None:
+        raise MissingPackageError(f"{label}: SPSS, Stata and SAS files need pyreadstat; pip install 'unveil[files]'")
 
 
 def read_statistical(path: Path, label: str, ending: str, *, encoding: str | None = None) -> Source:
@@ -122,8 +122,7 @@ def read_statistical(path: Path, label: str, ending: str, *, encoding: str | Non
         If the file cannot be read.
     """
     form = FORMATS[ending]
-    if find_spec("pyreadstat") is None:
-        raise _not_installed(label)
+    check_installed(label)
     options: dict[str, Any] = {"output_format": "dict"}
     if form.has_user_missing:
         options["user_missing"] = True

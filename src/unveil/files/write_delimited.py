@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from typing import IO, cast
@@ -82,9 +83,7 @@ def _days(texts: pa.Array, spelling: Spelling) -> pa.Array:
     days = spelling.days
     if days is None:
         return texts
-    return pa.array(
-        [None if text is None else with_day_notation(text, days) for text in texts.to_pylist()], pa.string()
-    )
+    return _each(texts, lambda text: with_day_notation(text, days))
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
@@ -94,19 +93,22 @@ def _quoted(texts: pa.Array) -> pa.Array:
 def _numbers(values: pa.Array, form: TextForm, spelling: Spelling, decimals: int) -> pa.Array:
     texts = values.cast(pa.string())
     if decimals:
-        texts = pa.array([_padded(text, decimals) for text in texts.to_pylist()], pa.string())
+        texts = _each(texts, lambda text: _padded(text, decimals))
     if spelling.plus:
         texts = pc.replace_substring_regex(texts, r"^([0-9.]*[1-9])", r"+\1")
     amounts = spelling.amounts or AmountNotation(form.decimal, "")
     if amounts.thousands or amounts.decimal != ".":
-        texts = pa.array([_in_notation(text, amounts) for text in texts.to_pylist()], pa.string())
+        texts = _each(texts, lambda text: _in_notation(text, amounts))
     return _quoted(texts) if form.delimiter in (amounts.decimal, amounts.thousands) else texts
 
 
-def _in_notation(text: str | None, amounts: AmountNotation) -> str | None:
+def _each(texts: pa.Array, written: Callable[[str], str]) -> pa.Array:
+    """Return the texts, each as a function writes it; gaps stay."""
+    return pa.array([None if text is None else written(text) for text in texts.to_pylist()], pa.string())
+
+
+def _in_notation(text: str, amounts: AmountNotation) -> str:
     """Return a number with the signs of decimals and thousands; numbers with an exponent get no thousands."""
-    if text is None:
-        return None
     whole, point, fraction = text.partition(".")
     if amounts.thousands and "e" not in text:
         whole = with_thousands(whole, amounts.thousands)
@@ -120,9 +122,9 @@ def _seconds(values: pa.Array) -> pa.Array:
     return pa.array([None if n is None else n / each if n % each else n // each for n in counts], pa.float64())
 
 
-def _padded(text: str | None, decimals: int) -> str | None:
+def _padded(text: str, decimals: int) -> str:
     """Return a number with zeros added up to the decimals; infinities and numbers with an exponent stay."""
-    if text is None or not text[-1:].isdigit() or "e" in text:
+    if not text[-1:].isdigit() or "e" in text:
         return text
     whole, _, fraction = text.partition(".")
     return f"{whole}.{fraction.ljust(decimals, '0')}"

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from unveil.checks import check_choice, check_whole_numbers, is_number
-from unveil.errors import CallError, MissingPackageError
+from unveil.checks import check_choice, check_whole_numbers
+from unveil.errors import MissingPackageError
 
 Flavour = Literal["arrow", "pandas", "polars"]
 Seed = int | np.random.Generator
@@ -19,27 +19,16 @@ Floats = npt.NDArray[np.float64]
 Codes = npt.NDArray[np.int32]
 
 
-def checked_count(n: int, least: int) -> int:
-    """The number of records as an int, if it is one and is large enough."""
+def checked_generator(n: int, least: int, seed: Seed, flavour: Flavour) -> np.random.Generator:
+    """Check number of records, seed and kind of frame.
+
+    Returns
+    -------
+    numpy.random.Generator
+        The given generator, or a new one from a whole number.
+    """
     check_whole_numbers(least, n=n)
-    return int(n)
-
-
-def checked_number(name: str, value: float, low: float, high: float) -> float:
-    """The number as a float, if it lies in [low, high]."""
-    if not is_number(value) or not low <= value <= high:
-        raise CallError(f"{name} must be a number from {low:g} to {high:g}, not {value!r}")
-    return float(value)
-
-
-def checked_flavour(flavour: Flavour) -> Flavour:
-    """Return the kind of frame after a check."""
     check_choice("flavour", flavour, get_args(Flavour))
-    return flavour
-
-
-def generator(seed: Seed) -> np.random.Generator:
-    """Return the given generator, or a new one from a whole number."""
     if isinstance(seed, np.random.Generator):
         return seed
     check_whole_numbers(0, seed=seed)

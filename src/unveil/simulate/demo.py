@@ -14,11 +14,9 @@ from unveil.simulate._draw import (
     Floats,
     Seed,
     as_flavour,
-    checked_count,
-    checked_flavour,
+    checked_generator,
     draw_codes,
     draw_logit,
-    generator,
     labelled,
     logistic,
 )
@@ -144,9 +142,7 @@ def demo_population(n: int = 5000, seed: Seed = 0, *, flavour: Flavour = "arrow"
     >>> table.column_names
     ['sex', 'age', 'region', 'placesize', 'edu', 'marital', 'income', 'depress', 'workab']
     """
-    n = checked_count(n, least=1)
-    flavour = checked_flavour(flavour)
-    rng = generator(seed)
+    rng = checked_generator(n, 1, seed, flavour)
 
     years = _draw_age(rng, n)
     age = years.astype(np.float64)

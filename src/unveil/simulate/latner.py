@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unveil.simulate._draw import Flavour, Seed, as_flavour, checked_count, checked_flavour, generator
+from unveil.simulate._draw import Flavour, Seed, as_flavour, checked_generator
 
 VARIABLES = ("var1", "var2", "var3", "var4")
 ALONE = 0b1111
@@ -58,8 +58,6 @@ def latner_population(n: int = 1000, seed: Seed = 0, *, flavour: Flavour = "arro
     >>> latner_population(n=1000, seed=1).slice(999).to_pylist()
     [{'var1': 1, 'var2': 1, 'var3': 1, 'var4': 1}]
     """
-    n = checked_count(n, least=1)
-    flavour = checked_flavour(flavour)
-    cells = np.append(generator(seed).integers(0, ALONE, size=n - 1), ALONE)
+    cells = np.append(checked_generator(n, 1, seed, flavour).integers(0, ALONE, size=n - 1), ALONE)
     bits = (cells[:, np.newaxis] >> np.arange(len(VARIABLES))[::-1]) & 1
     return as_flavour(pa.table(dict(zip(VARIABLES, bits.T.copy(), strict=True))), flavour)

@@ -8,21 +8,22 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
+from unveil.checks import is_number
+from unveil.errors import CallError
 from unveil.simulate._draw import (
     Flavour,
     Seed,
     as_flavour,
-    checked_count,
-    checked_flavour,
-    checked_number,
+    checked_generator,
     draw_logit,
-    generator,
     labelled,
     logistic,
     standardised,
     truncated_normal,
 )
 
+MOST = 1e12
+"""Largest strength of the dependence."""
 GENDERS = ("female", "male")
 EDUCATIONS = ("low", "medium", "high")
 DISEASES = ("healthy", "diabetic", "hypertensive")
@@ -86,10 +87,9 @@ def rapid_population(n: int = 1000, kappa: float = 1.0, seed: Seed = 0, *, flavo
     >>> table.num_rows
     500
     """
-    n = checked_count(n, least=2)
-    kappa = checked_number("kappa", kappa, 0.0, 1e12)
-    flavour = checked_flavour(flavour)
-    rng = generator(seed)
+    rng = checked_generator(n, 2, seed, flavour)
+    if not is_number(kappa) or not 0 <= kappa <= MOST:
+        raise CallError(f"kappa must be a number from 0 to {MOST:g}, not {kappa!r}")
     signal, noise = math.sqrt(kappa / (1.0 + kappa)), math.sqrt(1.0 / (1.0 + kappa))
 
     status = rng.standard_normal(n)

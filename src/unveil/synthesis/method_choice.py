@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
@@ -115,7 +115,6 @@ def _method(method: Method, cart: CartMethod, column: str) -> VariableMethod:
         return method
     if method == "cart":
         return cart
-    make: Callable[..., VariableMethod] | None = METHODS.get(method)
-    if make is None:
+    if method not in METHODS:
         raise CallError(f"methods: unknown method {method!r}; choose from cart, {', '.join(METHODS)}")
-    return make()
+    return METHODS[method]()

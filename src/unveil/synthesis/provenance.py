@@ -40,11 +40,10 @@ from __future__ import annotations
 import json
 import platform
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from importlib import metadata
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from unveil.errors import CallError, DataError, FileError
@@ -124,7 +123,7 @@ class Provenance:
     releases: tuple[FileFacts, ...]
     variables: tuple[VariableFacts, ...]
     seconds: float
-    reading: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
+    reading: Mapping[str, Any] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     privacy: Mapping[str, Any] | None = None
     versions: Mapping[str, str] = field(default_factory=lambda: versions())
@@ -132,19 +131,9 @@ class Provenance:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the content of the file as plain values."""
-        plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {
-            "format": FORMAT,
-            "confidential": CONFIDENTIAL,
-            **plain,
-            "settings": dict(self.settings),
-            "reading": dict(self.reading),
-            "versions": dict(self.versions),
-            "original": asdict(self.original),
-            "releases": [asdict(one) for one in self.releases],
-            "variables": [asdict(one) for one in self.variables],
-            "warnings": list(self.warnings),
-        }
+        plain = asdict(self)
+        lists = {name: list(plain[name]) for name in ("releases", "variables", "warnings")}
+        return {"format": FORMAT, "confidential": CONFIDENTIAL, **plain, **lists}
 
     def check_original(self, path: str | Path) -> None:
         """Check that a file is the original of the synthetic files.

@@ -177,7 +177,8 @@ def synthesize_files(
         check_writable(source, paths.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
-        synthesizer = _fitted(method, settings, source, seed, {"n_jobs": n_jobs, "progress": progress})
+        running = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
+        synthesizer = WHOLE_FILE.get(method, CartSynthesizer)(**settings, **running).fit(source, seed=seed)
         sampled = synthesizer.sample(wanted, m=m, seed=seed)
     releases = sampled if m > 1 else [sampled]
     privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
@@ -223,18 +224,6 @@ def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> di
     made = known | settings
     # On a command line there is no None.
     return made | {"epsilon": None} if made.get("epsilon") == math.inf else made
-
-
-def _fitted(
-    method: str,
-    settings: Mapping[str, Any],
-    source: Source,
-    seed: int,
-    running: Mapping[str, Any],
-) -> Any:
-    if method in WHOLE_FILE:
-        return WHOLE_FILE[method](**settings).fit(source, seed=seed)
-    return CartSynthesizer(**settings, **running).fit(source, seed=seed)
 
 
 def _declared(source: Source, reading: Mapping[str, Any]) -> tuple[Mapping[str, Variable], TextForm]:
