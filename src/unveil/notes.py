@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from unveil.errors import UnveilWarning
@@ -39,6 +40,22 @@ class Note(str):
 
     def __getnewargs__(self) -> tuple[str, str]:  # type: ignore[override]
         return str(self), self.public
+
+
+def warn(text: str, columns: Iterable[str] = ()) -> None:
+    """Warn of something in the data; the warning shows the line outside of this package that led to it.
+
+    Parameters
+    ----------
+    text
+        What deserves a look; a :class:`Note` may be published.
+    columns
+        The columns concerned; none if it is the file as a whole, or the column that is being read.
+    """
+    frame, level = sys._getframe(1), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "unveil":
+        frame, level = frame.f_back, level + 1
+    warnings.warn(UnveilWarning(text, columns), stacklevel=level)
 
 
 @contextmanager

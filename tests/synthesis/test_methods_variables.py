@@ -270,12 +270,12 @@ def test_norm_proper_draws_parameters_from_their_posterior() -> None:
     variance = values(y).var(ddof=1)
     source = rng(3)
     fitted = Norm().fit(y, [], rng())
-    constant = np.array([fitted.model.redrawn(source)[0].coefficients[0] for _ in range(4000)])
-    means = fitted.scale.values(constant)
+    constant = np.array([fitted.regression.model.redrawn(source)[0].coefficients[0] for _ in range(4000)])
+    means = fitted.regression.scale.values(constant)
     assert np.var(means) == pytest.approx(variance / 25 * 24 / 22, rel=0.1)
     assert np.mean(means) == pytest.approx(values(y).mean(), abs=4 * np.sqrt(variance / 25 / 4000))
     first, other = (Norm(proper=True).fit(y, [], rng(seed)) for seed in (1, 2))
-    assert first.sigma != other.sigma != fitted.sigma
+    assert first.regression.sigma != other.regression.sigma != fitted.regression.sigma
 
 
 def test_norm_rounds_to_the_decimals_of_the_data() -> None:
@@ -299,8 +299,9 @@ def test_collinear_and_constant_predictors_change_nothing() -> None:
         Column.from_values(np.ones(100)),
     ]
     fitted = Norm().fit(y, more, rng())
-    assert fitted.sigma == pytest.approx(plain.sigma)
-    np.testing.assert_allclose(fitted.model.predict(more, 100), plain.model.predict([x, g], 100), atol=1e-8)
+    assert fitted.regression.sigma == pytest.approx(plain.regression.sigma)
+    drawn, expected = fitted.regression.model.predict(more, 100), plain.regression.model.predict([x, g], 100)
+    np.testing.assert_allclose(drawn, expected, atol=1e-8)
 
 
 def test_as_many_parameters_as_records_are_told() -> None:

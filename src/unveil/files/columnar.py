@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,11 +12,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.errors import FileError, UnveilWarning
+from unveil.errors import FileError
 from unveil.files.arrays import buffer_view, check_names, declare_an_order, dictionary_levels, normalise
 from unveil.files.arrow_checks import OWN_KEY, check_records, of_pandas, own_entries, refusing, valid
 from unveil.files.form import ArrowForm
 from unveil.files.source import KINDS, Kind, Source, Variable
+from unveil.notes import warn
 
 Fetch = Callable[[str], pa.ChunkedArray]
 
@@ -195,10 +195,7 @@ def _check_end(mapped: pa.MemoryMappedFile, label: str) -> None:
     is_old = mapped.read(4) != END_OF_STREAM[:4]
     mapped.seek(max(end - len(END_OF_STREAM), 0))
     if not is_old and mapped.read(len(END_OF_STREAM)) != END_OF_STREAM:
-        warnings.warn(
-            UnveilWarning(f"{label}: has no mark at its end, so that records may be missing; write it again"),
-            stacklevel=2,
-        )
+        warn(f"{label}: has no mark at its end, so that records may be missing; write it again")
 
 
 def _without_index(schema: pa.Schema, label: str) -> pa.Schema:
@@ -270,15 +267,9 @@ def metadata_for(variables: Mapping[str, Variable]) -> dict[bytes, bytes]:
 
     A column whose levels are neither numbers nor text is left out: its Arrow dictionary holds the levels.
     """
+    fields = ("name", "kind", "levels", "special_codes", "labels", "labelled")
     stored = [
-        {
-            "name": v.name,
-            "kind": v.kind,
-            "levels": None if v.levels is None else list(v.levels),
-            "special_codes": list(v.special_codes),
-            "labels": [[code, label] for code, label in v.labels.items()],
-            "labelled": v.labelled,
-        }
+        {field: getattr(v, field) for field in fields} | {"labels": list(v.labels.items())}
         for v in variables.values()
         if all(isinstance(level, bool | int | float | str) for level in v.levels or ())
     ]

@@ -6,7 +6,6 @@ not rounded.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import NoReturn
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from unveil.errors import FileError, UnveilWarning
+from unveil.errors import FileError
 from unveil.files import dialect
 from unveil.files.arrays import TEXT, unified
 from unveil.files.delimited_columns import (
@@ -33,7 +32,7 @@ from unveil.files.path_checks import is_of_memory, no_memory
 from unveil.files.quotes import CheckedText, RecordsInside
 from unveil.files.source import Kind, Scalar, Source
 from unveil.files.text_types import USUAL_GAPS
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 BLOCK_BYTES = 4 << 20
 LARGEST_BLOCK = 1 << 30
@@ -206,7 +205,7 @@ def _check_quotes(form: Dialect, text: CheckedText, num_rows: int) -> None:
             f"{form.label}: line {like_records.first}: a field in quotes goes over several lines, each of which looks "
             "like a record; if a quote was left open there, close it"
         )
-        warnings.warn(UnveilWarning(Note(said), ()), stacklevel=3)
+        warn(Note(said), ())
 
 
 def _quoted_tokens(names: Sequence[str], form: Dialect) -> dict[str, frozenset[str]]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import DataError, UnveilWarning
+from unveil.errors import DataError
 from unveil.files.arrays import quoted_list, text_array, unified
 from unveil.files.dialect import Dialect, read_records
 from unveil.files.form import Spelling
@@ -33,7 +32,7 @@ from unveil.files.text_types import (
     is_usual_gap,
 )
 from unveil.files.value_labels import codes_of_labels
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 
 @dataclass(frozen=True)
@@ -312,4 +311,4 @@ def _unsettled(values: pa.ChunkedArray) -> str | None:
 
 def _warn(message: str, columns: Iterable[str]) -> None:
     # It may be published: a usual gap token is nobody's level, and nothing else of the file is quoted.
-    warnings.warn(UnveilWarning(Note(message), columns), stacklevel=4)
+    warn(Note(message), columns)

@@ -8,7 +8,6 @@ import gzip
 import io
 import re
 import sys
-import warnings
 import zlib
 from collections import Counter
 from collections.abc import Iterator
@@ -17,10 +16,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from unveil.errors import CallError, DataError, FileError, UnveilWarning
+from unveil.errors import CallError, DataError, FileError
 from unveil.files.arrays import check_names
 from unveil.files.path_checks import is_of_memory, no_memory, reason_of
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 SAMPLE_BYTES = 1 << 20
 UNREADABLE = (OSError, EOFError, zlib.error, MemoryError)
@@ -154,7 +153,7 @@ def as_windows(form: Dialect) -> Dialect:
 
 def _warn_windows(label: str) -> None:
     text = f"{label}: not UTF-8, read as Windows text (cp1252); give encoding= if accented letters look wrong"
-    warnings.warn(UnveilWarning(Note(text)), stacklevel=2)
+    warn(Note(text))
 
 
 def _check_text(head: bytes, label: str, encoding: str | None) -> None:
@@ -266,7 +265,7 @@ def _header(records: list[list[str]], label: str, delimiter: str) -> tuple[tuple
         )
     if shorter or unnamed:
         text = f"{label}: the first column has no name (row names, as R writes them) and is left out"
-        warnings.warn(UnveilWarning(Note(text)), stacklevel=2)
+        warn(Note(text))
         names = names[1:] if unnamed else names
     if names[-1].strip() == "" and len(names) > 1:
         raise DataError(

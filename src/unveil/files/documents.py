@@ -211,16 +211,11 @@ def check_shape(value: Any, shape: Any, path: str) -> None:
             raise DataError(f"{path} is {_named(value)}, expected names with values")
         named = {name.removesuffix("?") for name in shape}
         for name, inner in shape.items():
-            if name == "*":
-                for key in value.keys() - named:
+            for key in value.keys() - named if name == "*" else [name.removesuffix("?")]:
+                if key in value:
                     check_shape(value[key], inner, f"{path}.{key}")
-                continue
-            key = name.removesuffix("?")
-            if name.endswith("?") and key not in value:
-                continue
-            if key not in value:
-                raise DataError(f"{path} has no {key!r}; the file is cut short or was made by another program")
-            check_shape(value[key], inner, f"{path}.{key}")
+                elif not name.endswith("?"):
+                    raise DataError(f"{path} has no {key!r}; the file is cut short or was made by another program")
     elif isinstance(shape, list):
         if not isinstance(value, list):
             raise DataError(f"{path} is {_named(value)}, expected a list")

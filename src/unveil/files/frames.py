@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import math
-import warnings
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
@@ -12,13 +11,13 @@ from uuid import UUID
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.errors import CallError, DataError
 from unveil.files.arrays import check_names, declare_an_order, dictionary_levels, is_broken, normalise, text_array
 from unveil.files.arrow_checks import valid
 from unveil.files.columnar import declared_by_arrow
 from unveil.files.path_checks import reason_of
 from unveil.files.source import Flavour, Kind, Source, Variable
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 
 def is_frame(data: object) -> bool:
@@ -155,7 +154,7 @@ def _mixed(series: Any, name: str, label: str) -> pa.ChunkedArray:
     text = (
         f"{label}: column {name!r} holds values of several types, or integers beyond 64 bits; all are compared as text"
     )
-    warnings.warn(UnveilWarning(Note(text)), stacklevel=2)
+    warn(Note(text))
     return _texts(series.array, name, label)
 
 

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
-from unveil.errors import UnveilWarning
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 _DATE_LIKE = re.compile(r"%-?[td]|date|time|day|yy|mm|qtr|wk|moyr|month|year|jul|hour|tod", re.IGNORECASE)
 _MOST_CELLS = 100
 
 
-def say_impossible(label: str, name: str, what: str, rows: Iterable[int], *, stacklevel: int = 4) -> None:
+def say_impossible(label: str, name: str, what: str, rows: Iterable[int]) -> None:
     """Warn of cells that hold an impossible value and were read as gaps.
 
     Parameters
@@ -25,8 +23,6 @@ def say_impossible(label: str, name: str, what: str, rows: Iterable[int], *, sta
         "date", "time" or "duration".
     rows
         The records, counted from 0; without any there is no warning.
-    stacklevel
-        Stack level of the warning.
     """
     rows = list(rows)
     if not rows:
@@ -39,7 +35,7 @@ def say_impossible(label: str, name: str, what: str, rows: Iterable[int], *, sta
         f"{'it was' if len(rows) == 1 else 'they were'} read as missing",
         f"column {name!r} holds a {what} that no calendar has, read as missing",
     )
-    warnings.warn(UnveilWarning(note, [name]), stacklevel=stacklevel)
+    warn(note, [name])
 
 
 def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, options: dict[str, Any]) -> Any:
@@ -82,7 +78,7 @@ def read_around_impossible(read: Callable[..., tuple[Any, Any]], label: str, opt
                 f"{label}: column {name!r} is declared to hold dates, and many of its values are dates of no "
                 "calendar; it was read as numbers"
             )
-            warnings.warn(UnveilWarning(note, [name]), stacklevel=4)
+            warn(note, [name])
             continue
         data[name] = values
         say_impossible(label, name, "date", impossible)

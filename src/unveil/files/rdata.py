@@ -11,7 +11,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
+from unveil.errors import DataError, FileError, MissingPackageError
 from unveil.files.arrays import check_names, quoted_list
 from unveil.files.path_checks import reason_of
 from unveil.files.r_objects import (
@@ -26,7 +26,7 @@ from unveil.files.r_objects import (
     texts_of,
 )
 from unveil.files.source import Source, Variable
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 _TOLD_BY_SYNTHPOP = ("method", "visit.sequence", "smoothing", "proper", "rules", "rvalues", "cont.na", "seed", "m", "k")
 
@@ -116,18 +116,14 @@ def _sources(value: Any, path: Path, reading: RReading) -> tuple[Source, ...]:
     [(name, frames)] = found.items()
     others = [other for other in objects if other != name]
     if others:
-        warnings.warn(
-            UnveilWarning(Note(f"{reading.label}: only the data frame {name!r} was read, not {quoted_list(others)}")),
-            stacklevel=5,
-        )
+        note = Note(f"{reading.label}: only the data frame {name!r} was read, not {quoted_list(others)}")
+        warn(note)
     origin = _origin(objects[name], reading)
-    titles = [title or str(i) for i, title in enumerate(frames, start=1)] if len(frames) == 1 else list(frames)
-    many = len(frames) > 1
+    if len(frames) == 1:
+        return (_source(next(iter(frames.values())), path, reading, origin),)
     return tuple(
-        _source(
-            frame, path, RReading(f"{reading.label} ({title})" if many else reading.label, reading.encoding), origin
-        )
-        for title, frame in zip(titles, frames.values(), strict=True)
+        _source(frame, path, RReading(f"{reading.label} ({title})", reading.encoding), origin)
+        for title, frame in frames.items()
     )
 
 

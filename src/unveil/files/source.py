@@ -127,10 +127,20 @@ class Source:
     def __contains__(self, name: object) -> bool:
         return name in self._known
 
-    def column(self, name: str) -> pa.ChunkedArray:
-        """Return the column's values, one per record."""
+    def require(self, name: str) -> None:
+        """Check that a column exists.
+
+        Raises
+        ------
+        CallError
+            If it does not; similar names are listed.
+        """
         if name not in self._known:
             raise CallError(f"{self.label} has no column {name!r}{near_matches(str(name), self.names)}")
+
+    def column(self, name: str) -> pa.ChunkedArray:
+        """Return the column's values, one per record."""
+        self.require(name)
         with overheard() as heard:
             values = self.fetch(name)
         self.keep(heard, [name])

@@ -12,7 +12,6 @@ is -2000000001, ``._`` is -2000000027), so that the column stays numeric and two
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +23,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
+from unveil.errors import DataError, FileError, MissingPackageError
 from unveil.files.arrays import check_names, normalise, text_array, tidy_text, whole_numbers
 from unveil.files.completeness import check_whole
 from unveil.files.form import PackageColumn, PackageForm
@@ -32,7 +31,7 @@ from unveil.files.impossible_dates import read_around_impossible
 from unveil.files.path_checks import no_memory, reason_of
 from unveil.files.reader_process import read_aside
 from unveil.files.source import Kind, Source, Variable
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 LETTER_BASE = -2_000_000_000
 STATA_RELEASES = {8: 113, 10: 114, 12: 115, 13: 117, 14: 118, 15: 119}
@@ -297,5 +296,5 @@ def _distinct_labels(name: str, labelled: Sequence[tuple[Any, str]], label: str)
             f"{label}: column {name!r}: several codes have the label {repeated[0]!r}; {apart}",
             f"{label}: column {name!r}: several codes have the same label; {apart}",
         )
-        warnings.warn(UnveilWarning(text, [name]), stacklevel=2)
+        warn(text, [name])
     return [f"{text} ({code})" if text in repeated else text for (code, _), text in zip(labelled, texts, strict=True)]

@@ -7,7 +7,6 @@ labels and display formats stay.
 from __future__ import annotations
 
 import importlib
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,12 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from unveil.errors import DataError, FileError, MissingPackageError, UnveilWarning
+from unveil.errors import DataError, FileError, MissingPackageError
 from unveil.files.arrays import normalise, quoted_list
 from unveil.files.form import PackageColumn, PackageForm
 from unveil.files.path_checks import reason_of
 from unveil.files.source import Variable
 from unveil.files.statistical import letter_of, load_pyreadstat, plain_code
+from unveil.notes import warn
 
 PACKAGES = {".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".xpt": "SAS"}
 EXACT_DOUBLE = 2**53
@@ -127,11 +127,7 @@ def _spss_missing(variable: Variable, column: pa.ChunkedArray, label: str) -> li
     others = {v for v in pc.unique(column).to_pylist() if v is not None} - set(codes)
     if not any(codes[0] <= value <= codes[-1] for value in others):
         return [{"lo": codes[0], "hi": codes[-1]}]
-    warnings.warn(
-        f"{label}: SPSS cannot keep all special codes of column {variable.name!r}; write a schema beside the file",
-        UnveilWarning,
-        stacklevel=2,
-    )
+    warn(f"{label}: SPSS cannot keep all special codes of column {variable.name!r}; write a schema beside the file")
     return list(codes[:SPSS_DISCRETE])
 
 
@@ -169,11 +165,9 @@ def _check_complete(n: int, path: Path, label: str) -> None:
 
 def _warn_lost(names: list[str], what: str, where: str, label: str) -> None:
     if names:
-        warnings.warn(
+        warn(
             f"{label}: {where} files do not keep the {what} of column {quoted_list(names)}; "
-            "write a schema beside the file",
-            UnveilWarning,
-            stacklevel=3,
+            "write a schema beside the file"
         )
 
 

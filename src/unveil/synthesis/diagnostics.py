@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -13,6 +12,7 @@ from unveil.core import loop
 from unveil.errors import UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.limits import exceeds
+from unveil.notes import warn
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.rules import rows_under_rules
@@ -42,11 +42,7 @@ def warn_about_columns(variables: Sequence[EncodedVariable], label: str) -> None
     for suspects, what in ((different, "has a different value in every record; if it identifies persons"),
                            (alike, "looks like an identifier; if it is one")):  # fmt: skip
         if suspects:
-            warnings.warn(
-                f"{label}: column {quoted_list(suspects)} {what} drop it, since synthetic records copy its values",
-                UnveilWarning,
-                stacklevel=3,
-            )
+            warn(f"{label}: column {quoted_list(suspects)} {what} drop it, since synthetic records copy its values")
 
 
 def _identifier(variable: EncodedVariable) -> Identifier | None:
@@ -72,11 +68,9 @@ def warn_about_rules(plans: Sequence[Plan], label: str) -> None:
         for rule, mask in rows_under_rules(plan.rules, records, plan.variable.codes.size):
             against = int((mask & (plan.variable.codes != rule.level)).sum())
             if against:
-                warnings.warn(
+                warn(
                     f"{label}: {against} of {int(mask.sum())} records with {rule.text} have another value of "
-                    f"{plan.variable.name!r} than the rule forces; check the rule",
-                    UnveilWarning,
-                    stacklevel=3,
+                    f"{plan.variable.name!r} than the rule forces; check the rule"
                 )
 
 
@@ -86,11 +80,9 @@ def warn_of_lost_dependence(trees: Mapping[str, FittedCart]) -> None:
     found = {name: share for name, share in lost.items() if exceeds(share, LOST_SHARE)}
     if found:
         listed = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found.items())
-        warnings.warn(
+        warn(
             f"the collapse of trees removed dependence that the data hold: {listed} of the entropy; "
-            "use collapse=False where it matters",
-            UnveilWarning,
-            stacklevel=3,
+            "use collapse=False where it matters"
         )
 
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError
 from unveil.files.nearest import near_matches
+from unveil.notes import warn
 from unveil.synthesis.cart import CartMethod
 from unveil.synthesis.protocol import FittedVariable, VariableMethod
 from unveil.synthesis.rules import Rule, rows_under_rules
@@ -176,11 +176,9 @@ def draw_plan(
     if too_many:
         pairs = "; ".join(f"{response!r} by {predictor!r}" for predictor, response in too_many[:3])
         more = f" and {len(too_many) - 3} more" if len(too_many) > 3 else ""
-        warnings.warn(
+        warn(
             f"text of too many different values does not predict text of too many: {pairs}{more}; drop such columns, "
-            "or merge their rare levels",
-            UnveilWarning,
-            stacklevel=3,
+            "or merge their rare levels"
         )
     return tuple(plans)
 

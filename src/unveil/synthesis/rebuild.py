@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-import warnings
 from collections.abc import Mapping, Sequence
 from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.errors import CallError, DataError
 from unveil.files.digest import sha256
+from unveil.notes import warn
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.provenance import Provenance, read_provenance
@@ -92,11 +92,9 @@ def rebuilt(path: str | Path, original: str | Path, releases: Sequence[str | Pat
     found.check_original(original)
     known = {one.sha256 for one in found.releases}
     if others := [Path(release).name for release in releases if sha256(release) not in known]:
-        warnings.warn(
+        warn(
             f"{Path(path).name} tells of other files than {', '.join(others)} (by SHA-256); figures for the intruder "
-            "who has the synthesizer hold only if it made them",
-            UnveilWarning,
-            stacklevel=2,
+            "who has the synthesizer hold only if it made them"
         )
     return synthesizer_of(found)
 

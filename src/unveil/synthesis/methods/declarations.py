@@ -14,7 +14,6 @@ from unveil.checks import is_whole_number
 from unveil.errors import CallError
 from unveil.files.arrays import quoted_list
 from unveil.files.form import TextForm
-from unveil.files.nearest import near_matches
 from unveil.files.schema import Schema
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.synthesis.methods.parts import N_PARTS, STEPS, Parts
@@ -36,8 +35,7 @@ def public_columns(source: Source, kinds: Mapping[str, Kind] | None = None) -> t
         If a column lacks a declaration, or one is contradictory.
     """
     for name, kind in (kinds or {}).items():
-        if name not in source:
-            raise CallError(f"{source.label} has no column {name!r}{near_matches(str(name), source.names)}")
+        source.require(name)
         if kind not in KINDS:
             raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
     declared = source.declared

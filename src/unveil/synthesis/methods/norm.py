@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -11,9 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import special, stats
 
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError
 from unveil.models.least_squares import LeastSquares, fit_least_squares
 from unveil.models.scale import Scale, numbers
+from unveil.notes import warn
 from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
@@ -262,11 +262,9 @@ def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:
     """Warn of a regression without residual degrees of freedom, which repeats the original values."""
     if model.df <= 0 < model.coefficients.size - 1 and response.codes.size > 1:
         name = response.name or "response"
-        warnings.warn(
+        warn(
             f"{name}: the regression has as many parameters as records ({response.codes.size}) and adds no noise; "
-            "use fewer predictors or another method",
-            UnveilWarning,
-            stacklevel=4,
+            "use fewer predictors or another method"
         )
 
 

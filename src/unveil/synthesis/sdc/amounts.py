@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -12,10 +11,11 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError
 from unveil.files.arrays import buffer_view, flags, quoted_list
 from unveil.files.schema import suspected_special_codes
 from unveil.files.source import Scalar
+from unveil.notes import warn
 from unveil.synthesis.sdc.records import GivenFile
 
 SpecialCodes = Mapping[str, Iterable[Scalar] | Scalar] | None
@@ -65,7 +65,7 @@ def amounts_of(records: GivenFile, column: str, special_codes: SpecialCodes, act
     CallError
         If the column does not exist, or is not numeric.
     """
-    records.require(column)
+    records.source.require(column)
     source = records.source
     stored = source.column(column)
     declared = source.variable(column)
@@ -76,11 +76,9 @@ def amounts_of(records: GivenFile, column: str, special_codes: SpecialCodes, act
         raise CallError(f"{source.label}: column {column!r} is {declared.kind}; {action} needs amounts")
     special = codes_of(special_codes, column, records) or declared.special_codes
     if not special and (suspected := suspected_special_codes(stored)):
-        warnings.warn(
+        warn(
             f"{source.label}: column {column!r} holds {quoted_list(suspected)}, which look like codes and are "
-            f"treated as amounts; otherwise declare them: special_codes={{{column!r}: {list(suspected)}}}",
-            UnveilWarning,
-            stacklevel=3,
+            f"treated as amounts; otherwise declare them: special_codes={{{column!r}: {list(suspected)}}}"
         )
     dtype: Any = np.int64 if pa.types.is_integer(stored.type) else np.float64
     joined = pa.concat_arrays(stored.chunks) if stored.num_chunks else pa.array([], stored.type)
@@ -99,6 +97,6 @@ def codes_of(special_codes: SpecialCodes, column: str, records: GivenFile) -> tu
         If codes are given for a column that does not exist.
     """
     for name in special_codes or {}:
-        records.require(name)
+        records.source.require(name)
     given = (special_codes or {}).get(column, ())
     return (given,) if isinstance(given, str) or not isinstance(given, Iterable) else tuple(given)

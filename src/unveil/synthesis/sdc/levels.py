@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable
 from typing import Any
 
@@ -12,10 +11,11 @@ from numpy.typing import NDArray
 
 from unveil.checks import check_whole_numbers
 from unveil.columns.harmonise import levels_of
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError
 from unveil.files.arrays import quoted_list
 from unveil.files.distinct import Distinct, distinct_values, level_text, level_texts
 from unveil.files.source import Scalar
+from unveil.notes import warn
 from unveil.synthesis.sdc.amounts import SpecialCodes, codes_of
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
@@ -73,7 +73,7 @@ def merge_rare_levels(
     """
     check_whole_numbers(1, **{f"column {column!r}: minimum": minimum})
     records = GivenFile.of(data)
-    records.require(column)
+    records.source.require(column)
     found = _levels(records, column)
     _check_into(records, column, found, into)
     # Several values may be one level: spellings of a text, numbers that differ in the last place.
@@ -94,11 +94,9 @@ def merge_rare_levels(
     n_into = int(change.sum()) + int(counts[that_are([into])].sum())
     where = f"{records.source.label}: column {column!r}"
     if rare.any() and n_into < minimum:
-        warnings.warn(
+        warn(
             f"{where}: the merged level {into!r} has {n_into} records, fewer than {minimum}; "
-            "merge it into a frequent level",
-            UnveilWarning,
-            stacklevel=2,
+            "merge it into a frequent level"
         )
     merged = [v for v, level in zip(found.values.to_pylist(), level_of, strict=False) if rare[level]]
     frame = records.native

@@ -19,7 +19,6 @@ from unveil.errors import CallError
 from unveil.files.arrays import dictionary_levels
 from unveil.files.columnar import metadata_for, own_declarations
 from unveil.files.frames import is_frame
-from unveil.files.nearest import near_matches
 from unveil.files.opening import open_source
 from unveil.files.source import Scalar, Source
 from unveil.synthesis.arrow_values import only_drawn, taken
@@ -57,18 +56,6 @@ class GivenFile:
             with suppress(pa.ArrowException):
                 native = pa.table(native)
         return cls(open_source(native), native)
-
-    def require(self, column: str) -> None:
-        """Check that a column exists.
-
-        Raises
-        ------
-        CallError
-            If it does not; similar names are listed.
-        """
-        if column not in self.source:
-            hint = near_matches(str(column), self.source.names)
-            raise CallError(f"{self.source.label} has no column {column!r}{hint}")
 
     def report(
         self, action: str, columns: tuple[str, ...], n_changed: int, figures: Mapping[str, Any], *sentences: str
