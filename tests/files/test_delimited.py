@@ -491,5 +491,5 @@ def test_names_that_are_no_text(tmp_path, ending):
     path = os.fsencode(tmp_path) + b"/caf\xe9." + ending.encode()
     with open(path, "wb") as file:
         file.write(b"a,b\n1,2\n")
-    with pytest.raises(FileError, match=r"'caf\\udce9\.\w+': the path is no text, it holds half a character; rename"):
+    with pytest.raises(FileError, match=r"'caf\\udce9\.\w+': the path is not text, it holds half a character; rename"):
         open_source(os.fsdecode(path))

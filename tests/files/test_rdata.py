@@ -205,7 +205,7 @@ def test_files_without_records_and_of_another_encoding():
 def test_what_is_no_r_file(tmp_path):
     path = tmp_path / "people.rds"
     path.write_bytes(b"a,b\n1,2\n")
-    with pytest.raises(FileError, match=r"people\.rds: not a readable R file \(.*\); save it anew with saveRDS"):
+    with pytest.raises(FileError, match=r"people\.rds: not a readable R file \(.*\); save it again with saveRDS"):
         open_source(path)
 
 

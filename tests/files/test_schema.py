@@ -172,7 +172,7 @@ def test_a_number_and_the_text_that_reads_like_it_are_two_codes(tmp_path):
 
 def test_half_a_character_cannot_be_kept():
     column = pa.chunked_array([pa.array([1, 2])])
-    with pytest.raises(DataError, match=r"a: column 'x': 'b\\ud800' is no text"):
+    with pytest.raises(DataError, match=r"a: column 'x': 'b\\ud800' is not text"):
         schema_text(Source("a", ("x",), 2, lambda _: column, {"x": Variable("x", labels={1: "b\ud800"})}))
 
 

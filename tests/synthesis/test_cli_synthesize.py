@@ -306,7 +306,7 @@ def test_without_collapse_no_leaf_is_removed_from_a_category(run: Run, original:
         (["-o", "out", "--format", "rds"], 2, "unknown format 'rds'; choose a format from csv, "),
         (["-o", "out", "-m", "0"], 2, "m must be a whole number from 1, not 0"),
         (["-o", "out", "--k", "0"], 2, "k must be a whole number from 1, not 0"),
-        (["-o", "caf\udce9"], 2, "'caf\\udce9' is no text, it holds half a character; choose another name"),
+        (["-o", "caf\udce9"], 2, "'caf\\udce9' is not text, it holds half a character; choose another name"),
         (["-o", "out", "-m", "two"], 2, "Invalid value for -m: 'two' is not a whole number"),
         (["-o", "out", "--seed", "1.5"], 2, "Invalid value for --seed: '1.5' is not a whole number"),
         (["-o", "out", "-m", "1" + "0" * 15], 2, "more than this machine has memory for"),

@@ -308,20 +308,20 @@ class Wrong(Base):
 @pytest.mark.parametrize(
     ("made", "complaint"),
     [
-        (lambda s, n: {k: v for k, v in s.drawn(n).items() if k != "age"}, "what it gave back lacks 'age'"),
+        (lambda s, n: {k: v for k, v in s.drawn(n).items() if k != "age"}, "what it returned lacks 'age'"),
         (lambda s, n: s.drawn(n) | {"index": list(range(n))}, "has 'index', which the original has not"),
-        (lambda s, n: s.drawn(n - 1), "it was asked for 20 records and gave back 19"),
-        (lambda s, n: s.drawn(0), "it was asked for 20 records and gave back 0"),
+        (lambda s, n: s.drawn(n - 1), "it returned 19 records in place of 20"),
+        (lambda s, n: s.drawn(0), "it returned 0 records in place of 20"),
         (lambda s, n: s.drawn(n) | {"age": ["old"] * n}, "column 'age' holds text, and the original numbers"),
         (lambda s, n: s.drawn(n) | {"sex": [0] * n}, "column 'sex' holds numbers, and the original text"),
         (lambda s, n: s.drawn(n) | {"ill": [0.2] * n}, "column 'ill' holds numbers, and the original truth values"),
         (lambda s, n: s.drawn(n) | {"sex": [["f"]] * n}, "column 'sex' holds .*, not one value per record"),
-        (lambda s, n: s.drawn(n) | {"sex": ["f"]}, "it gave back dict; give back a frame"),
-        (lambda s, n: None, "it gave back NoneType; give back a frame"),
-        (lambda s, n: "a,b", "it gave back str; give back a frame"),
-        (lambda s, n: [], "it gave back list; give back a frame"),
-        (lambda s, n: [[1, 2], [3, 4]], "it gave back list; give back a frame"),
-        (lambda s, n: np.zeros((n, 3)), r"it gave back ndarray of shape \(20, 3\)"),
+        (lambda s, n: s.drawn(n) | {"sex": ["f"]}, "it returned dict; return a frame"),
+        (lambda s, n: None, "it returned NoneType; return a frame"),
+        (lambda s, n: "a,b", "it returned str; return a frame"),
+        (lambda s, n: [], "it returned list; return a frame"),
+        (lambda s, n: [[1, 2], [3, 4]], "it returned list; return a frame"),
+        (lambda s, n: np.zeros((n, 3)), r"it returned ndarray of shape \(20, 3\)"),
         (lambda s, n: np.zeros((n, 4)), "column 'sex' holds numbers, and the original text"),
         (lambda s, n: 1 / 0, "sample failed with ZeroDivisionError: division by zero"),
     ],
@@ -379,7 +379,7 @@ class ByCandidate(Base):
 )
 def test_likelihoods_that_are_not_one_for_every_candidate(made: Any) -> None:
     pair = unveil.Pair(people(), people(seed=2))
-    with pytest.raises(unveil.DataError, match=r"'ByCandidate': delta_log_prob gave back .* one number for every cand"):
+    with pytest.raises(unveil.DataError, match=r"'ByCandidate': delta_log_prob returned .* one number for every cand"):
         unveil.posterior(pair, ByCandidate(made), target="ill", records=[1])
 
 
@@ -395,10 +395,10 @@ def test_a_log_likelihood_of_minus_infinity_rules_a_candidate_out() -> None:
 @pytest.mark.parametrize(
     ("synthesizer", "complaint"),
     [
-        (OneTooMany(), "synthesizer 'OneTooMany': log_prob gave back ndarray"),
+        (OneTooMany(), "synthesizer 'OneTooMany': log_prob returned ndarray"),
         (FailsToFit(), "synthesizer 'FailsToFit': fit failed with KeyError: 'age.*nof person'"),
-        (BadLikelihood(), "synthesizer 'BadLikelihood': log_prob gave back dict"),
-        (NotANumber(), "synthesizer 'NotANumber': log_prob gave back float"),
+        (BadLikelihood(), "synthesizer 'BadLikelihood': log_prob returned dict"),
+        (NotANumber(), "synthesizer 'NotANumber': log_prob returned float"),
     ],
 )
 def test_other_failures_are_said_with_its_name(synthesizer: Any, complaint: str) -> None:

@@ -121,15 +121,15 @@ def test_a_record_that_was_not_declared_is_refused(method: str, column: Any, dec
         ({"bounds": [0, 9], "bins": [0, 5]}, "bins must run from one of the bounds to the other"),
         ({"bounds": [0, 9], "kind": "categorical"}, "is categorical: bounds and bins are for"),
         ({"bounds": [0, 9], "kind": "date"}, "is date: bounds and bins are for dates"),
-        ({"bounds": ["a", "b"], "kind": "date"}, "'a' is no date"),
+        ({"bounds": ["a", "b"], "kind": "date"}, "'a' is not a date"),
         ({"bounds": [0, 2**60]}, "beyond 2\\^53"),
         ({"bounds": [-1e308, 1e308]}, "must lie between -1e.150"),
         ({"bins": [-1.7e308, 0.0, 1.0]}, "must lie between -1e.150"),
         ({"bounds": [1.0, 1.0000000000000002]}, "each part has 1000 different amounts"),
         ({"bins": [0.0, 5e-324, 1.0]}, "each part has 1000 different amounts"),
         ({"levels": [1, 1.0]}, "two of the declared levels are one"),
-        ({"levels": ["a"], "kind": "numeric"}, "no levels of a numeric column"),
-        ({"levels": ["a"], "kind": "date"}, "no levels of a date column"),
+        ({"levels": ["a"], "kind": "numeric"}, "not levels of a numeric column"),
+        ({"levels": ["a"], "kind": "date"}, "not levels of a date column"),
         ({"bounds": [0, 9], "special_codes": ["-8"]}, "special codes of a numeric column are numbers"),
     ],
 )
@@ -141,7 +141,7 @@ def test_contradictory_declarations_are_refused(declared: dict[str, Any], compla
 def test_how_many_records_there_are_is_not_told_where_one_more_or_less_must_not_be() -> None:
     for method in METHODS:
         fitted = WHOLE_FILE[method](epsilon=1, neighbours="add_remove", schema=PUBLIC).fit(people(100))
-        with pytest.raises(unveil.CallError, match="say how many are wanted"):
+        with pytest.raises(unveil.CallError, match="give the number of synthetic records"):
             fitted.sample()
         assert fitted.sample(70).num_rows == 70
         assert WHOLE_FILE[method](epsilon=1, schema=PUBLIC).fit(people(100)).sample().num_rows == 100

@@ -115,15 +115,15 @@ def test_half_a_character_is_named_with_its_record():
     pd = pytest.importorskip("pandas")
     frame = pd.DataFrame({"name": pd.Series(["a", "b\ud800", "c"], dtype=object), "x": [1, 2, 3]})
     for call in (unveil.synthesize, lambda data: unveil.Pair(data, data).column("name")):
-        with pytest.raises(UnveilError, match=r"column 'name', record 2: 'b\\ud800' is no text"):
+        with pytest.raises(UnveilError, match=r"column 'name', record 2: 'b\\ud800' is not text"):
             call(frame)
     categories = pd.DataFrame(
         {"name": pd.Categorical.from_codes([0, 1, 2], pd.Index(["a", "b\ud800", "c"], dtype=object))}
     )
-    with pytest.raises(UnveilError, match=r"column 'name'.*'b\\ud800' is no text"):
+    with pytest.raises(UnveilError, match=r"column 'name'.*'b\\ud800' is not text"):
         unveil.synthesize(categories)
     mixed = pd.DataFrame({"name": pd.Series([1, "b\ud800", "c"], dtype=object)})
-    with pytest.warns(UnveilWarning), pytest.raises(UnveilError, match=r"column 'name'.*'b\\ud800' is no text"):
+    with pytest.warns(UnveilWarning), pytest.raises(UnveilError, match=r"column 'name'.*'b\\ud800' is not text"):
         unveil.synthesize(mixed)
-    with pytest.raises(UnveilError, match=r"column 1: its name 'a\\ud800' is no text"):
+    with pytest.raises(UnveilError, match=r"column 1: its name 'a\\ud800' is not text"):
         unveil.synthesize(pd.DataFrame([[1], [2]], columns=pd.Index(["a\ud800"], dtype=object)))

@@ -81,7 +81,7 @@ def check_names(names: Sequence[str], label: str) -> tuple[str, ...]:
         )
     broken = [position for position, name in enumerate(names, start=1) if is_broken(name)]
     if broken:
-        raise DataError(f"{label}: column {broken[0]}: its name {names[broken[0] - 1]!r} is no text; rename the column")
+        raise DataError(f"{label}: column {broken[0]}: its name {names[broken[0] - 1]!r} is not text; rename it")
     blank = [position for position, name in enumerate(names, start=1) if not name.strip()]
     if blank:
         raise DataError(f"{label}: column {blank[0]} has no name; give every column a name")

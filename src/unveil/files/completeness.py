@@ -45,7 +45,7 @@ def _stata(content: mmap.mmap) -> str | None:
 
 def _transport(content: mmap.mmap, num_rows: int) -> str | None:
     if len(content) % LINE:
-        return f"its length is no multiple of {LINE} bytes, so that records are missing"
+        return f"its length is not a multiple of {LINE} bytes, so that records are missing"
     start = content.find(RECORDS)
     if start < 0 or start % LINE:
         return None  # another variant of the format

@@ -107,7 +107,7 @@ def _bytes(path: str | Path, label: str, largest: int) -> bytes:
             raise
         raise FileError(f"{label}: cannot be read ({getattr(error, 'strerror', None) or error})") from None
     if len(content) > largest:
-        raise FileError(f"{label}: larger than {largest >> 20} MB, which no such document is")
+        raise FileError(f"{label}: larger than {largest >> 20} MB")
     return content
 
 
@@ -150,7 +150,7 @@ def _check(content: Any, label: str) -> None:
         if isinstance(value, int) and abs(value) >= 10**DIGITS:
             raise FileError(f"{label}: a number has more than {DIGITS} digits; no such number can be meant")
         if isinstance(value, str) and is_broken(value):
-            raise FileError(f"{label}: {_shown(value)} is no text, it holds half a character; correct it")
+            raise FileError(f"{label}: {_shown(value)} is not text, it holds half a character; correct it")
 
 
 def _walk(content: Any) -> Iterator[tuple[Any, int]]:

@@ -185,7 +185,7 @@ def _broken(values: Iterable[Any], name: str, label: str, unit: str = "record") 
     """Return an error that names the first text with half a character."""
     row, value = next((row, value) for row, value in enumerate(values, start=1) if is_broken(value))
     return DataError(
-        f"{label}: column {name!r}, {unit} {row}: {value!r} is no text, it holds half a character; correct it"
+        f"{label}: column {name!r}, {unit} {row}: {value!r} is not text, it holds half a character; correct it"
     )
 
 

@@ -155,7 +155,7 @@ class _Options:
 
 def _open_file(path: Path, label: str, options: _Options) -> Source:
     if is_broken(str(path)):
-        raise FileError(f"{label!r}: the path is no text, it holds half a character; rename the file or folder")
+        raise FileError(f"{label!r}: the path is not text, it holds half a character; rename the file or folder")
     check_readable(path, label)
     ending = _ending(path)
     if ending == ".parquet":

@@ -91,7 +91,7 @@ class CheckedText(io.RawIOBase):
     def _look_through(self, text: bytes) -> None:
         if b"\0" in text:
             line = 1 + self._breaks + _breaks(text[: text.index(b"\0")])
-            raise FileError(f"{self._label}: line {line} holds a zero byte, which is no text; correct it")
+            raise FileError(f"{self._label}: line {line} holds a zero byte, which is not text; correct it")
         self._breaks += _breaks(text) - (self._last == b"\r" and text.startswith(b"\n"))
         self._last = text[-1:] or self._last
         if not self.obeys:

@@ -330,7 +330,7 @@ def _broken_down(value: Any, name: str, reading: RReading) -> pa.ChunkedArray:
     parts = dict(zip(names_of(value, reading), value.value, strict=False))
     wanted = ("year", "mon", "mday", "hour", "min", "sec")
     if not all(part in parts for part in wanted):
-        raise FileError(f"{reading.label}: column {name!r}: a POSIXlt lacks one of {', '.join(wanted)}; save it anew")
+        raise FileError(f"{reading.label}: column {name!r}: a POSIXlt lacks one of {', '.join(wanted)}; save it again")
     columns = [_as_floats(parts[part]) for part in wanted]
     n = max(len(column) for column in columns)
     together = np.stack([np.resize(column, n) for column in columns])

@@ -69,7 +69,7 @@ def read_r(path: Path, label: str, *, encoding: str | None = None) -> tuple[Sour
         raise
     except (AttributeError, TypeError, ValueError, IndexError, KeyError, OverflowError, RecursionError) as error:
         raise FileError(
-            f"{label}: the R file is damaged ({type(error).__name__} in its objects); save it anew"
+            f"{label}: the R file is damaged ({type(error).__name__} in its objects); save it again"
         ) from None
 
 
@@ -87,7 +87,7 @@ def _parsed(path: Path, label: str) -> Any:
         raise FileError(f"{label}: there is not enough memory to read the file") from None
     except Exception as error:
         raise FileError(
-            f"{label}: not a readable R file ({reason_of(error):.200}); save it anew with saveRDS()"
+            f"{label}: not a readable R file ({reason_of(error):.200}); save it again with saveRDS()"
         ) from None
 
 

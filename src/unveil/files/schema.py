@@ -365,7 +365,7 @@ def _column_text(source: Source, name: str) -> str:
     text = "\n".join(lines) + "\n"
     if is_broken(text):
         half = next(t for t in (*(levels or ()), *declared.labels, *declared.labels.values(), name) if is_broken(t))
-        raise DataError(f"{source.label}: column {name!r}: {half!r} is no text, it holds half a character; correct it")
+        raise DataError(f"{source.label}: column {name!r}: {half!r} is not text, it holds half a character; correct it")
     return text
 
 

@@ -135,7 +135,7 @@ class Foreign:
         )  # fmt: skip
         release = self._opened(made, original)
         if release.num_rows != n and (numbers[0] or numbers[1] or not self.is_function):
-            raise DataError(f"{self._said()}: it was asked for {n} records and gave back {release.num_rows}")
+            raise DataError(f"{self._said()}: it returned {release.num_rows} records in place of {n}")
         return release
 
     def _log_prob(self, release: Source) -> tuple[int, float]:
@@ -151,7 +151,7 @@ class Foreign:
             return figures(found, release.num_rows)
         except (TypeError, ValueError):
             raise DataError(
-                f"{self._said()}: log_prob gave back {shown(found)}; it has to be a number, one number per record, or "
+                f"{self._said()}: log_prob returned {shown(found)}; it has to be a number, one number per record, or "
                 "a pair (impossible values, log-probability of the others)"
             ) from None
 
@@ -168,7 +168,7 @@ class Foreign:
             return figures_by_candidate(found, len(candidates))
         except (TypeError, ValueError):
             raise DataError(
-                f"{self._said()}: delta_log_prob gave back {shown(found)}; it has to be a pair, impossible values and "
+                f"{self._said()}: delta_log_prob returned {shown(found)}; it has to be a pair, impossible values and "
                 f"log-likelihood, each with one number for every candidate ({len(candidates)} here)"
             ) from None
 
@@ -195,7 +195,7 @@ class Foreign:
         table = as_table(made, original.names)
         if table is None:
             raise DataError(
-                f"{self._said()}: it gave back {shown(made)}; give back a frame (pandas, polars, pyarrow), a "
+                f"{self._said()}: it returned {shown(made)}; return a frame (pandas, polars, pyarrow), a "
                 "dictionary of columns, or a numpy array with one column for each of the original"
             )
         try:
@@ -207,12 +207,12 @@ class Foreign:
         if missing or extra:
             parts = [f"lacks {quoted_list(missing)}"] if missing else []
             parts += [f"has {quoted_list(extra)}, which the original has not"] if extra else []
-            raise DataError(f"{self._said()}: what it gave back {' and '.join(parts)}")
+            raise DataError(f"{self._said()}: what it returned {' and '.join(parts)}")
         for name in original.names:
             kinds = [values_in_words(one.column(name).type) for one in (original, release)]
             if "empty" not in kinds and kinds[0] != kinds[1]:
                 raise DataError(
-                    f"{self._said()}: column {name!r} holds {kinds[1]}, and the original {kinds[0]}; give back values "
+                    f"{self._said()}: column {name!r} holds {kinds[1]}, and the original {kinds[0]}; return values "
                     "of the kind that fit was given"
                 )
         return replace(release, names=original.names)

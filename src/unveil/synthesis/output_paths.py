@@ -90,7 +90,7 @@ def choose_paths(original: Path, output: Path, m: int, *, format: str | None = N
     ['survey_syn1.csv', 'survey_syn2.csv', 'survey_syn.provenance.json']
     """
     if is_broken(str(output)):
-        raise CallError(f"{str(output)!r} is no text, it holds half a character; choose another name")
+        raise CallError(f"{str(output)!r} is not text, it holds half a character; choose another name")
     stem, ending = _split(output)
     if ending in ENDINGS and not os.path.isdir(output):
         if m > 1:

@@ -53,8 +53,8 @@ from unveil.files.documents import Maybe, check_shape, read_json
 
 FORMAT = 1
 CONFIDENTIAL = (
-    "Keep this file in the building. Whoever has its seed, or the SHA-256 of the original, and all records of the "
-    "original but one, finds out that record by trying."
+    "Keep this file in the building. Somebody who has its seed, or the SHA-256 of the original, and all records of the "
+    "original but one, can find that record by trial."
 )
 PACKAGES = ("unveil", "numpy", "pyarrow", "scipy")
 

@@ -14,8 +14,8 @@ from unveil.checks import check_whole_numbers
 
 BITS = 128
 CONFIDENTIAL = (
-    "the seed is confidential: whoever has it and all records but one repeats the synthesis and reads the last record "
-    "off"
+    "the seed is confidential: somebody who has it and all records but one can repeat the synthesis and find the last "
+    "record"
 )
 
 

@@ -81,9 +81,9 @@ class SyntheticFiles:
                 "",
                 paragraph(
                     "Synthetic files are not safe by themselves: their values are those of real persons, and rare",
-                    f"combinations can come back as they were. {self.paths.provenance.name} tells of the original,",
-                    "and holds the seed, with which whoever has all records but one reads off the last: keep it in the",
-                    "building. Before a file is handed out, measure it with the keys that an intruder may know:",
+                    f"combinations can be repeated. {self.paths.provenance.name} describes the original and holds the",
+                    "seed, with which somebody who has all records but one can find the last: keep it in the building.",
+                    "Before a file is released, measure it with the keys that an intruder may know:",
                 ),
                 "",
                 f"  unveil identity {shown} --keys ...",
@@ -98,8 +98,8 @@ def _promised(privacy: Mapping[str, Any]) -> str:
     return paragraph(
         f"Differential privacy with epsilon {privacy['epsilon']:g}, of all copies together, against",
         f"{privacy['meaning']}; given the levels and bounds of the schema, if they are known to everybody. It holds",
-        "for the copies, not for the provenance file, nor for the fact that they could be made (what is not declared",
-        "is refused). Every further synthesis adds its epsilon.",
+        "for the copies, not for the provenance file, nor for the fact that the synthesis was possible (a value that",
+        "is not declared is an error). Every further synthesis adds its epsilon.",
     )
 
 

@@ -73,8 +73,8 @@ class CodedSynthesizer(ABC):
         file = self._coded_file()
         if n is None and self.is_private and self.neighbours == "add_remove":
             raise CallError(
-                "how many records the original has is not known to everybody where one more or less must not be told "
-                "(neighbours='add_remove'); say how many are wanted: n=, k= or -k"
+                "with neighbours='add_remove' the number of records of the original is not public; "
+                "give the number of synthetic records: n=, k= or -k"
             )
         n = file.n if n is None else n
         check_whole_numbers(0, n=n)

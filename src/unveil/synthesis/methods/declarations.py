@@ -41,9 +41,9 @@ def public_columns(source: Source, kinds: Mapping[str, Kind] | None = None) -> t
     declared = source.declared
     if isinstance(declared, Schema) and not declared.public:
         raise CallError(
-            f"{declared.label}: its levels were taken from the records, and would give away who is among them. See "
-            "that levels and bounds are known to everybody, complete them by what nobody happens to have, and set "
-            "public = true; or give epsilon=None (--epsilon inf) for no claim of privacy"
+            f"{declared.label}: its levels were taken from the records, and would disclose them. Check that levels and "
+            "bounds are known to everybody, add levels that no record has, and set public = true; or give epsilon=None "
+            "(--epsilon inf) for no claim of privacy"
         )
     said = {name: replace(declared.get(name, Variable(name)), name=name) for name in source.names}
     said = {name: replace(one, kind=(kinds or {}).get(name) or one.kind) for name, one in said.items()}
@@ -156,5 +156,5 @@ def _end(end: Any, kind: Kind, where: str) -> float:
     try:
         moment = np.datetime64(end, "D" if kind == "date" else "s")
     except ValueError:
-        raise CallError(f"{where}: {end!r} is no date; write it as YYYY-MM-DD") from None
+        raise CallError(f"{where}: {end!r} is not a date; write it as YYYY-MM-DD") from None
     return int(moment.astype(np.int64))

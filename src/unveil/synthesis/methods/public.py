@@ -127,6 +127,6 @@ def _coded(variable: PublicColumn, source: Source) -> Codes:
     way_out = "gaps = true" if first == len(found.values) else "the level, or a level for all others,"
     raise DataError(
         f"{source.label}: column {variable.name!r}, record {int(wrong[0]) + 1} has {what}, which the schema does not "
-        f"declare; declare {way_out} if that is known to everybody, or correct the record. That there is such a record "
-        "must not be told"
+        f"declare; declare {way_out} if that is known to everybody, or correct the record. Keep this message "
+        "confidential"
     )

@@ -160,7 +160,7 @@ def array_of_levels(levels: Sequence[Scalar], kind: Kind, where: str = "levels")
             return pa.array([level_text(level) for level in levels], pa.string())
     except (pa.ArrowInvalid, OverflowError):
         pass
-    raise CallError(f"{where}: {quoted_list(levels)} are no levels of a {kind} column") from None
+    raise CallError(f"{where}: {quoted_list(levels)} are not levels of a {kind} column") from None
 
 
 def _amounts(values: pa.Array, kind: Kind) -> Floats:

@@ -84,7 +84,7 @@ def smooth(
     if np.isinf(old).any():
         raise DataError(f"{where} holds infinite values; declare them special codes or correct the file")
     if amounts.is_whole and old.size and np.abs(old).max() > EXACT_DOUBLE:
-        raise DataError(f"{where} holds integers beyond 2^53; such numbers are no amounts that noise can be added to")
+        raise DataError(f"{where} holds integers beyond 2^53, to which noise cannot be added exactly")
     h = rule_of_thumb(old) if bandwidth is None else float(bandwidth)
     decimals = 0 if amounts.is_whole else decimals_of(old)
     noise = np.random.default_rng(seed_or_secret(seed)).standard_normal(old.size)
