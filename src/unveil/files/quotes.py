@@ -65,6 +65,10 @@ class CheckedText(io.RawIOBase):
         """Number of lines; the last one may have no end."""
         return self._breaks + (self._last not in (b"\n", b"\r"))
 
+    def readable(self) -> bool:
+        """Return True; Arrow asks."""
+        return True
+
     def read(self, size: int = -1) -> bytes:
         """Return the next bytes; empty only at the end.
 
