@@ -52,10 +52,10 @@ def test_labelled_marks_gaps_and_order():
 
 def test_a_generator_is_used_as_it_is():
     rng = np.random.default_rng(4)
-    assert _draw.checked_generator(5, 1, rng, "arrow") is rng
+    assert _draw.generator(rng) is rng
 
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "1", None, True])
 def test_a_seed_that_is_no_whole_number_is_refused(seed):
     with pytest.raises(CallError, match="seed must be"):
-        _draw.checked_generator(5, 1, seed, "arrow")
+        _draw.generator(seed)

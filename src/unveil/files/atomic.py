@@ -7,7 +7,7 @@ import secrets
 import signal
 import stat
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -94,9 +94,6 @@ def tidy_when_ended() -> Iterator[None]:
     The exit status of the program stays the same. A handler that the program has for a signal stays; nothing is done
     in threads other than the main thread.
     """
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
     ended = False
 
     def stop(number: int, *_: object) -> None:
@@ -105,12 +102,31 @@ def tidy_when_ended() -> Iterator[None]:
             ended = True
             raise SystemExit(128 + number)
 
-    known = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    numbers = [number for number in known if signal.getsignal(number) is signal.SIG_DFL]
+    with handled(("SIGTERM", "SIGHUP"), stop, only_default=True):
+        yield
+
+
+@contextmanager
+def handled(names: Iterable[str], handler: Callable[..., None], *, only_default: bool = False) -> Iterator[None]:
+    """Handle signals in the block; nothing is done in threads other than the main thread, which get no signals.
+
+    Parameters
+    ----------
+    names
+        Names of the signals; those that the system does not have are ignored.
+    handler
+        Function of the number of a signal and its frame.
+    only_default
+        Whether a signal for which the program has a handler keeps it.
+    """
+    is_main = threading.current_thread() is threading.main_thread()
+    known = [getattr(signal, name) for name in names if is_main and hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in known}
+    replaced = [number for number in known if not only_default or before[number] is signal.SIG_DFL]
     try:
-        for number in numbers:
-            signal.signal(number, stop)
+        for number in replaced:
+            signal.signal(number, handler)
         yield
     finally:
-        for number in numbers:
-            signal.signal(number, signal.SIG_DFL)
+        for number in replaced:
+            signal.signal(number, before[number])

@@ -133,30 +133,20 @@ def _parse(
     """Return the named columns as text, and the stream that they were read from."""
     # A name that no column has.
     row_names = [" " * (1 + max(map(len, form.names)))] if form.row_names else []
+    read = arrow_csv.ReadOptions(column_names=[*row_names, *form.names], skip_rows_after_names=1, block_size=block)
+    # With one column an empty line is a record whose value is a gap.
+    parse = arrow_csv.ParseOptions(delimiter=form.delimiter, newlines_in_values=True, ignore_empty_lines=form.width > 1)
+    convert = arrow_csv.ConvertOptions(
+        column_types=types,
+        include_columns=list(names),
+        strings_can_be_null=True,
+        quoted_strings_can_be_null=False,
+        null_values=list(form.missing),
+    )
     try:
         with dialect.open_bytes(form.path) as raw:
             text = CheckedText(raw, form.encoding, form.delimiter, form.label)
-            return arrow_csv.read_csv(
-                pa.PythonFile(text, mode="r"),
-                read_options=arrow_csv.ReadOptions(
-                    column_names=[*row_names, *form.names],
-                    skip_rows_after_names=1,
-                    block_size=block,
-                ),
-                parse_options=arrow_csv.ParseOptions(
-                    delimiter=form.delimiter,
-                    newlines_in_values=True,
-                    # With one column an empty line is a record whose value is a gap.
-                    ignore_empty_lines=form.width > 1,
-                ),
-                convert_options=arrow_csv.ConvertOptions(
-                    column_types=types,
-                    include_columns=list(names),
-                    strings_can_be_null=True,
-                    quoted_strings_can_be_null=False,
-                    null_values=list(form.missing),
-                ),
-            ), text
+            return arrow_csv.read_csv(pa.PythonFile(text, mode="r"), read, parse, convert), text
     except UnicodeError:
         raise
     except MemoryError:

@@ -29,6 +29,11 @@ def checked_generator(n: int, least: int, seed: Seed, flavour: Flavour) -> np.ra
     """
     check_whole_numbers(least, n=n)
     check_choice("flavour", flavour, get_args(Flavour))
+    return generator(seed)
+
+
+def generator(seed: Seed) -> np.random.Generator:
+    """Return the given generator, or a new one from a whole number."""
     if isinstance(seed, np.random.Generator):
         return seed
     check_whole_numbers(0, seed=seed)

@@ -189,9 +189,8 @@ def _of_variable(
 
 def is_observed(plan: Plan, levels: Levels) -> NDArray[np.bool_]:
     """Return whether each record (n,) of a variable in two parts has a number."""
-    observed: NDArray[np.bool_] = (
-        plan.variable.parts[0].of_level[levels.codes] == plan.variable.parts[0].level_of.size - 1
-    )
+    part = plan.variable.parts[0]
+    observed: NDArray[np.bool_] = part.of_level[levels.codes] == part.level_of.size - 1
     return observed
 
 

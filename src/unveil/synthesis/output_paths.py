@@ -8,7 +8,6 @@ import shlex
 import shutil
 import signal
 import tempfile
-import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
@@ -17,7 +16,7 @@ from typing import TypeVar
 
 from unveil.errors import CallError, FileError
 from unveil.files.arrays import is_broken, quoted_list
-from unveil.files.atomic import tidy_when_ended
+from unveil.files.atomic import handled, tidy_when_ended
 from unveil.files.path_checks import check_replaceable
 from unveil.files.write import ENDINGS, check_ending
 
@@ -228,17 +227,9 @@ def _write_all(paths: OutputPaths, write: Callable[[Path], T], overwrite: bool) 
 @contextmanager
 def _undisturbed() -> Iterator[None]:
     """Delay an interruption until the end of the block: it would leave some of the files, or the temporary folder."""
-    if threading.current_thread() is not threading.main_thread():  # only the main thread is interrupted
-        yield
-        return
     received: list[int] = []
-    numbers = [getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name)]
-    before = {number: signal.signal(number, lambda number, _: received.append(number)) for number in numbers}
-    try:
+    with handled(("SIGINT", "SIGTERM", "SIGHUP"), lambda number, _: received.append(number)):
         yield
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
     if received:
         signal.raise_signal(received[0])
 

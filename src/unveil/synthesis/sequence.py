@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from unveil.checks import check_flags, check_whole_numbers
-from unveil.errors import CallError, DataError
-from unveil.files import read
-from unveil.files.source import Kind, Scalar, Source
+from unveil.errors import CallError
+from unveil.files.source import Kind, Scalar
 from unveil.printable import commands_shown
 from unveil.synthesis.bandwidth import Rule as BandwidthRule
 from unveil.synthesis.cart import CartMethod, FittedCart
@@ -20,6 +18,7 @@ from unveil.synthesis.likelihood import LogProbability, log_probability
 from unveil.synthesis.memory import enough_memory, give_back
 from unveil.synthesis.method_choice import Method, Smoothing, carries_recodings, check_special_codes, choose_methods
 from unveil.synthesis.methods import METHODS
+from unveil.synthesis.methods.coded_file import open_original
 from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
@@ -183,9 +182,7 @@ class CartSynthesizer:
         ):
             if option is not None and not isinstance(option, Mapping):
                 raise CallError(f"{name} are given by column, as a mapping, not as {option!r}")
-        source = _opened(original, "the original")
-        if source.num_rows == 0 or not source.names:
-            raise DataError(f"{source.label} has no records; there is nothing to synthesise")
+        source = open_original(original)
         variables = encode(source, kinds=self.kinds, special_codes=self.special_codes)
         give_back(source.num_rows)
         check_special_codes(self.special_codes or {}, variables)
@@ -355,9 +352,3 @@ class CartSynthesizer:
                 self.progress(copy * total + count, m * total, f"{name} of copy {copy + 1}")
 
         return fit_plans(self._plans, seed, (3, copy), records=records, threads=self.threads, progress=done)
-
-
-def _opened(data: Any, label: str) -> Source:
-    """Return a file or frame as a source; a frame gets the name."""
-    named = isinstance(data, str | os.PathLike | Source)
-    return read(data, label=None if named else label)

@@ -177,18 +177,15 @@ def synthesize_files(
         check_writable(source, paths.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         settings = _settings(method, source.names, settings or {})
-        running = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
+        running: dict[str, Any] = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
         synthesizer = WHOLE_FILE.get(method, CartSynthesizer)(**settings, **running).fit(source, seed=seed)
         sampled = synthesizer.sample(wanted, m=m, seed=seed)
     releases = sampled if m > 1 else [sampled]
     privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
     variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
     caught += leftovers(paths)
-    provenance = Provenance(
-        method=method, settings=settings, seed=seed, m=m, k=k, original=facts, releases=(),
-        variables=_variable_facts(synthesizer, method, source.names), seconds=0.0, reading=_named(reading),
-        privacy=privacy,
-    )  # fmt: skip
+    modelled, kept = _variable_facts(synthesizer, method, source.names), _named(reading)
+    provenance = Provenance(method, settings, seed, m, k, facts, (), modelled, 0.0, kept, (), privacy)
 
     def write(folder: Path) -> Provenance:
         with _collected() as losses:

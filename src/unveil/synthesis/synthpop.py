@@ -41,7 +41,8 @@ def made_otherwise(releases: Iterable[Source], synthesizer: Any) -> tuple[Note, 
 
 def _differences(release: Source, synthesizer: Any) -> Iterable[str]:
     origin = release.origin
-    order = _order(origin, release)
+    sequence = origin.get("visit.sequence")
+    order = [name for name in sequence if name in release] if isinstance(sequence, Mapping) else []
     assumed = [name for name in synthesizer.visit_order or release.names if name in order]
     if order and assumed != order:
         yield f"visit order {', '.join(order)}"
@@ -60,13 +61,6 @@ def _differences(release: Source, synthesizer: Any) -> Iterable[str]:
         told = origin.get("call", {}).get(argument)
         if told is not None and told != getattr(synthesizer.cart, setting):
             yield f"{setting}={told}"
-
-
-def _order(origin: Mapping[str, Any], release: Source) -> list[str]:
-    sequence = origin.get("visit.sequence")
-    if not isinstance(sequence, Mapping):
-        return []
-    return [name for name in sequence if name in release]
 
 
 def _method(synthesizer: Any, name: str) -> Any:
