@@ -9,7 +9,6 @@ from numpy.typing import NDArray
 
 from unveil.columns.identifiers import Identifier, identifier_in, is_named_like_one
 from unveil.core import loop
-from unveil.errors import UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.limits import exceeds
 from unveil.notes import warn

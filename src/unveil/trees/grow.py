@@ -228,7 +228,7 @@ def cuts(
 
 
 def _surrogates(predictors: Sequence[Column], grown: Grown, leaf: NDArray[np.int32], most: int) -> Surrogates:
-    """Surrogates of the nodes that may meet a level they have not seen."""
+    """Return surrogates of the nodes that may receive a level they have not seen."""
     if most == 0 or len(predictors) < 2:
         return no_surrogates(leaf.size)
     wanted = np.zeros(leaf.size, dtype=np.bool_)
