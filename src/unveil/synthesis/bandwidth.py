@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.optimize import brentq
 
 Floats = NDArray[np.float64]
-Rule = Literal["sheather-jones", "silverman"]
+BandwidthRule = Literal["sheather-jones", "silverman"]
 
 SPIKE = 0.7
 """A value with a larger share of the records is not an amount but a state ("no income"): it gets no noise."""
@@ -42,7 +42,7 @@ class Noise:
     spike: float
 
     @classmethod
-    def of(cls, numbers: Floats, rule: Rule) -> Noise:
+    def of(cls, numbers: Floats, rule: BandwidthRule) -> Noise:
         """Return the noise for observed numbers, at least one."""
         distinct, counts = np.unique(numbers, return_counts=True)
         most = int(counts.argmax())

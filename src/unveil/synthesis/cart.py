@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unveil.checks import check_choice
 from unveil.core import loop
-from unveil.synthesis.bandwidth import Noise, Rule
+from unveil.synthesis.bandwidth import BandwidthRule, Noise
 from unveil.synthesis.donors import Donors
 from unveil.trees import Column, Tree, grow
 from unveil.trees.tree import Settings
@@ -59,7 +59,7 @@ class CartMethod:
     collapse: bool = True
     surrogates: int = 0
     smoothing: Literal["density"] | None = None
-    bandwidth: Rule = "sheather-jones"
+    bandwidth: BandwidthRule = "sheather-jones"
 
     def __post_init__(self) -> None:
         check_choice("smoothing", self.smoothing, (None, "density"))

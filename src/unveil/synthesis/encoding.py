@@ -25,7 +25,7 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.synthesis.variable import EncodedVariable, ModelledPart
 from unveil.trees import Column
-from unveil.trees.column import Kind as ColumnKind
+from unveil.trees.column import ColumnKind
 
 FILLER = 0.0
 """What the numeric part reads where no number was observed; the tree tells such records apart by the other part."""

@@ -9,7 +9,7 @@ from unveil.checks import check_flags, check_whole_numbers
 from unveil.errors import CallError
 from unveil.files.source import Kind, Scalar
 from unveil.printable import commands_shown
-from unveil.synthesis.bandwidth import Rule as BandwidthRule
+from unveil.synthesis.bandwidth import BandwidthRule
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import warn_about_columns, warn_about_rules, warn_of_lost_dependence
 from unveil.synthesis.encoding import encode

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from unveil.errors import CallError, DataError
 
-Kind = Literal["numeric", "ordered", "categorical"]
+ColumnKind = Literal["numeric", "ordered", "categorical"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +49,7 @@ class Column:
     """
 
     codes: NDArray[np.int32]
-    kind: Kind
+    kind: ColumnKind
     n_levels: int
     values: NDArray[np.float64] | None = None
     name: str = ""
