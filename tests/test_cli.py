@@ -370,7 +370,7 @@ WRONG = {
     "by without target": ("attribute o.csv s.csv --keys sex --by ill", 2, ["--target"]),
     "unknown encoding": (f"{IDENTITY} --encoding utf-88", 2, ["'utf-88'"]),
     "bad decimal": (f"{IDENTITY} --decimal x", 2, ["decimal", "'x'"]),
-    "bad number of persons": ("demo 0", 2, ["at least 1"]),
+    "bad number of persons": ("demo 0", 2, ["whole number from 1"]),
     "persons no number": ("demo many", 2, ["many"]),
     "missing file": ("identity gone.csv s.csv --keys sex", 1, ["gone.csv", "no such file"]),
     "missing release": ("identity o.csv s.csv gone.csv --keys sex", 1, ["gone.csv", "no such file"]),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import TypeGuard
 
@@ -66,7 +66,7 @@ def check_flags(**options: object) -> None:
             raise CallError(f"{name} must be True or False, not {value!r}")
 
 
-def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
+def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     """Raise CallError unless the option is one of the choices.
 
     Examples
@@ -75,6 +75,7 @@ def check_choice(name: str, value: object, choices: Sequence[object]) -> None:
     Traceback (most recent call last):
     unveil.errors.CallError: scale must be 'range' or 'iqr', not 'sd'
     """
-    if value not in choices:
-        *others, last = map(repr, choices)
+    known = list(choices)
+    if value not in known:
+        *others, last = map(repr, known)
         raise CallError(f"{name} must be {', '.join(others)} or {last}, not {value!r}")

@@ -1,7 +1,8 @@
-"""Plain values: what JSON can hold in the place of tuples, arrays and classes."""
+"""Plain values: what JSON can hold in the place of tuples, arrays, classes and NaN."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import fields, is_dataclass
 from typing import Any
@@ -35,3 +36,18 @@ def plain(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [plain(part) for part in value]
     return value.tolist() if isinstance(value, np.ndarray | np.generic) else value
+
+
+def without_nan(value: Any) -> Any:
+    """JSON has no NaN and no infinity: what is not defined is null.
+
+    Examples
+    --------
+    >>> without_nan({"DiSCO": [9.5, float("nan")]})
+    {'DiSCO': [9.5, None]}
+    """
+    if isinstance(value, Mapping):
+        return {key: without_nan(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [without_nan(v) for v in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, TypeVar, overload
 
 import pyarrow as pa
 
-from unveil.errors import CallError, MissingPackageError
+from unveil.checks import check_choice
+from unveil.errors import MissingPackageError
 from unveil.files.source import Flavour
 from unveil.plain import Plain
 from unveil.printable import one_line, printable
@@ -155,8 +156,7 @@ def frame(columns: Mapping[str, Any], flavour: Flavour) -> Any:
     >>> frame({"key": ["age"], "repU": [14.9]}, "arrow").to_pydict()
     {'key': ['age'], 'repU': [14.9]}
     """
-    if flavour not in _FLAVOURS:
-        raise CallError(f"unknown flavour {flavour!r}; choose from {', '.join(_FLAVOURS)}")
+    check_choice("flavour", flavour, _FLAVOURS)
     table = pa.table({name: pa.array(values) for name, values in columns.items()})
     if flavour == "arrow":
         return table
@@ -228,18 +228,3 @@ def text_table(header: Sequence[str], rows: Iterable[Row], digits: int = 2) -> s
         ).rstrip()
         for row in cells
     )
-
-
-def without_nan(value: Any) -> Any:
-    """JSON has no NaN and no infinity: what is not defined is null.
-
-    Examples
-    --------
-    >>> without_nan({"DiSCO": [9.5, float("nan")]})
-    {'DiSCO': [9.5, None]}
-    """
-    if isinstance(value, Mapping):
-        return {key: without_nan(v) for key, v in value.items()}
-    if isinstance(value, list | tuple):
-        return [without_nan(v) for v in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value

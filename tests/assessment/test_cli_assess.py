@@ -138,7 +138,7 @@ def test_synthesizer_from_its_provenance(run, folder):
         ("assess o.csv --keys sex", 2, "no release given"),
         ("assess o.csv s.csv", 2, "no keys given"),
         ("assess o.csv s.csv --keys sx", 2, "did you mean 'sex'?"),
-        ("assess o.csv s.csv --keys sex --measures identities", 2, "there is no 'identities'"),
+        ("assess o.csv s.csv --keys sex --measures identities", 2, "not 'identities'"),
         ("assess o.csv s.csv --keys sex --policy none.toml", 1, "none.toml: cannot be read"),
         ("assess o.csv s.csv --keys sex --policy bad.toml", 1, "did you mean 'measure'?"),
         ("assess o.csv s.csv --keys sex --public-summary s.pdf", 2, "reports are written as .html"),

@@ -107,8 +107,8 @@ def test_columns_that_a_candidate_lacks_count_for_none(people, independent):
     ("options", "said"),
     [
         ({"candidates": {}}, "nothing to compare"),
-        ({"risk": "repu"}, "risk: there is no 'repu'"),
-        ({"utility": "TVD"}, "utility: there is no 'TVD'"),
+        ({"risk": "repu"}, "not 'repu'"),
+        ({"utility": "TVD"}, "not 'TVD'"),
         ({"grid": {"minbuckets": [5]}}, "has no setting 'minbuckets'; did you mean 'minbucket'?"),
         ({"grid": {"minbucket": [5], "bad": [1]}}, "has no setting 'bad'"),
         ({"grid": {"minbucket": 5}}, "minbucket takes a list of the values to try, not 5"),

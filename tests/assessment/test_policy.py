@@ -77,7 +77,7 @@ def test_the_worst_release_is_the_one_furthest_on_the_wrong_side(tmp_path):
     ("text", "said"),
     [
         ('[[rules]]\nmeasure = "repU"\nlimit = 1', "did you mean 'rule'?"),
-        ('[[rule]]\nmeasure = "repu"\nlimit = 1', "there is no 'repu'"),
+        ('[[rule]]\nmeasure = "repu"\nlimit = 1', "not 'repu'"),
         ('[[rule]]\nmeasure = "repU"\nlimit = 1\ntagret = "x"', "did you mean 'target'?"),
         ('[[rule]]\nmeasure = "repU"', "rule 1: limit is missing"),
         ('[[rule]]\nmeasure = "repU"\nlimit = true', "limit must be a number from 0, not True"),
@@ -104,7 +104,7 @@ def test_the_worst_release_is_the_one_furthest_on_the_wrong_side(tmp_path):
         ('[[rule]]\nmeasure = "repU"\ntarget = "ill"\nlimit = 1', "repU concerns no target; leave 'ill' out"),
         ('[[rule]]\nmeasure = "RAPID"\ntarget = ["ill"]\nlimit = 1', "target is a text, not ['ill']"),
         ('[[rule]]\nmeasure = "RAPID"\nlimit = 1\nrelease = "s1"', "unknown key 'release'"),
-        ('[[rule]]\nmeasure = "repU"\nlimit = 1\nstatistic = "mean"', "there is no 'mean'"),
+        ('[[rule]]\nmeasure = "repU"\nlimit = 1\nstatistic = "mean"', "not 'mean'"),
         ('[[rule]]\nmeasure = "repU"\nlimit = 1\nleast = "yes"', "least is true or false"),
         ("", "holds no [[rule]]"),
         ("rule = 3", "holds no [[rule]]"),

@@ -541,7 +541,7 @@ def test_values_that_are_not_of_the_stated_kind_are_named(values, kind, complain
 
 
 def test_unknown_kind_and_unknown_columns_are_wrong_calls():
-    with pytest.raises(CallError, match="'x': unknown kind 'nominal'; choose from numeric, categorical"):
+    with pytest.raises(CallError, match="'x': kind must be 'numeric', 'categorical'"):
         pair_of([1], [1], kinds={"x": "nominal"})
     table = pa.table({"region": [1], "age": [1]})
     for option in ({"kinds": {"regoin": "numeric"}}, {"special_codes": {"regoin": -8}}):

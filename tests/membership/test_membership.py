@@ -312,7 +312,7 @@ def test_a_release_without_records_has_no_figures() -> None:
 @pytest.mark.parametrize(
     ("wrong", "text"),
     [
-        ({"attacks": "shadow"}, "unknown attack 'shadow'"),
+        ({"attacks": "shadow"}, "attacks must be .* not 'shadow'"),
         ({"columns": ["nowhere"]}, "no column 'nowhere'"),
         ({"level": 95}, "between 0 and 1"),
         ({"scale": "sd"}, "scale must be"),
@@ -347,7 +347,7 @@ def test_frames_and_plots() -> None:
     assert axes.get_xscale() == axes.get_yscale() == "log"
     assert len(axes.get_legend_handles_labels()[1]) == 4
     assert found.plot(release=0) is not axes
-    with pytest.raises(unveil.CallError, match="there is no 2"):
+    with pytest.raises(unveil.CallError, match="release must be a whole number from 0 to 1, not 2"):
         found.records(2)
 
 

@@ -11,9 +11,9 @@ import pytest
 
 import unveil
 from unveil._rapid import Rapid, clopper_pearson, rapid, wilson
-from unveil._rapid.figures import rate_interval
 from unveil._rapid.resampling import Resampled
 from unveil._rapid.scores import categorical_score, prediction_error
+from unveil.stats import rate_interval
 
 PLAIN: Mapping[str, Any] = {"permutations": 0, "ceiling": False, "attacker": "cart"}
 KEYS = ["k", "x"]
@@ -145,7 +145,7 @@ def test_groups_are_resampled_with_all_persons(scoring: str) -> None:
 def test_blocks_change_no_draw(monkeypatch: pytest.MonkeyPatch) -> None:
     result = attacked("marginal")
     whole = result.intervals(n=50, seed=2)
-    monkeypatch.setattr("unveil._rapid.resampling._NUMBERS", 1)
+    monkeypatch.setattr("unveil.stats.bootstrap._NUMBERS", 1)
     assert result.intervals(n=50, seed=2) == whole
 
 

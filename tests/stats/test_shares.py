@@ -7,7 +7,7 @@ import math
 import pytest
 
 from unveil.errors import CallError
-from unveil.stats import OVER, Interval, checked_kind, clopper_pearson, kinds_in_words, score_interval, wilson
+from unveil.stats import OVER, Interval, clopper_pearson, is_process, kinds_in_words, score_interval, wilson
 
 
 def test_the_variance_of_a_plain_share_gives_wilson() -> None:
@@ -58,4 +58,4 @@ def test_an_interval_says_what_it_is_over() -> None:
                                                      "defined, why not.")  # fmt: skip
     assert "90 % interval, this release" in kinds_in_words("", "why not", 0.9)[0]
     with pytest.raises(CallError, match="'release' or 'process', not 'both'"):
-        checked_kind("both")
+        is_process("both", 0.95)

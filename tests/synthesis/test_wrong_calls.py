@@ -49,7 +49,7 @@ def test_many_copies_that_fit_one_by_one_but_not_together():
         ({"rules": {"age": 3}}, "rules of column 'age' must be a list of pairs"),
         ({"rules": {"age": ["sex"]}}, "rules of column 'age' must be a list of pairs"),
         ({"kinds": ["numeric"]}, "kinds are given by column"),
-        ({"kinds": {"sex": ["numeric"]}}, "unknown kind"),
+        ({"kinds": {"sex": ["numeric"]}}, "kind must be"),
     ],
 )
 def test_options_of_the_wrong_type(options: dict[str, Any], message: str):

@@ -214,7 +214,7 @@ def test_key_sets_without_a_target_show_replicated_uniques(pair: unveil.Pair):
     drawn = [y for c in ax.collections for _, y in points(c)]
     assert drawn == pytest.approx([s.measures["repU"] for s in sets.sets])
     assert sets.plot(measure="UiO").get_ylabel().startswith("UiO")
-    with pytest.raises(CallError, match="no measure 'DiSCO'; choose from UiO, UiS, UiOiS, repU"):
+    with pytest.raises(CallError, match="measure must be 'UiO', 'UiS', 'UiOiS' or 'repU', not 'DiSCO'"):
         sets.plot(measure="DiSCO")
 
 

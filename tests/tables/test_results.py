@@ -19,9 +19,10 @@ import oracle
 import unveil
 from reference import assert_same, columns_of
 from unveil import result
-from unveil._tables.bootstrap import replicated_interval, resample, share_interval
+from unveil._tables.intervals import replicated_interval
 from unveil.errors import CallError, DataError, MissingPackageError
 from unveil.show.words.tables import grouping_in_words
+from unveil.stats import percent_interval, resampled_means
 
 KEYS = ("sex", "age")
 TYPES = {"sex": pa.string(), "age": pa.int64(), "job": pa.string(), "ill": pa.string()}
@@ -127,7 +128,7 @@ def test_frames_hold_a_row_per_release(pair: unveil.Pair):
 
 def test_unknown_and_missing_flavours(alone: unveil.Pair, monkeypatch: pytest.MonkeyPatch):
     found = unveil.identity(alone, KEYS)
-    with pytest.raises(CallError, match="unknown flavour 'dask'; choose from pandas, polars, arrow"):
+    with pytest.raises(CallError, match="flavour must be 'pandas', 'polars' or 'arrow', not 'dask'"):
         found.to_frame("dask")
     monkeypatch.setattr(result.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingPackageError, match="polars is not installed; ask for 'arrow'"):
@@ -314,7 +315,8 @@ def test_intervals_where_all_records_are_alike():
 
 
 @pytest.mark.parametrize(
-    ("option", "match"), [({"n": 1}, "at least 2"), ({"level": 1}, "0 and 1"), ({"level": 0.0}, "0 and 1")]
+    ("option", "match"),
+    [({"n": 1}, "n must be a whole number from 2"), ({"level": 1}, "0 and 1"), ({"level": 0.0}, "0 and 1")],
 )
 def test_bad_options_of_intervals(alone: unveil.Pair, option: dict[str, Any], match: str):
     for found in (unveil.identity(alone, KEYS), unveil.attribute(alone, KEYS, target="ill")):
@@ -325,12 +327,12 @@ def test_bad_options_of_intervals(alone: unveil.Pair, option: dict[str, Any], ma
 def test_interval_ends_by_hand():
     """Replicates of 20 and 40 percent have the variance 0.01, that of 0.3 of 21 persons; what is not defined is out."""
     replicates = np.array([20.0, 40.0, math.nan, 40.0, 20.0])
-    low, high = share_interval(30.0, replicates, 0.95, 1000)
+    low, high = percent_interval(30.0, replicates, 0.95, 1000)
     z2, p, n = 1.959964**2, 0.3, 21
     half = math.sqrt(z2 * (p * (1 - p) / n + z2 / (4 * n * n)))
     ends = [100 * (p + z2 / (2 * n) + sign * half) / (1 + z2 / n) for sign in (-1, 1)]
     assert (low, high) == pytest.approx(ends, abs=1e-4)
-    assert all(map(math.isnan, share_interval(math.nan, np.array([math.nan]), 0.9, 1000)))
+    assert all(map(math.isnan, percent_interval(math.nan, np.array([math.nan]), 0.9, 1000)))
 
 
 def test_replicated_uniques_are_a_number_of_the_releases_unique_combinations():
@@ -349,7 +351,7 @@ def test_replicated_uniques_are_a_number_of_the_releases_unique_combinations():
 def test_resampling_keeps_the_measures_of_a_record_together():
     """A record adds to both or to neither, so that the replicates are equal."""
     flags = np.array([1.0, 0.0, 0.0])
-    draws = resample({"a": flags, "b": flags, "c": 1 - flags}, np.array([2, 5, 3]), n=50, seed=0)
+    draws = resampled_means({"a": flags, "b": flags, "c": 1 - flags}, np.array([2, 5, 3]), n=50, seed=0)
     assert draws["a"].tolist() == draws["b"].tolist()
     assert draws["a"] + draws["c"] == pytest.approx(np.full(50, 100.0))
     assert set(np.round(draws["a"] / 10, 9)) <= set(range(11))

@@ -81,7 +81,7 @@ def test_a_limit_that_leaves_nothing_out_is_told(pair: unveil.Pair) -> None:
     [
         (["sex"], {"target": "sex"}, "'sex' is a key and cannot be the target too"),
         (KEYS, {"targets": ["ill", "age"]}, "'age' is a key and cannot be the target too"),
-        (["sex", "age", "ill"], {}, "no column is left as a target"),
+        (["sex", "age", "ill"], {}, "no column is left to be a target"),
         ([], {"target": "ill"}, "key"),
         (["sex", "sex"], {"target": "ill"}, "sex"),
     ],

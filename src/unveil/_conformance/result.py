@@ -10,7 +10,8 @@ from typing import Any
 from unveil._conformance.desiderata import DESIDERATA, PUBLISHED
 from unveil._conformance.measures import Measure
 from unveil._conformance.world import Trial
-from unveil.result import Result, columns_of, drawer, without_nan
+from unveil.plain import without_nan
+from unveil.result import Result, columns_of, drawer
 
 
 @dataclass(frozen=True)

@@ -154,8 +154,7 @@ def _checked(
     check_choice("scale", scale, ("range", "iqr"))
     chosen = as_names(attacks, "attack")
     for name in chosen:
-        if name not in ATTACKS:
-            raise CallError(f"unknown attack {name!r}; choose from {', '.join(ATTACKS)}")
+        check_choice("attacks", name, ATTACKS)
     return tuple(name for name in ATTACKS if name in chosen)
 
 

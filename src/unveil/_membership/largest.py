@@ -16,6 +16,7 @@ from scipy.stats import rankdata
 
 from unveil.limits import reaches
 from unveil.plain import Plain
+from unveil.stats import excess
 
 Floats = NDArray[np.float64]
 _DRAWS = 20_000
@@ -43,10 +44,6 @@ class Largest(Plain):
     null_95: float
     p_value: float
     excess: float
-
-    def over_null(self, auc: float) -> float:
-        """The excess of an area over the null of the largest."""
-        return (auc - self.null_mean) / (1 - self.null_mean)
 
 
 def best_by_lot(found: Largest, attacks: Sequence[str]) -> str:
@@ -130,5 +127,5 @@ def largest_of(areas: Mapping[str, float], weights: Mapping[str, Floats], seed: 
     reached = int(np.count_nonzero(reaches(null, areas[best])))
     return Largest(
         best, areas[best], mean, float(np.quantile(null, 0.95)), (1 + reached) / (1 + _DRAWS),
-        (areas[best] - mean) / (1 - mean),
+        excess(areas[best], mean),
     )  # fmt: skip

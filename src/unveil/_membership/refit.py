@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import ndtri
 
 from unveil._membership.infer import membership
 from unveil._membership.largest import Largest, contributions, largest_of
@@ -26,6 +25,7 @@ from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar
 from unveil.plain import plain
 from unveil.result import Result, columns_of
+from unveil.stats import normal_quantile
 from unveil.stats.roc import FPRS, RocFigures
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
 from unveil.synthesis.some_records import rows_of, value_order
@@ -188,7 +188,7 @@ def _summary(
     runs: list[Membership], weights: Mapping[str, NDArray[np.float64]], repeats: int, seed: int, said: tuple[str, ...]
 ) -> MembershipOfSynthesizer:
     attacks, level = runs[0].attacks, runs[0].level
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     auc, interval, sd, tpr = {}, {}, {}, {}
     for name in attacks:
         figures = [run.together[name] for run in runs]

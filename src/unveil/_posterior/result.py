@@ -13,13 +13,14 @@ from unveil._posterior.cross_table import CrossTable, flags_of
 from unveil._posterior.posterior_of_records import Posteriors
 from unveil._posterior.selection import Selection
 from unveil._posterior.settings_check import SettingsCheck
-from unveil._posterior.summary import GROUP_MEASURES, group_table, plain, summary
+from unveil._posterior.summary import GROUP_MEASURES, group_table, summary
 from unveil.columns import Pair
 from unveil.columns.column import MISSING
 from unveil.errors import CallError
 from unveil.files.distinct import level_text
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
+from unveil.plain import without_nan
 from unveil.result import Result, columns_of, drawer
 
 Structure = Literal["fixed", "exact", "simulated"]
@@ -159,7 +160,7 @@ class PosteriorRisk(Result):
                 for r in entries
             ],
             "records": found.pop("selection"),
-            "largest_monte_carlo_error": None if errors is None else plain(np.max(errors)),
+            "largest_monte_carlo_error": None if errors is None else without_nan(float(np.max(errors))),
             "subgroups": {column: [self._group_rows(column, r, smallest_group) for r in entries] for column in by},
             "cross": [
                 [self.cross(flags, threshold=threshold, release=r).to_dict() for r in entries] for flags in beside
@@ -168,10 +169,9 @@ class PosteriorRisk(Result):
 
     def _group_rows(self, column: str, release: int, smallest: int) -> list[dict[str, Any]]:
         """Measures by level under the strongest structure; none for levels with few records."""
-        table = group_table(self.posteriors(release), self._pair.column(column))
+        table = without_nan(group_table(self.posteriors(release), self._pair.column(column)))
         return [
-            {"level": level, "n": n}
-            | {name: plain(table[name][i]) if n >= smallest else None for name in GROUP_MEASURES}
+            {"level": level, "n": n} | {name: table[name][i] if n >= smallest else None for name in GROUP_MEASURES}
             for i, (level, n) in enumerate(zip(table[column], table["n"], strict=True))
         ]
 

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 from unveil._posterior.posterior_of_records import Posteriors
 from unveil.columns import CodedColumn
 from unveil.limits import exceeds, reaches
+from unveil.plain import without_nan
+from unveil.stats import Groups
 
 CERTAIN = 1 - 1e-6
 """Posterior from which a value counts as certain."""
@@ -71,7 +73,7 @@ def summary(weighed: Posteriors) -> dict[str, Any]:
     low = min(0.0, math.floor(float(normalised.min()) * BINS) / BINS)
     steps = np.linspace(low, 1.0, round((1.0 - low) * BINS) + 1)
     return {
-        **{name: plain(value) for name, value in measures(weighed).items()},
+        **without_nan(measures(weighed)),
         "n_records": int(weighed.members.size),
         "n_truth_ruled_out": int((weighed.posterior == 0).sum()),
         "normalised_gain_quantiles": {f"{q:g}": float(np.quantile(normalised, q)) for q in QUANTILES},
@@ -84,29 +86,15 @@ def _histogram(values: NDArray[np.float64], edges: NDArray[np.float64]) -> dict[
     return {"edges": np.round(edges, 9).tolist(), "counts": np.histogram(values, edges)[0].tolist()}
 
 
-def plain(value: float) -> float | None:
-    """The value, or None where it is not defined."""
-    return float(value) if math.isfinite(value) else None
-
-
 def group_table(weighed: Posteriors, groups: CodedColumn) -> dict[str, list[Any]]:
     """Number of records, and means over them, for each level of a column that a record looked at has."""
-    own = groups.original[weighed.members]
-    n = np.bincount(own, minlength=groups.n_levels)
-    present = np.flatnonzero(n)
-
-    def mean(values: NDArray[Any]) -> list[float]:
-        # In ascending order, so that rounding does not depend on that of the records.
-        order = np.argsort(values, kind="stable")
-        found: list[float] = (np.bincount(own[order], values[order], n.size)[present] / n[present]).tolist()
-        return found
-
-    return {
-        groups.name: [groups.labels[i] for i in present],
-        "n": n[present].tolist(),
-        "mean_prior": mean(weighed.prior),
-        "mean_posterior": mean(weighed.posterior),
-        "share_above_half": mean(exceeds(weighed.posterior, 0.5)),
-        "share_certain": mean(reaches(weighed.posterior, CERTAIN)),
-        "expected_gain_bits": mean(weighed.gain_bits),
+    by = Groups(groups.original[weighed.members], groups.n_levels)
+    values = {
+        "mean_prior": weighed.prior,
+        "mean_posterior": weighed.posterior,
+        "share_above_half": exceeds(weighed.posterior, 0.5),
+        "share_certain": reaches(weighed.posterior, CERTAIN),
+        "expected_gain_bits": weighed.gain_bits,
     }
+    means = {name: by.means(each).tolist() for name, each in values.items()}
+    return {groups.name: [groups.labels[i] for i in by.present], "n": by.n.tolist()} | means

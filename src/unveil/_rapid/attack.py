@@ -57,6 +57,12 @@ class Attack:
         return int(self.at_risk.sum()) / len(self.at_risk)
 
 
+def null_rates(runs: Sequence[Attack], thresholds: Sequence[float], rule: RiskThreshold) -> Floats:
+    """Rate (b, t) of every shuffle at every threshold, mean over the attacks; b is 0 where nothing was shuffled."""
+    each = [[null.rates(thresholds, rule) for null in run.null] for run in runs]
+    return np.mean(each, axis=0) if each[0] else np.empty((0, len(thresholds)))
+
+
 @dataclass
 class Fits:
     """How many models of an attacker were trained, how many of them not to the end, and why."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit, ndtri
+from scipy.special import expit
 
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.problem import AttackRecords, infer
@@ -17,6 +17,7 @@ from unveil.models.design import Design
 from unveil.models.features import Key, KeyTable
 from unveil.models.learners import KEYS
 from unveil.result import Result, columns_of
+from unveil.stats import normal_quantile
 
 Floats = NDArray[np.float64]
 _PRIOR_PRECISION = 1e-4
@@ -184,7 +185,7 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     design = Design.of(ordered, replace(KEYS, reference="largest"))
     x = design.matrix(ordered, len(table), constant=True).toarray()
     beta, error, separated = flag_regression(x, run.at_risk[order])
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     fitted = dict(zip(design.columns, zip(beta[1:].tolist(), error[1:].tolist(), strict=True), strict=True))
     coefficients = []
     for i, (key, term) in enumerate(zip(table.keys, design.terms, strict=True)):

@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from unveil._rapid.problem import TargetKind
 from unveil._rapid.rapid import rapid
@@ -27,6 +26,7 @@ from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar, Source
 from unveil.models.learners import TrainingTarget, fold_of, resolve
 from unveil.result import Result
+from unveil.stats import normal_quantile
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
 from unveil.synthesis.some_records import rows_of, value_order
 
@@ -187,7 +187,7 @@ def _summary(
     mean, sd = float(np.mean(held_out)), float(np.std(held_out, ddof=1))
     difference = np.array(in_sample) - np.array(held_out)
     se = sd / math.sqrt(len(held_out))
-    z = float(ndtri((1 + _LEVEL) / 2))
+    z = normal_quantile(_LEVEL)
     spread = z * float(np.std(difference, ddof=1)) / math.sqrt(len(held_out))
     return RapidCV(
         keys=last.keys,

@@ -9,15 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import Attack, Runner
-from unveil._rapid.figures import rate_interval
+from unveil._rapid.attack import Attack, Runner, null_rates
 from unveil._rapid.process import process_intervals
 from unveil._rapid.resampling import Resampled
-from unveil._rapid.threshold import Distribution
+from unveil._rapid.threshold import Distribution, RiskThreshold
 from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
-from unveil.stats import Kind, checked_kind
+from unveil.stats import Kind, is_process, rate_interval
 
 Floats = NDArray[np.float64]
 
@@ -37,9 +36,9 @@ class CurveLine:
     rate: Floats
     low: Floats
     high: Floats
-    null_mean: Floats | None
-    null_95: Floats | None
-    ceiling: Floats | None
+    null_mean: Floats | None = None
+    null_95: Floats | None = None
+    ceiling: Floats | None = None
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -131,12 +130,10 @@ def rapid_curve(
     grid = rule.grid() if thresholds is None else tuple(sorted({float(t) for t in thresholds}))
     if not grid or not np.isfinite(grid).all():
         raise CallError(f"thresholds must be numbers, not {list(grid)!r}")
-    if checked_kind(kind) == "process":
+    if is_process(kind, level):
         return _process_curve(runs, runner, grid, again, n=n, seed=seed, level=level)
     lines = []
     for run in runs:
-        null = np.array([d.rates(grid, rule) for d in run.null]) if run.null else None
-        ceiling = None if run.ceiling is None else run.ceiling.rates(grid, rule)
         risky, persons = Resampled.of([run], runner).rates(grid, n=n, seed=seed)
         groups: list[tuple[str, Floats, Floats]] = [("", run.score, risky[:, 0].sum(axis=1) / len(run.score))]
         if by_class and problem.classes is not None:
@@ -146,21 +143,14 @@ def rapid_curve(
                     np.divide(risky[:, 0, code], persons[:, code, None], out=of_class, where=persons[:, code, None] > 0)
                     groups.append((problem.classes[code], run.score[problem.truth == code], of_class))
         for label, score, drawn in groups:
-            rate = Distribution.of(score).rates(grid, rule)
-            n_persons = len(score)
+            rate, n_persons = Distribution.of(score).rates(grid, rule), len(score)
             ends = [
                 rate_interval(float(r), d, n_persons, level)["bootstrap"] for r, d in zip(rate, drawn.T, strict=True)
             ]
             low, high = np.array(ends).T
-            whole = label == ""
-            lines.append(
-                CurveLine(
-                    run.attacker, problem.pair.labels[run.release], label, len(score), rate, low, high,
-                    None if null is None or not whole else null.mean(axis=0),
-                    None if null is None or not whole else np.quantile(null, 0.95, axis=0),
-                    ceiling if whole else None,
-                )
-            )  # fmt: skip
+            beside = {} if label else _beside([run], grid, rule)
+            name = problem.pair.labels[run.release]
+            lines.append(CurveLine(run.attacker, name, label, n_persons, rate, low, high, **beside))
     return RapidCurve(
         problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, runner.warnings, problem.pair.flavour
     )
@@ -177,21 +167,20 @@ def _process_curve(
         own = [run for run in runs if run.attacker == name]
         spans = process_intervals(own, runner, grid, _named(again, name), n=n, seed=seed, level=level)
         reason = spans[0].undefined
-        nulls = [np.array([d.rates(grid, rule) for d in run.null]) for run in own if run.null]
-        null = np.mean(nulls, axis=0) if nulls else None
-        lines.append(
-            CurveLine(
-                name, "mean of the releases", "", len(problem.truth), np.array([span.value for span in spans]),
-                np.array([span.low for span in spans]), np.array([span.high for span in spans]),
-                None if null is None else null.mean(axis=0),
-                None if null is None else np.quantile(null, 0.95, axis=0),
-                None if own[0].ceiling is None else own[0].ceiling.rates(grid, rule),
-            )
-        )  # fmt: skip
+        ends = np.array([(span.value, span.low, span.high) for span in spans]).T
+        beside = _beside(own, grid, rule)
+        lines.append(CurveLine(name, "mean of the releases", "", len(problem.truth), *ends, **beside))
     return RapidCurve(
         problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, problem.warnings, problem.pair.flavour,
         kind="process", undefined=reason,
     )  # fmt: skip
+
+
+def _beside(runs: Sequence[Attack], grid: tuple[float, ...], rule: RiskThreshold) -> dict[str, Floats]:
+    """Null and ceiling of the attacks of one attacker, those that there are."""
+    null, ceiling = null_rates(runs, grid, rule), runs[0].ceiling
+    found = {"null_mean": null.mean(axis=0), "null_95": np.quantile(null, 0.95, axis=0)} if len(null) else {}
+    return found if ceiling is None else found | {"ceiling": ceiling.rates(grid, rule)}
 
 
 def _named(again: Sequence[Sequence[Attack]] | None, attacker: str) -> list[list[Attack]] | None:

@@ -5,18 +5,15 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.attack import Attack, Runner, null_rates
 from unveil._rapid.resampling import Resampled
 from unveil._rapid.threshold import Distribution
-from unveil.checks import check_shares
 from unveil.stats import (
     Excess,
-    clopper_pearson,
     excess,
     excess_interval,
     over_null,
-    score_interval,
-    wilson,
+    rate_interval,
 )
 
 Floats = NDArray[np.float64]
@@ -28,11 +25,6 @@ def _mean(values: Floats) -> float:
     return float(np.sort(values).mean())
 
 
-def _null_rates(attack: Attack, runner: Runner) -> Floats:
-    rule = runner.rule
-    return np.array([null.rates((rule.threshold,), rule)[0] for null in attack.null])
-
-
 def _margin_rate(runner: Runner) -> float:
     return float(runner.rule.at_risk(runner.score(runner.margin())).mean())
 
@@ -40,7 +32,7 @@ def _margin_rate(runner: Runner) -> float:
 def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
     """All figures of one attack by name; NaN where a figure was not asked for or is not defined."""
     rule, problem = runner.rule, runner.problem
-    null = over_null(attack.rate, _null_rates(attack, runner), (NAN, NAN), 0.95)
+    null = over_null(attack.rate, null_rates([attack], (rule.threshold,), rule)[:, 0], (NAN, NAN), 0.95)
     margin, margin_rate = runner.margin(), _margin_rate(runner)
     figures = {
         "rate": attack.rate,
@@ -90,7 +82,7 @@ def suggested_threshold(attack: Attack, runner: Runner) -> float:
     else:
         grid = tuple((rule.threshold * np.arange(100, 0, -1) / 20).tolist())
     observed = Distribution.of(attack.score).rates(grid, rule)
-    null = np.quantile([n.rates(grid, rule) for n in attack.null], 0.95, axis=0)
+    null = np.quantile(null_rates([attack], grid, rule), 0.95, axis=0)
     above = np.flatnonzero(observed > null)
     return float(grid[above[0]]) if len(above) else NAN
 
@@ -98,7 +90,7 @@ def suggested_threshold(attack: Attack, runner: Runner) -> float:
 def attack_intervals(
     attack: Attack, runner: Runner, *, n: int, seed: int, level: float
 ) -> dict[str, tuple[float, float]]:
-    """Intervals of the rate and of its excess over the null, with the release kept; see :func:`rate_interval`.
+    """Intervals of the rate (:func:`unveil.stats.rate_interval`) and of its excess over the null, this release.
 
     ``excess`` covers 0 exactly where the permutation test at this level does not reject; see
     :func:`unveil.stats.excess_interval`. Without a null it is the excess over the margin, resampled together.
@@ -107,7 +99,8 @@ def attack_intervals(
     drawn = persons.rates((runner.rule.threshold,), n=n, seed=seed)[0].sum(axis=(1, 2, 3)) / len(attack.at_risk)
     found = rate_interval(attack.rate, drawn, len(attack.at_risk), level)
     if attack.null:
-        gain = excess_interval(attack.rate, _null_rates(attack, runner), found["bootstrap"], level)
+        null = null_rates([attack], (runner.rule.threshold,), runner.rule)[:, 0]
+        gain = excess_interval(attack.rate, null, found["bootstrap"], level)
     else:
         margins = persons.margins(n=n, seed=seed)
         gain = over_margin(attack.rate, drawn, margins, runner, found["bootstrap"], level).interval
@@ -137,43 +130,3 @@ def over_margin(
     low, high = np.quantile((drawn - margins) / (1 - margins), [(1 - level) / 2, (1 + level) / 2])
     first, last = (excess(end, margin) for end in ends)
     return Excess(excess=gain, interval=(min(float(low), first), max(float(high), last)))
-
-
-def rate_interval(rate: float, replicates: Floats, n: int, level: float) -> dict[str, tuple[float, float]]:
-    """Intervals of a rate, from its resamples.
-
-    ``wilson`` and ``clopper_pearson`` are those of as many persons as would give the variance of the resamples, and of
-    at most n. ``bootstrap`` has the percentiles of the resamples, and is no shorter than Wilson's: where few persons
-    are at risk percentiles cover too rarely, and where the rate jumps at a threshold the variance alone does.
-
-    Parameters
-    ----------
-    rate
-        The share of persons at risk.
-    replicates : (b,)
-        The same of the resamples; NaN where it is not defined.
-    n
-        Number of persons.
-    level
-        Coverage, between 0 and 1.
-
-    References
-    ----------
-    Efron & Tibshirani (1993), An introduction to the bootstrap, chapter 13. Korn & Graubard (1998), Survey Methodology
-    24, 193-201.
-    """
-    check_shares(level=level)
-    defined = replicates[~np.isnan(replicates)]
-    low, high = np.quantile(defined, [(1 - level) / 2, (1 + level) / 2]) if len(defined) else (rate, rate)
-    if 0 < rate < 1:
-        variance = float(defined.var()) if len(defined) else 0.0
-        as_many = max(min(rate * (1 - rate) / variance, n), 1.0) if variance > 0 else float(n)
-        exact = clopper_pearson(rate * as_many, as_many, level)
-        score = score_interval(rate, rate * (1 - rate) / as_many, n, level)
-    else:
-        exact = score = clopper_pearson(round(rate) * n, n, level)
-    return {
-        "bootstrap": (min(float(low), score[0]), max(float(high), score[1])),
-        "wilson": score if 0 < rate < 1 else wilson(round(rate) * n, n, level),
-        "clopper_pearson": exact,
-    }

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._rapid.attack import Attack, Runner
-from unveil._rapid.figures import rate_interval
 from unveil._rapid.problem import Problem
 from unveil._rapid.resampling import Resampled
+from unveil._rapid.scores import class_shares
 from unveil.models.features import Key
-from unveil.stats import wilson
+from unveil.stats import Groups, rate_interval, wilson
 
 Floats = NDArray[np.float64]
 _QUARTERS = 4
@@ -28,7 +28,7 @@ def person_columns(run: Attack, problem: Problem) -> Columns:
     columns: Columns = {"record": list(range(problem.pair.n_original))}
     if problem.classes is not None and run.inferred.probability is not None:
         labels = np.array(problem.classes, dtype=object)
-        shares = np.bincount(problem.truth, minlength=len(labels)) / len(problem.truth)
+        shares = class_shares(problem.truth, len(labels))
         return columns | {
             "truth": labels[problem.truth].tolist(),
             "prediction": labels[run.inferred.predicted].tolist(),
@@ -52,27 +52,23 @@ def group_rates(run: Attack, runner: Runner, column: str) -> Columns:
     problem = runner.problem
     groups = problem.pair.column(column)
     codes = groups.original[problem.counted]
-    n = np.bincount(codes, minlength=groups.n_levels)
-    hits = np.bincount(codes[run.at_risk], minlength=groups.n_levels)
-    # sums of scores in their order: they are not to depend on that of the records
-    order = np.lexsort((run.score, codes))
-    score = np.bincount(codes[order], weights=run.score[order], minlength=groups.n_levels)
-    present = np.flatnonzero(n)
-    rates = hits[present] / n[present]
+    by = Groups(codes, groups.n_levels)
+    hits = by.sums(run.at_risk).astype(np.int64)
+    rates = hits / by.n
     drawn = Resampled.of([run], runner).groups(codes, groups.n_levels, n=_DRAWS, seed=_SEED)
-    ends = [_ends(hits[i], n[i], drawn[0][:, i], drawn[1][:, i]) for i in present]
+    ends = [_ends(h, n, drawn[0][:, i], drawn[1][:, i]) for i, n, h in zip(by.present, by.n, hits, strict=True)]
     columns: Columns = {
-        column: [groups.labels[i] for i in present],
-        "n": n[present].tolist(),
-        "n_at_risk": hits[present].tolist(),
+        column: [groups.labels[i] for i in by.present],
+        "n": by.n.tolist(),
+        "n_at_risk": hits.tolist(),
         "rate": rates.tolist(),
         "wilson_low": [low for low, _ in ends],
         "wilson_high": [high for _, high in ends],
         "difference": (rates - run.rate).tolist(),
-        "mean_score": (score[present] / n[present]).tolist(),
+        "mean_score": by.means(run.score).tolist(),
     }
     if column == problem.target and problem.classes is not None:
-        columns["b"] = (n[present] / n.sum()).tolist()
+        columns["b"] = (by.n / by.n.sum()).tolist()
     return columns
 
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.attack import Attack, Runner, null_rates
 from unveil._rapid.resampling import Resampled
 from unveil._rapid.threshold import Distribution
 from unveil.stats import ONE_RELEASE, Interval, excess_interval, from_releases, from_resamples, student_half
@@ -65,7 +65,7 @@ def process_intervals(
         drawn = resampled.moved(thresholds, _by_attacker(runs), n=min(n, _DRAWS), seed=seed)
     else:
         return [Interval.missing("process", float(rate), level, ONE_RELEASE) for rate in rates[0]]
-    nulls = _nulls(runs, runner, thresholds)
+    nulls = null_rates(runs, thresholds, runner.rule)
     return [_widened(one, d, null) for one, d, null in zip(found, drawn.T, nulls.T, strict=True)]
 
 
@@ -83,12 +83,6 @@ def _not_rejected(found: Interval, null: Floats) -> list[float]:
         return []
     mean, half = math.fsum(null) / len(null), student_half(null, found.level)
     return [max(mean - half, 0.0), min(mean + half, 1.0)]
-
-
-def _nulls(runs: Sequence[Attack], runner: Runner, thresholds: Sequence[float]) -> Floats:
-    """Rate (b, t) of every shuffle, mean over the attackers and releases."""
-    each = [[null.rates(thresholds, runner.rule) for null in run.null] for run in runs]
-    return np.mean(each, axis=0) if each[0] else np.empty((0, len(thresholds)))
 
 
 def _by_attacker(runs: Sequence[Attack]) -> list[list[int]]:

@@ -12,8 +12,8 @@ from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
 from unveil._rapid.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS, rounding_error
 from unveil._rapid.threshold import RiskThreshold
-from unveil._tables.keyed_pair import as_names
-from unveil.checks import check_numbers, check_positive, check_whole_numbers
+from unveil._tables.keyed_pair import as_names, targets_of
+from unveil.checks import check_choice, check_numbers, check_positive, check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.models.learners import resolve
@@ -124,18 +124,7 @@ def rapid(
     check_whole_numbers(0, permutations=permutations, seed=seed)
     check_whole_numbers(2, folds=folds)
     names = as_names(keys, "key")
-    if target is not None and targets is not None:
-        raise CallError("name one target with target=, or several with targets=, not both")
-    wanted: tuple[str, ...]
-    said: tuple[str, ...] = ()
-    if target is not None:
-        wanted = (target,)
-    elif targets is not None:
-        wanted = as_names(targets, "target")
-    else:
-        wanted, said = pair.roles.usual(names)
-        if not wanted:
-            raise CallError("; ".join(["no column is left to be a target: every common column is a key", *said]))
+    wanted, said = targets_of(pair, names, target, targets)
     posed = []
     for name in wanted:
         problem = pose(pair, names, name, kind=kind, target_na=target_na, side_information=side_information,
@@ -183,10 +172,8 @@ def _again(problem: Problem, settings: Mapping[str, Any], pair: Pair, number: in
 def _rule(
     problem: Problem, scoring: str, tau: float | None, metric: str, epsilon: float | None, delta: float
 ) -> RiskThreshold:
-    if scoring not in SCORINGS:
-        raise CallError(f"unknown scoring {scoring!r}; choose from {', '.join(SCORINGS)}")
-    if metric not in METRICS:
-        raise CallError(f"unknown metric {metric!r}; choose from {', '.join(METRICS)}")
+    check_choice("scoring", scoring, SCORINGS)
+    check_choice("metric", metric, METRICS)
     check_positive(delta=delta)
     if problem.classes is not None:
         threshold = DEFAULT_TAU[scoring] if tau is None else float(tau)

@@ -17,12 +17,10 @@ from numpy.typing import NDArray
 
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.scores import categorical_score, prediction_error
-from unveil.checks import check_whole_numbers
+from unveil.stats import resamples
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
-_NUMBERS = 1 << 20
-"""Numbers of persons by kind that are held at a time."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +69,7 @@ class Resampled:
 
     def draws(self, n: int, seed: int) -> Iterator[Ints]:
         """Resamples, some at a time: number of persons (b, k) of each kind."""
-        return _multinomial(self.counts, n, seed)
+        return resamples(self.counts, n, seed)
 
     def rates(self, thresholds: Sequence[float], *, n: int, seed: int) -> tuple[Floats, Floats]:
         """Persons at risk in every resample.
@@ -187,7 +185,7 @@ class Resampled:
         kind, group = found // (n_groups + 1), found % (n_groups + 1)
         edges = np.asarray(self.runner.rule.edges([self.runner.rule.threshold]))
         hits, persons = [], []
-        for drawn in _multinomial(counts, n, seed):
+        for drawn in resamples(counts, n, seed):
             weights = _sums(drawn, kind, len(self.counts))
             flags = np.zeros(drawn.shape)
             for raw in self.raw:
@@ -257,15 +255,6 @@ class Resampled:
         squares = (weights * (self.truth - mean[:, None]) ** 2).sum(axis=1)
         spread: Floats = np.sqrt(squares / max(total - 1, 1))
         return spread
-
-
-def _multinomial(counts: Ints, n: int, seed: int) -> Iterator[Ints]:
-    """Draw n times as many persons as there are, some times at a time; how many at a time changes no draw."""
-    check_whole_numbers(2, n=n)
-    rng, total = np.random.default_rng(seed), int(counts.sum())
-    block = max(_NUMBERS // len(counts), 1)
-    for start in range(0, n, block):
-        yield rng.multinomial(total, counts / total, size=min(block, n - start))
 
 
 def _sums(values: NDArray[Any], groups: NDArray[np.intp], n_groups: int) -> Floats:

@@ -11,25 +11,30 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.attack import Attack, Runner, null_rates
 from unveil._rapid.attribution import Attribution, attribute_flags
 from unveil._rapid.curves import RapidCurve, rapid_curve
 from unveil._rapid.document import attack_document
-from unveil._rapid.figures import attack_figures, attack_intervals, over_margin, rate_interval
+from unveil._rapid.figures import attack_figures, attack_intervals, over_margin
 from unveil._rapid.groups import group_rates, person_columns, worst_groups
 from unveil._rapid.process import process_intervals
 from unveil._rapid.resampling import Resampled
-from unveil.checks import check_shares
+from unveil._rapid.scores import class_shares
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
-from unveil.plain import plain
-from unveil.result import Result, columns_of, drawer, without_nan
-from unveil.stats import OVER, Excess, Interval, Kind, checked_kind, over_null
+from unveil.plain import plain, without_nan
+from unveil.result import Result, columns_of, drawer
+from unveil.stats import OVER, Excess, Interval, Kind, is_process, over_null, rate_interval
 
 Floats = NDArray[np.float64]
 Intervals = dict[str, tuple[float, float]]
+
+
+def _spread(rates: Sequence[float]) -> float:
+    """Standard deviation of rates; NaN of a single one."""
+    return float(np.std(rates, ddof=1)) if len(rates) > 1 else math.nan
 
 
 @dataclass(frozen=True, repr=False)
@@ -117,7 +122,7 @@ class Rapid(Result):
         if problem.classes is None:
             baseline = {"median": float(np.median(problem.truth))}
         else:
-            shares = np.bincount(problem.truth, minlength=len(problem.classes)) / len(problem.truth)
+            shares = class_shares(problem.truth, len(problem.classes))
             baseline = {problem.classes[code]: float(shares[code]) for code in problem.listed}
         return cls(
             keys=problem.keys,
@@ -129,10 +134,7 @@ class Rapid(Result):
             releases=tuple(per_release),
             mean={name: sum(r[name] for r in per_release) / len(per_release) for name in per_release[0]},
             worst={name: max(r[name] for r in per_release) for name in per_release[0]},
-            sd={
-                name: float(np.std([r[name] for r in per_release], ddof=1)) if len(per_release) > 1 else math.nan
-                for name in per_release[0]
-            },
+            sd={name: _spread([r[name] for r in per_release]) for name in per_release[0]},
             attacks=tuple(figures),
             baseline=baseline,
             n_original=problem.pair.n_original,
@@ -164,8 +166,7 @@ class Rapid(Result):
         found = {}
         for name in self.attackers:
             rates = [run.rate for run in self.runs if run.attacker == name]
-            sd = float(np.std(rates, ddof=1)) if len(rates) > 1 else math.nan
-            found[name] = {"mean": sum(rates) / len(rates), "worst": max(rates), "sd": sd}
+            found[name] = {"mean": sum(rates) / len(rates), "worst": max(rates), "sd": _spread(rates)}
         return found
 
     @property
@@ -366,8 +367,7 @@ class Rapid(Result):
         CallError
             If the kind is unknown, or the level is out of its range.
         """
-        check_shares(level=level)
-        if checked_kind(kind) == "process":
+        if is_process(kind, level):
             again = self._repeated(resamples)
             return process_intervals(self.runs, self.runner, [self.threshold], again, n=n, seed=seed, level=level)[0]
         return Interval("release", self.rate, *self._over_persons(n, seed, level)[1], level)
@@ -383,13 +383,11 @@ class Rapid(Result):
 
         The b-th shuffle of the mean shuffles every release. Without a null it is the excess over the margin.
         """
-        rule = self.runner.rule
         drawn, ends = self._over_persons(n, seed, level)
         if not self.permutations:
             margins = Resampled.of(self.runs, self.runner).margins(n=n, seed=seed)
             return over_margin(self.rate, drawn, margins, self.runner, ends, level)
-        nulls = [[null.rates((rule.threshold,), rule)[0] for null in run.null] for run in self.runs]
-        return over_null(self.rate, np.array(nulls).mean(axis=0), ends, level)
+        return over_null(self.rate, null_rates(self.runs, [self.threshold], self.runner.rule)[:, 0], ends, level)
 
     def _repeated(self, resamples: Sequence[Pair] | None) -> list[tuple[Attack, ...]] | None:
         """The same attacks on resampled originals and their releases; trained once."""

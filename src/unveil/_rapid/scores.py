@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unveil.checks import check_positive
+from unveil.checks import check_choice, check_positive
 from unveil.errors import CallError, DataError
 
 Floats = NDArray[np.float64]
@@ -128,6 +128,7 @@ def categorical_score(g: Floats, truth: NDArray[np.integer], n_classes: int, sco
     >>> categorical_score(g, truth, 2, "conditional").round(3).tolist()
     [1.333, 0.667, 1.0, 1.0]
     """
+    check_choice("scoring", scoring, SCORINGS)
     if scoring == "marginal":
         return normalised_gain(g, class_shares(truth, n_classes)[truth])
     if scoring == "conditional":
@@ -137,12 +138,10 @@ def categorical_score(g: Floats, truth: NDArray[np.integer], n_classes: int, sco
         mean = np.bincount(truth[order], weights=g[order], minlength=n_classes) / np.maximum(n, 1)
         relative: Floats = np.divide(g, mean[truth], out=np.zeros(len(g)), where=mean[truth] > 0)
         return relative
-    if scoring == "nce":
-        if n_classes < 2:
-            return np.zeros(len(g))
-        result: Floats = 1 + np.log(np.maximum(g, _SMALLEST)) / np.log(n_classes)
-        return result
-    raise CallError(f"unknown scoring {scoring!r}; choose from {', '.join(SCORINGS)}")
+    if n_classes < 2:
+        return np.zeros(len(g))
+    result: Floats = 1 + np.log(np.maximum(g, _SMALLEST)) / np.log(n_classes)
+    return result
 
 
 def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative", *, delta: float = 0.01) -> Floats:
@@ -177,6 +176,7 @@ def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative
     [0.06, 0.114, 0.125]
     """
     truth, guess = np.asarray(y, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    check_choice("metric", metric, METRICS)
     check_positive(delta=delta)
     error: Floats = np.abs(truth - guess)
     if metric == "relative":
@@ -185,8 +185,6 @@ def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative
         return 2 * error / (np.abs(truth) + np.abs(guess) + 2 * delta)
     if metric == "absolute":
         return error
-    if metric not in ("sd", "range"):
-        raise CallError(f"unknown metric {metric!r}; choose from {', '.join(METRICS)}")
     spread = _spread(truth, metric)
     if spread == 0:
         raise DataError(f"the target has one value only in the original; its {metric} is 0: choose another metric")

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unveil._tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil._tables.checks import one_way, two_way
 from unveil._tables.exclusion_rules import rules_of
-from unveil._tables.keyed_pair import Groups, KeyedPair, as_names, coded, only_known, ungrouped
+from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known, targets_of, ungrouped
 from unveil._tables.sums import MEASURES, identity_measures, mean_over, measures
 from unveil._tables.target_cells import TargetCells
 from unveil.checks import check_flags, check_whole_numbers, is_number
@@ -107,7 +107,7 @@ def attribute(
     (33.33, 66.67)
     """
     study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
-    names, said = _targets(pair, study.keys, target, targets)
+    names, said = targets_of(pair, study.keys, target, targets)
     if isinstance(ngroups_target, Mapping):
         only_known(ngroups_target, names, "ngroups_target", "target")
     check_flags(use_target_na=use_target_na, exclude_over_denom_limit=exclude_over_denom_limit)
@@ -132,28 +132,6 @@ def attribute(
         source = TargetCells(study, column, rules)
         risks.append(_risk(source, options, [untouched[name]] if name in untouched else []))
     return risks[0] if target is not None else AttributeRisks(risks, said)
-
-
-def _targets(
-    pair: Pair, keys: Sequence[str], target: str | None, targets: Sequence[str] | None
-) -> tuple[tuple[str, ...], tuple[Note, ...]]:
-    """The targets, and what is said of columns that are none."""
-    said: tuple[Note, ...] = ()
-    if target is not None and targets is not None:
-        raise CallError("give either target or targets, not both")
-    if target is not None:
-        names = as_names([target], "target")
-    elif targets is not None:
-        names = as_names(targets, "target")
-    else:
-        names, said = pair.roles.usual(keys)
-        if not names:
-            raise CallError("; ".join(["no column is left as a target: every common column is a key", *said]))
-    for name in names:
-        if name in keys:
-            raise CallError(f"{name!r} is a key and cannot be the target too")
-    pair.require(names)
-    return names, said
 
 
 def _levels_by_target(

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from unveil._tables.bootstrap import resample, share_interval
 from unveil._tables.checks import OneWay, TwoWay
 from unveil._tables.curve import CapCurve, cap_curve
 from unveil._tables.intervals import Halves, attribute_process, attribute_release
@@ -16,11 +15,10 @@ from unveil._tables.ladder import Ladder, ladder
 from unveil._tables.subgroups import by_level
 from unveil._tables.sums import MEASURES
 from unveil._tables.target_cells import TargetCells
-from unveil.checks import check_shares
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
 from unveil.result import Result, Results
-from unveil.stats import Interval, Kind, checked_kind
+from unveil.stats import Interval, Kind, is_process, percent_interval, resampled_means
 
 RISE = (
     "DiSCO would be higher if the release carried only its most frequent value, which tells less: a low DiSCO is no "
@@ -170,15 +168,12 @@ class AttributeRisk(Result):
         result = []
         for release, figures in enumerate(self.releases):
             contributions, weights = self._source.contributions(release)
-            draws = resample(contributions, weights, n=n, seed=seed)
+            draws = resampled_means(contributions, weights, n=n, seed=seed)
             with np.errstate(invalid="ignore"):
                 draws["TCAP"] = 100 * draws["DiSCO"] / draws["DiS"]
             # TCAP is a share of the persons for whom the release is certain
-            certain = round(self.n_original * figures["DiS"] / 100)
-            intervals = {
-                name: share_interval(figures[name], draws[name], level, certain if name == "TCAP" else self.n_original)
-                for name in _INTERVALS
-            }
+            n_of = dict.fromkeys(_INTERVALS, self.n_original) | {"TCAP": round(self.n_original * figures["DiS"] / 100)}
+            intervals = {name: percent_interval(figures[name], draws[name], level, n_of[name]) for name in _INTERVALS}
             # the same draws as for the mean of releases, here of one
             result.append(intervals | attribute_release(self._source, [release], n=n, seed=seed, level=level))
         return result
@@ -216,8 +211,7 @@ class AttributeRisk(Result):
         >>> found.low, found.undefined[:11]
         (nan, 'one release')
         """
-        check_shares(level=level)
-        if checked_kind(kind) == "process":
+        if is_process(kind, level):
             return attribute_process(self._source, self.options, halves, level)
         ends = attribute_release(self._source, range(len(self.releases)), n=n, seed=seed, level=level)
         return {name: Interval("release", self.mean[name], *ends[name], level) for name in ends}

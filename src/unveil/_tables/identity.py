@@ -7,19 +7,19 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from unveil._tables.intervals import Halves, identity_process, identity_release
 from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil._tables.subgroups import by_level
 from unveil._tables.sums import mean_over, percent
-from unveil.checks import check_shares
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
-from unveil.stats import Interval, Kind, checked_kind
+from unveil.stats import Interval, Kind, is_process
 
 IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
+_FLAGS = {"UiO": "unique", "UiOiS": "unique_in_synthetic", "repU": "replicated_unique"}
+"""Per measure of original records, the flag that it counts."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -100,26 +100,15 @@ class IdentityRisk(Result):
 
         The flags sum to the measures: ``repU = 100 * sum(replicated_unique) / n_original``. This is confidential.
         """
-        return self._frame({"record": np.arange(self.n_original)} | _flags(self._study, release), flavour)
+        return self._frame({"record": np.arange(self.n_original)} | self._study.records(release), flavour)
 
     def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """The measures that concern original records, for each level of a column."""
-        flags = _flags(self._study, release)
-        columns = {"UiO": "unique", "UiOiS": "unique_in_synthetic", "repU": "replicated_unique"}
-        return by_level(self._study.pair, column, {name: flags[flag] for name, flag in columns.items()}, flavour)
+        flags = self._study.records(release)
+        return by_level(self._study.pair, column, {name: flags[flag] for name, flag in _FLAGS.items()}, flavour)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
-        """Per release, release intervals for UiO, UiOiS and repU: over records, with the release kept.
-
-        Parameters
-        ----------
-        n
-            Number of bootstrap replicates.
-        seed
-            Seed of the draws.
-        level
-            Coverage, between 0 and 1.
-        """
+        """Per release, release intervals of UiO, UiOiS and repU; see :meth:`AttributeRisk.intervals`."""
         return [
             identity_release(self._study, [release], n=n, seed=seed, level=level)
             for release in range(len(self.releases))
@@ -129,27 +118,8 @@ class IdentityRisk(Result):
         self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
         level: float = 0.95,
     ) -> Interval:  # fmt: skip
-        """An interval of a named kind for the mean repU of the releases.
-
-        Parameters
-        ----------
-        kind
-            ``"release"``: over samples of as many records, with these releases kept. ``"process"``: over samples and
-            releases made from them; it needs several releases, or halves.
-        halves
-            What :func:`unveil.synthesis.halves` makes with the synthesizer.
-        n, seed
-            Number and seed of bootstrap replicates.
-        level
-            Coverage, between 0 and 1.
-
-        Raises
-        ------
-        CallError
-            If the kind is unknown, or the level is out of its range.
-        """
-        check_shares(level=level)
-        if checked_kind(kind) == "process":
+        """An interval of a named kind for the mean repU of the releases; see :meth:`AttributeRisk.interval`."""
+        if is_process(kind, level):
             return identity_process(self._study, halves, level)
         ends = identity_release(self._study, range(len(self.releases)), n=n, seed=seed, level=level)["repU"]
         return Interval("release", self.repU, *ends, level)
@@ -209,19 +179,12 @@ def identity(
     (33.33, 33.33)
     """
     study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
-    d, by_release = study.combinations.counts()
-    counts = None if study.excluded is None else ~study.excluded
     releases = []
-    for s, n_synthetic in zip(by_release, pair.n_synthetic, strict=True):
-        in_original, in_release = (d == 1, s == 1) if counts is None else ((d == 1) & counts, (s == 1) & counts)
-        releases.append(
-            {
-                "UiO": percent(int(in_original.sum()), pair.n_original),
-                "UiS": percent(int(in_release.sum()), n_synthetic),
-                "UiOiS": percent(int((in_original & (s > 0)).sum()), pair.n_original),
-                "repU": percent(int((in_original & in_release).sum()), pair.n_original),
-            }
-        )
+    for release, s in enumerate(study.combinations.counts()[1]):
+        flags = study.records(release)
+        found = {name: percent(int(flags[flag].sum()), pair.n_original) for name, flag in _FLAGS.items()}
+        found["UiS"] = percent(int(((s == 1) & study.counted).sum()), pair.n_synthetic[release])
+        releases.append({name: found[name] for name in IDENTITY_MEASURES})
     return IdentityRisk(
         keys=study.keys,
         releases=tuple(releases),
@@ -243,19 +206,3 @@ def identity(
 def _undefined(pair: Pair) -> dict[str, str]:
     empty = [label for label, n in zip(pair.labels, pair.n_synthetic, strict=True) if n == 0]
     return {"UiS": f"no synthetic records ({', '.join(empty)})"} if empty else {}
-
-
-def _flags(study: KeyedPair, release: int) -> dict[str, NDArray[Any]]:
-    d, by_release = study.combinations.counts()
-    s = by_release[study.release(release)]
-    q = study.combinations.original
-    d_q, s_q = d[q], s[q]
-    counted = np.ones(len(q), dtype=bool) if study.excluded is None else ~study.excluded[q]
-    unique = (d_q == 1) & counted
-    return {
-        "d_q": d_q,
-        "s_q": s_q,
-        "unique": unique,
-        "unique_in_synthetic": unique & (s_q > 0),
-        "replicated_unique": unique & (s_q == 1),
-    }

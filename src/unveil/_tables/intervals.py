@@ -9,25 +9,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.bootstrap import replicated_interval, resample, share_interval
 from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.process import process_interval, sampling_variance
 from unveil._tables.sums import percent
 from unveil._tables.target_cells import TargetCells
 from unveil.columns.pair import Pair
-from unveil.stats import Interval
+from unveil.stats import Interval, mean_intervals, percent_interval, resampled_means
 
+Floats = NDArray[np.float64]
 Halves = Sequence[tuple[Pair, Pair]]
 _ATTRIBUTE = ("DiSCO", "DCAPd")
-
-
-def replicated_uniques(study: KeyedPair, release: int) -> NDArray[np.bool_]:
-    """Which original records (n,) are alone with their keys in the original and in one release."""
-    d, by_release = study.combinations.counts()
-    q = study.combinations.original
-    counted = np.ones(len(d), dtype=bool) if study.excluded is None else ~study.excluded
-    found: NDArray[np.bool_] = ((d == 1) & (by_release[release] == 1) & counted)[q]
-    return found
 
 
 def identity_release(
@@ -36,14 +27,44 @@ def identity_release(
     """Release intervals of UiO, UiOiS and repU, of the mean over some releases."""
     n_records = len(study.combinations.original)
     d, by_release = study.combinations.counts()
-    counted = np.ones(len(d), dtype=bool) if study.excluded is None else ~study.excluded
-    alone = (d == 1) & counted
-    draws = resample({"UiO": alone.astype(float)}, d.astype(np.int64), n=n, seed=seed)["UiO"]
-    found = {"UiO": share_interval(percent(int(alone.sum()), n_records), draws, level, n_records)}
+    alone = (d == 1) & study.counted
+    found = mean_intervals({"UiO": alone.astype(float)}, d.astype(np.int64), n=n, seed=seed, level=level)
     for name, most in (("UiOiS", math.inf), ("repU", 1)):
-        met = np.mean([(by_release[r] >= 1) & (by_release[r] <= most) & counted for r in releases], axis=0)
+        met = np.mean([(by_release[r] >= 1) & (by_release[r] <= most) & study.counted for r in releases], axis=0)
         found[name] = replicated_interval(met * alone, met > 0, n_records, n=n, seed=seed, level=level)
     return found
+
+
+def replicated_interval(
+    met: Floats, possible: NDArray[np.bool_], n_records: int, *, n: int, seed: int, level: float
+) -> tuple[float, float]:
+    """Interval of the percentage of records that are replicated uniques, or are unique and in the release.
+
+    Who is unique depends on the other records, so a count in resamples would be wrong: a record drawn twice is still
+    one person. A release has M combinations that are unique in it, and each is met by exactly one original record or
+    not: repU is a number out of M, and these are drawn. Their probabilities differ, which makes the variance smaller
+    than that of M equal ones: the interval is on the safe side.
+
+    Parameters
+    ----------
+    met : (size,)
+        Per key combination the part of the releases in which an original record that is alone with it counts; 0 where
+        no original record is.
+    possible : (size,) bool
+        Whether the combination could count in some release, were one original record alone with it.
+    n_records
+        Number of original records.
+    n, seed, level
+        Of the bootstrap.
+    """
+    trials = int(possible.sum())
+    if not trials:
+        # with these releases nobody could ever count
+        return 0.0, 0.0
+    hits = met[possible]
+    drawn = resampled_means({"met": hits}, np.ones(trials, dtype=np.int64), n=n, seed=seed)["met"]
+    low, high = percent_interval(100 * float(np.sort(hits).sum()) / trials, drawn, level, trials)
+    return low * trials / n_records, min(high * trials / n_records, 100.0)
 
 
 def identity_process(study: KeyedPair, halves: Halves | None, level: float) -> Interval:
@@ -52,12 +73,12 @@ def identity_process(study: KeyedPair, halves: Halves | None, level: float) -> I
     From several releases, records are counted with the variance of their mean flag over the releases. It holds chance
     of the releases, which makes up for what is left out: that a release follows its original.
     """
-    flags = [replicated_uniques(study, release) for release in range(study.pair.n_releases)]
+    flags = [study.records(release)["replicated_unique"] for release in range(study.pair.n_releases)]
     n = len(flags[0])
 
     def of_half(part: Pair) -> float:
         taken = study.over(part)
-        found = [int(replicated_uniques(taken, release).sum()) for release in range(part.n_releases)]
+        found = [int(taken.records(release)["replicated_unique"].sum()) for release in range(part.n_releases)]
         return percent(sum(found), part.n_original * len(found))
 
     return process_interval(
@@ -76,12 +97,7 @@ def attribute_release(
     parts = [source.contributions(release) for release in releases]
     weights = parts[0][1]
     means = {name: np.mean([part[name] for part, _ in parts], axis=0) for name in _ATTRIBUTE}
-    draws = resample(means, weights, n=n, seed=seed)
-    n_records = int(weights.sum())
-    return {
-        name: share_interval(100 * math.fsum(weights * means[name]) / n_records, draws[name], level, n_records)
-        for name in _ATTRIBUTE
-    }
+    return mean_intervals(means, weights, n=n, seed=seed, level=level)
 
 
 def attribute_process(

@@ -18,6 +18,7 @@ from unveil.columns.grouping import regrouped
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
+from unveil.notes import Note
 
 Groups = int | Mapping[str, int | None] | None
 """Number of groups for every numeric column, or by column."""
@@ -104,6 +105,25 @@ class KeyedPair:
         flags: NDArray[np.bool_] = np.any([self.holding(c, len(c.levels)) for c in gaps], axis=0)
         return flags
 
+    @cached_property
+    def counted(self) -> NDArray[np.bool_]:
+        """Key combinations (size,) that count."""
+        return np.ones(self.combinations.size, dtype=bool) if self.excluded is None else ~self.excluded
+
+    def records(self, release: int) -> dict[str, NDArray[Any]]:
+        """Per original record (n,) the number of records with its keys in both files, and in which way it is unique."""
+        d, by_release = self.combinations.counts()
+        q = self.combinations.original
+        d_q, s_q = d[q], by_release[self.release(release)][q]
+        unique = (d_q == 1) & self.counted[q]
+        return {
+            "d_q": d_q,
+            "s_q": s_q,
+            "unique": unique,
+            "unique_in_synthetic": unique & (s_q > 0),
+            "replicated_unique": unique & (s_q == 1),
+        }
+
     def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
         """Key combinations (size,) in which the key has the level."""
         flags = np.zeros(self.combinations.size, dtype=bool)
@@ -168,6 +188,34 @@ def as_names(names: str | Sequence[str], role: str) -> tuple[str, ...]:
         if listed.count(name) > 1:
             raise CallError(f"{role} {name!r} is given more than once")
     return listed
+
+
+def targets_of(
+    pair: Pair, keys: Sequence[str], target: str | None, targets: str | Sequence[str] | None
+) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The targets, by default all common columns that are no keys, and notes on the columns that are left out.
+
+    Raises
+    ------
+    CallError
+        If a column is unknown or a key, or no column is left.
+    """
+    said: tuple[Note, ...] = ()
+    if target is not None and targets is not None:
+        raise CallError("give either target or targets, not both")
+    if target is not None:
+        names = as_names([target], "target")
+    elif targets is not None:
+        names = as_names(targets, "target")
+    else:
+        names, said = pair.roles.usual(keys)
+        if not names:
+            raise CallError("; ".join(["no column is left to be a target: every common column is a key", *said]))
+    for name in names:
+        if name in keys:
+            raise CallError(f"{name!r} is a key and cannot be the target too")
+    pair.require(names)
+    return names, said
 
 
 def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.bootstrap import resample, share_interval
 from unveil._tables.compared_measure import ComparedMeasure, above_null
 from unveil._tables.exclusion_rules import rules_of
 from unveil._tables.intervals import (
@@ -23,7 +22,6 @@ from unveil._tables.intervals import (
     attribute_release,
     identity_process,
     identity_release,
-    replicated_uniques,
 )
 from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.shuffled import shuffled_measures
@@ -35,7 +33,7 @@ from unveil.columns.holdout import in_place_of_original
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
-from unveil.stats import Interval
+from unveil.stats import Interval, mean_intervals
 
 Floats = NDArray[np.float64]
 _REPLICATES = 500
@@ -125,7 +123,7 @@ def ladder(
     nulls = [shuffled_measures(source, release, permutations, seeds[release]) for release in numbers]
     outside = [] if held_out is None else [_contributions(held_out, release) for release in numbers]
     fixed = _fixed(source, releases[0]["baseCAPd"])
-    uniques = [percent(int(replicated_uniques(source.study, r).sum()), pair.n_original) for r in numbers]
+    uniques = [percent(int(source.study.records(r)["replicated_unique"].sum()), pair.n_original) for r in numbers]
 
     def rungs(chosen: Sequence[int]) -> dict[str, ComparedMeasure]:
         draws: dict[str, Any] = {"n": _REPLICATES, "seed": seed, "level": level}
@@ -200,13 +198,8 @@ def _fixed(source: TargetCells, margin: float) -> dict[str, dict[str, Any]]:
     n = len(source.target.original)
     level = np.bincount(cells.t, weights=d, minlength=source.target.n_levels)
     others = np.divide(d * (d - 1), d_q - 1, out=np.zeros(len(d)), where=d_q > 1)
-    q = source.study.combinations
-    counts = np.bincount(q.original, minlength=q.size)
-    unique = counts == 1
-    if source.study.excluded is not None:
-        unique &= ~source.study.excluded
     return {
-        "repU": {"ceiling": percent(int(unique.sum()), n)},
+        "repU": {"ceiling": percent(int(source.study.records(0)["unique"].sum()), n)},
         "DiSCO": {"ceiling": percent(tables.removed["Dorig"]["remaining"], n), "margin": percent(int(level.max()), n)},
         "DCAPd": {"ceiling": percent(math.fsum(others), n), "margin": margin},
     }
@@ -215,12 +208,8 @@ def _fixed(source: TargetCells, margin: float) -> dict[str, dict[str, Any]]:
 def _intervals(contributions: Mapping[str, Floats], level: float, seed: int) -> dict[str, tuple[float, float]]:
     if not contributions:
         return {}
-    n = len(next(iter(contributions.values())))
-    draws = resample(contributions, np.ones(n, dtype=np.int64), n=_REPLICATES, seed=seed)
-    return {
-        name: share_interval(100 * math.fsum(contributions[name]) / n, values, level, n)
-        for name, values in draws.items()
-    }
+    weights = np.ones(len(contributions["DiSCO"]), dtype=np.int64)
+    return mean_intervals(contributions, weights, n=_REPLICATES, seed=seed, level=level)
 
 
 def _undefined(nulls: Sequence[Mapping[str, Floats]], held_out: bool) -> dict[str, str]:

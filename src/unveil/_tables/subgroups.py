@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import numpy as np
 from numpy.typing import NDArray
 
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.source import Flavour
 from unveil.result import frame
+from unveil.stats import Groups
 
 
 def by_level(pair: Pair, column: str, contributions: Mapping[str, NDArray[Any]], flavour: Flavour | None) -> Any:
@@ -37,11 +37,8 @@ def by_level(pair: Pair, column: str, contributions: Mapping[str, NDArray[Any]],
     if not isinstance(column, str):
         raise CallError(f"one column is named to group by, not {column!r}")
     groups = pair.column(column)
-    n = np.bincount(groups.original, minlength=groups.n_levels)
-    present = np.flatnonzero(n)
+    by = Groups(groups.original, groups.n_levels)
     level = column if column not in ("n", *contributions) else f"{column} (level)"
-    columns: dict[str, Any] = {level: [groups.labels[i] for i in present], "n": n[present]}
-    for name, values in contributions.items():
-        sums = np.bincount(groups.original, weights=values, minlength=len(n))
-        columns[name] = 100 * sums[present] / n[present]
+    columns: dict[str, Any] = {level: [groups.labels[i] for i in by.present], "n": by.n}
+    columns |= {name: 100 * by.sums(values) / by.n for name, values in contributions.items()}
     return frame(columns, flavour or pair.flavour)

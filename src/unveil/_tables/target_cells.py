@@ -91,13 +91,12 @@ class TargetCells:
         cells, tables = self.counted(release)
         q = self.study.combinations.original
         at = cells.find(q, self.target.original.astype(np.int64), self.target.n_levels)
-        d, by_release = self.study.combinations.counts()
-        counted = np.ones(len(q), dtype=bool) if self.study.excluded is None else ~self.study.excluded[q]
+        of_keys = self.study.records(release)
         return {
-            "d_q": d[q],
-            "s_q": by_release[release][q],
+            "d_q": of_keys["d_q"],
+            "s_q": of_keys["s_q"],
             "ps": _shares(cells, tables)[at] * (tables.counts["original"][at] > 0),
-            "replicated_unique": (d[q] == 1) & (by_release[release][q] == 1) & counted,
+            "replicated_unique": of_keys["replicated_unique"],
             "in_synthetic": tables.counts["iS"][at] > 0,
             "disclosive": tables.counts["DiS"][at] > 0,
             "disco": tables.counts["DiSCO"][at] > 0,

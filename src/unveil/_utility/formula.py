@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unveil.checks import check_choice
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 
@@ -103,8 +104,7 @@ def _plain(name: str) -> str:
 
 
 def _checked(model: RegressionModel, names: Sequence[str]) -> RegressionModel:
-    if model.kind not in (None, *KINDS):
-        raise CallError(f"model {model}: unknown kind {model.kind!r}; choose from {', '.join(KINDS)}")
+    check_choice(f"model {model}: kind", model.kind, (None, *KINDS))
     if not model.predictors:
         raise CallError(f"model of {model.outcome!r}: name at least one predictor")
     for name in (model.outcome, *model.predictors):

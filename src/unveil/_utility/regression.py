@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
-from scipy.special import ndtri
 
 from unveil._utility.compared import Compared
 from unveil._utility.formula import RegressionModel
 from unveil._utility.measures import UtilityMeasures
 from unveil._utility.model_design import ModelDesign, Rows
 from unveil.models.logit import fit_logistic, gram, rank_and_gaps
+from unveil.stats import normal_quantile
 
 Floats = NDArray[np.float64]
 _FIGURES = ("estimate_original", "se_original", "estimate", "se", "overlap", "std_difference")
@@ -160,7 +160,7 @@ def interval_overlap(first: tuple[float, float], second: tuple[float, float], *,
     >>> interval_overlap((0.0, 1.0), (0.0, 1.0)), round(interval_overlap((0.0, 1.0), (1.96, 1.0)), 2)
     (1.0, 0.5)
     """
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     widths = [2 * z * se for _, se in (first, second)]
     if not all(width > 0 for width in widths):
         return math.nan

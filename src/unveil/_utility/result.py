@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil._utility.measures import Figures, UtilityMeasures
-from unveil.errors import CallError
-from unveil.files.nearest import near_matches
+from unveil.checks import check_choice
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of, drawer
 
@@ -82,10 +81,7 @@ class Utility(Result):
         CallError
             If there is no such table.
         """
-        if table not in ("summary", *TABLES):
-            raise CallError(
-                f"unknown table {table!r}{near_matches(table, TABLES)}; choose from summary, {', '.join(TABLES)}"
-            )
+        check_choice("table", table, ("summary", *TABLES))
         if table == "summary":
             rows = [{"release": name} | dict(r) for name, r in self._named(self.releases, self.mean)]
         else:
@@ -118,12 +114,11 @@ class Utility(Result):
         CallError
             If there is no such table or figure.
         """
-        if table not in _RANKED:
-            raise CallError(f"unknown table {table!r}{near_matches(table, _RANKED)}; choose from {', '.join(_RANKED)}")
+        check_choice("table", table, _RANKED)
         comparisons: tuple[UtilityMeasures, ...] = getattr(self, table)
         known = dict.fromkeys(name for c in comparisons for name in c.mean)
-        if by is not None and comparisons and by not in known:
-            raise CallError(f"{table} have no figure {by!r}{near_matches(by, known)}; choose from {', '.join(known)}")
+        if comparisons:
+            check_choice("by", by, (None, *known))
 
         def badness(comparison: UtilityMeasures) -> float:
             value = comparison.mean.get(by or _RANKED[table], math.nan)

@@ -16,7 +16,7 @@ from unveil._utility.prediction import compare_prediction, learner_for
 from unveil._utility.propensity import MODELS, Null, compare_propensity
 from unveil._utility.regression import compare_models
 from unveil._utility.result import Utility
-from unveil.checks import check_shares, check_whole_numbers
+from unveil.checks import check_choice, check_shares, check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
@@ -111,8 +111,7 @@ def utility(
     check_whole_numbers(2, permutations=permutations, ngroups=ngroups, folds=folds)
     check_shares(level=level)
     threads = n_threads(n_jobs)
-    if null not in (None, "permutation", "pairs"):
-        raise CallError(f"unknown null {null!r}; choose from permutation, pairs")
+    check_choice("null", null, (None, "permutation", "pairs"))
     if null == "pairs" and sum(n > 0 for n in pair.n_synthetic) < 2:
         raise CallError("null='pairs' compares releases with each other and needs at least two; use permutation")
     names, notes = _columns(pair, columns)
@@ -163,9 +162,7 @@ def utility(
 def _choice(option: str, given: Sequence[str] | str, known: tuple[str, ...]) -> tuple[str, ...]:
     names = (given,) if isinstance(given, str) else tuple(given)
     for name in names:
-        if name not in known:
-            raise CallError(f"{option}: unknown {name!r}{near_matches(str(name), known)}; choose from "
-                            f"{', '.join(known)}")  # fmt: skip
+        check_choice(option, name, known)
     if not names:
         raise CallError(f"{option}: name at least one of {', '.join(known)}")
     return tuple(name for name in known if name in names)

@@ -14,7 +14,7 @@ from unveil.errors import FileError, UnveilWarning
 from unveil.files.atomic import replacing
 from unveil.files.distinct import distinct_of, python_values
 from unveil.files.path_checks import check_readable
-from unveil.result import without_nan
+from unveil.plain import without_nan
 
 
 class Checkpoint:

@@ -16,7 +16,7 @@ from unveil.assessment.pareto import pareto
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 from unveil.assessment.run import assess
-from unveil.checks import check_whole_numbers
+from unveil.checks import check_choice, check_whole_numbers
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
@@ -94,11 +94,8 @@ def compare(
     >>> [point.label for point in found.points]
     ['copy']
     """
-    for name, value, known in (("risk", risk, RISKS), ("utility", utility, UTILITIES)):
-        if value not in known:
-            raise CallError(
-                f"{name}: there is no {value!r}; choose from {', '.join(known)}{near_matches(value, known)}"
-            )
+    check_choice("risk", risk, RISKS)
+    check_choice("utility", utility, UTILITIES)
     if candidates is not None and not isinstance(candidates, Mapping):
         raise CallError(f"candidates are given by label, as a mapping, not as {type(candidates).__name__}")
     everything = _opened(candidates or {}) | _of_grid(grid, special_codes, kinds)

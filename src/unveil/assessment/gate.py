@@ -26,7 +26,7 @@ from unveil.assessment.gate_rules import LOG_ODDS_STEP, GatePosition, Rule
 from unveil.assessment.public_summary import TOLD, told_of_hundred
 from unveil.assessment.published_text import SUFFIX, plain
 from unveil.assessment.rounding import Rounding
-from unveil.result import without_nan
+from unveil.plain import without_nan
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from unveil.columns import Pair
 from unveil.columns.grouping import grouped
 from unveil.notes import Note
-from unveil.stats import wilson
+from unveil.stats import Groups, wilson
 
 MOST_LEVELS = 12
 """A numeric variable with more levels is shown by fifths of persons."""
@@ -87,15 +87,14 @@ def _rows(
     by: str, codes: NDArray[np.int32], labels: tuple[Note, ...], measure: str, values: NDArray[Any], least: int,
     coverage: float, scale: float,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    # In ascending order, so that rounding does not depend on that of the records; what does not count comes last.
     values = np.asarray(values, dtype=float)
-    order = np.argsort(values, kind="stable")[: np.count_nonzero(~np.isnan(values))]
-    n = np.bincount(codes[order], minlength=len(labels))
-    sums = np.bincount(codes[order], weights=values[order], minlength=len(labels))
-    small = (n > 0) & (n < least)
-    while small.any() and n[small].sum() < least and (rest := np.flatnonzero((n > 0) & ~small)).size:
+    counts = ~np.isnan(values)
+    groups = Groups(codes[counts], len(labels))
+    n, sums = groups.n, groups.sums(values[counts])
+    small = n < least
+    while small.any() and n[small].sum() < least and (rest := np.flatnonzero(~small)).size:
         small[rest[np.argmin(n[rest])]] = True
-    shown = [(labels[i], int(n[i]), float(sums[i])) for i in np.flatnonzero((n > 0) & ~small)]
+    shown = [(labels[groups.present[i]], int(n[i]), float(sums[i])) for i in np.flatnonzero(~small)]
     if small.any() and n[small].sum() >= least:
         shown.append((OTHERS, int(n[small].sum()), float(sums[small].sum())))
     rows = []

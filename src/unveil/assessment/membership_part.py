@@ -13,7 +13,7 @@ from unveil.assessment.published_text import told
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
-from unveil.stats import NAMES
+from unveil.stats import NAMES, excess
 
 MOST_RECORDS = 2000
 """Members, and held-out records, that are attacked at most."""
@@ -105,8 +105,8 @@ def _figure(top: dict[str, Any], best: Largest, per_release: Sequence[float], ho
         null_95=best.null_95,
         p_value=best.p_value,
         excess=best.excess,
-        excess_low=best.over_null(top["auc_low"]),
-        excess_high=best.over_null(top["auc_high"]),
+        excess_low=excess(top["auc_low"], best.null_mean),
+        excess_high=excess(top["auc_high"], best.null_mean),
         sentence=told(
             lambda say: (
                 f"Of a record that was used and one that was not, the best attack ({top['attack']}) names the "

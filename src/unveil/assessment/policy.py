@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.assessment.figure import PERCENT, RISKS, UTILITIES
-from unveil.checks import check_numbers
+from unveil.checks import check_choice, check_numbers
 from unveil.errors import CallError, FileError
 from unveil.files.documents import read_toml
 from unveil.files.nearest import near_matches
@@ -62,8 +62,8 @@ class Threshold:
     note: str = ""
 
     def __post_init__(self) -> None:
-        _one_of(self.measure, MEASURES, "measure")
-        _one_of(self.statistic, STATISTICS, "statistic")
+        check_choice("measure", self.measure, MEASURES)
+        check_choice("statistic", self.statistic, STATISTICS)
         if self.statistic in _WITHOUT.get(self.measure, ()):
             possible = [one for one in STATISTICS if one not in _WITHOUT[self.measure]]
             raise CallError(f"statistic: {self.measure} has no {self.statistic}; choose from {', '.join(possible)}")
@@ -213,10 +213,3 @@ def _rule(content: Mapping[str, Any], number: int, path: Path) -> Threshold:
         return Threshold(**content)
     except CallError as error:
         raise FileError(f"{where}: {error}") from None
-
-
-def _one_of(value: Any, known: Sequence[str], what: str) -> None:
-    if value not in known:
-        raise CallError(
-            f"{what}: there is no {value!r}; choose from {', '.join(known)}{near_matches(str(value), known)}"
-        )

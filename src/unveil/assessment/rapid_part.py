@@ -175,12 +175,6 @@ def _figure(
         per_release=[release["rate"] for release in risk.releases],
         low=span.low,
         high=span.high,
-        null_mean=null.null_mean,
-        null_95=null.null_95,
-        p_value=null.p_value,
-        excess=null.excess,
-        excess_low=null.interval[0],
-        excess_high=null.interval[1],
         sentence=_sentence(risk, context.rounding),
         does_not_show=(
             "Whether the record itself was used: what holds for people in general is inferred about everybody."
@@ -188,6 +182,7 @@ def _figure(
         contradicted_by="posterior certain",
         held_out=held_out,
         **base,
+        **null.flat(),
         **process_of(process, reason=reason),
     )
 

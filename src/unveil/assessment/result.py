@@ -14,7 +14,8 @@ from unveil.assessment.gate import release_safe as publishable
 from unveil.errors import CallError
 from unveil.files.atomic import replacing
 from unveil.files.nearest import near_matches
-from unveil.result import Result, drawer, without_nan
+from unveil.plain import without_nan
+from unveil.result import Result, drawer
 
 
 class Assessment(Result):

@@ -9,7 +9,8 @@ from typing import Any
 
 from unveil.assessment.result import Assessment
 from unveil.files.source import Flavour
-from unveil.result import Result, without_nan
+from unveil.plain import without_nan
+from unveil.result import Result
 
 
 @dataclass(frozen=True)

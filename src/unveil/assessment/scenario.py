@@ -8,8 +8,15 @@ from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from unveil._tables.keyed_pair import as_names, only_known, ungrouped
-from unveil.checks import check_numbers, check_positive, check_shares, check_whole_numbers, is_whole_number
+from unveil._tables.keyed_pair import as_names, only_known, targets_of, ungrouped
+from unveil.checks import (
+    check_choice,
+    check_numbers,
+    check_positive,
+    check_shares,
+    check_whole_numbers,
+    is_whole_number,
+)
 from unveil.columns import Pair
 from unveil.errors import CallError, FileError, UnveilWarning
 from unveil.files.documents import read_toml
@@ -95,23 +102,14 @@ class Scenario:
         """
         keys = as_names(keys, "key")
         pair.require(keys)
-        if targets is None:
-            targets, said = pair.roles.usual(keys)
-            if not targets:
-                raise CallError("; ".join(["no column is left to be a target: every common column is a key", *said]))
-        targets = as_names(targets, "target")
-        pair.require(targets)
-        for name in targets:
-            if name in keys:
-                raise CallError(f"{name!r} is a key and cannot be a target too")
+        targets, _ = targets_of(pair, keys, None, targets)
         given = {name: value for name, value in options.items() if value is not None}
         for name, known in (("intruders", INTRUDERS), ("measures", MEASURES)):
             if name in given:
                 given[name] = _chosen(given[name], known, name)
         if "models" in given:
             given["models"] = _texts(given["models"], "models")
-        if given.get("attacker", "auto") not in ATTACKERS:
-            raise CallError(f"attacker: there is no {given['attacker']!r}; choose from {', '.join(ATTACKERS)}")
+        check_choice("attacker", given.get("attacker", "auto"), ATTACKERS)
         _check_numbers(given)
         _check_groups(pair, keys, given.get("ngroups_keys"), "ngroups_keys", "key")
         _check_groups(pair, targets, given.get("ngroups_target"), "ngroups_target", "target")
@@ -132,8 +130,7 @@ def _chosen(given: str | Sequence[str], known: Sequence[str], what: str) -> tupl
     if not names:
         raise CallError(f"{what}: none is named; choose from {', '.join(known)}")
     for name in names:
-        if name not in known:
-            raise CallError(f"{what}: there is no {name!r}; choose from {', '.join(known)}")
+        check_choice(what, name, known)
     return tuple(name for name in known if name in names)
 
 

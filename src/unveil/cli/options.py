@@ -254,7 +254,7 @@ class Output:
 
     def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> None:
         """Write the result where asked, and one view of it as a plot; then print it."""
-        from unveil.result import without_nan
+        from unveil.plain import without_nan
         from unveil.version import __version__
 
         if self.plot is not None:

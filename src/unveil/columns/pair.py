@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
+from unveil.checks import check_choice
 from unveil.columns.column import CodedColumn, Grouping, is_amount
 from unveil.columns.grouping import grouped
 from unveil.columns.harmonise import as_kind, harmonise
@@ -449,8 +450,7 @@ class Pair:
     def _declared(self, schema: Any) -> Any:
         """The schema with the stated kinds, which text files must know before they are read."""
         for name, kind in self.kinds.items():
-            if kind not in KINDS:
-                raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
+            check_choice(f"column {name!r}: kind", kind, KINDS)
         if not self.kinds:
             return schema
         given = {} if schema is None else dict(as_schema(schema))

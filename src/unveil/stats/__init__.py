@@ -1,27 +1,36 @@
 """Statistics that know no measure: intervals of both kinds, and what stands above a null."""
 
+from unveil.stats.bootstrap import mean_intervals, percent_interval, rate_interval, resampled_means, resamples
 from unveil.stats.excess import Excess, excess, excess_interval, over_null
-from unveil.stats.interval import NAMES, ONE_RELEASE, OVER, Interval, Kind, called, checked_kind, kinds_in_words
+from unveil.stats.groups import Groups
+from unveil.stats.interval import NAMES, ONE_RELEASE, OVER, Interval, Kind, called, is_process, kinds_in_words
 from unveil.stats.process import from_halves, from_releases, from_resamples, student_half
-from unveil.stats.shares import clopper_pearson, score_interval, wilson
+from unveil.stats.shares import clopper_pearson, normal_quantile, score_interval, wilson
 
 __all__ = [
     "NAMES",
     "ONE_RELEASE",
     "OVER",
     "Excess",
+    "Groups",
     "Interval",
     "Kind",
     "called",
-    "checked_kind",
     "clopper_pearson",
     "excess",
     "excess_interval",
     "from_halves",
     "from_releases",
     "from_resamples",
+    "is_process",
     "kinds_in_words",
+    "mean_intervals",
+    "normal_quantile",
     "over_null",
+    "percent_interval",
+    "rate_interval",
+    "resampled_means",
+    "resamples",
     "score_interval",
     "student_half",
     "wilson",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -35,6 +36,12 @@ class Excess:
     p_value: float = NAN
     excess: float = NAN
     interval: tuple[float, float] = (NAN, NAN)
+
+    def flat(self) -> dict[str, Any]:
+        """The figures by name, with the ends of the interval as figures of their own."""
+        low, high = self.interval
+        own = {name: value for name, value in vars(self).items() if name != "interval"}
+        return own | {"excess_low": low, "excess_high": high}
 
 
 def over_null(share: float, null: Floats, sampling: tuple[float, float], level: float) -> Excess:

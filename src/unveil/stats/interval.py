@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from unveil.checks import check_choice
+from unveil.checks import check_choice, check_shares
 from unveil.plain import Plain
 
 Kind = Literal["release", "process"]
@@ -33,10 +33,11 @@ NAMES: dict[Kind, str] = {"release": "this release", "process": "the process"}
 """What each kind is called in tables and reports."""
 
 
-def checked_kind(kind: str) -> str:
-    """Refuse a kind of interval that does not exist."""
+def is_process(kind: str, level: float) -> bool:
+    """Whether a process interval is asked for; raise CallError unless kind and level are those of an interval."""
+    check_shares(level=level)
     check_choice("kind", kind, tuple(OVER))
-    return kind
+    return kind == "process"
 
 
 @dataclass(frozen=True)

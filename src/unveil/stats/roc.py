@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.optimize import brentq
-from scipy.special import betaincinv, expit, logit, ndtri
+from scipy.special import betaincinv, expit, logit
 from scipy.stats import rankdata
 
 from unveil.plain import Plain
+from unveil.stats.shares import normal_quantile
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -124,7 +125,7 @@ def auc_interval(auc: float, variance: float, n: int, m: int, level: float) -> I
     >>> [round(end, 3) for end in auc_interval(1.0, 0.0, 50, 50, 0.95)]
     [0.96, 1.0]
     """
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     if variance > 0 and 0 < auc < 1:
         spread = z * math.sqrt(variance) / (auc * (1 - auc))
         return float(expit(logit(auc) - spread)), float(expit(logit(auc) + spread))

@@ -17,6 +17,19 @@ def _checked(k: float, n: float, level: float) -> None:
         raise CallError(f"{k!r} of {n!r} is no share of records")
 
 
+def normal_quantile(level: float) -> float:
+    """Number of standard errors from the middle to the ends of a normal interval.
+
+    Examples
+    --------
+    >>> round(normal_quantile(0.95), 2)
+    1.96
+    """
+    from scipy.special import ndtri
+
+    return float(ndtri((1 + level) / 2))
+
+
 def wilson(k: float, n: int, level: float = 0.95) -> Ends:
     """Score interval of k out of n.
 
@@ -48,9 +61,7 @@ def wilson(k: float, n: int, level: float = 0.95) -> Ends:
 
 
 def _wilson(p: float, n: float, level: float) -> Ends:
-    from scipy.special import ndtri
-
-    z = float(ndtri((1 + level) / 2))
+    z = normal_quantile(level)
     centre, half = p + z * z / (2 * n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     scale = 1 + z * z / n
     return max((centre - half) / scale, 0.0), min((centre + half) / scale, 1.0)

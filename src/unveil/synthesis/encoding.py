@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.types as pt
 from numpy.typing import NDArray
 
+from unveil.checks import check_choice
 from unveil.columns.column import CodedColumn, is_amount
 from unveil.columns.harmonise import levels_of
 from unveil.errors import CallError
@@ -75,8 +76,7 @@ def encode(
         if name not in source:
             raise CallError(f"{source.label} has no column {name!r}{near_matches(str(name), source.names)}")
     for name, kind in kinds.items():
-        if not isinstance(kind, str) or kind not in KINDS:
-            raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
+        check_choice(f"column {name!r}: kind", kind, KINDS)
     # All codes are rows of one array, which trees read as it is; rows that stay unused take no memory.
     block = np.empty((2 * len(source.names), source.num_rows), dtype=np.int32)
     variables, taken = [], 0

@@ -8,6 +8,7 @@ from typing import Literal
 
 import numpy as np
 
+from unveil.checks import check_choice
 from unveil.errors import CallError
 from unveil.files.source import Scalar
 from unveil.synthesis.cart import CartMethod
@@ -115,6 +116,5 @@ def _method(method: Method, cart: CartMethod, column: str) -> VariableMethod:
         return method
     if method == "cart":
         return cart
-    if method not in METHODS:
-        raise CallError(f"methods: unknown method {method!r}; choose from cart, {', '.join(METHODS)}")
+    check_choice("methods", method, ("cart", *METHODS))
     return METHODS[method]()

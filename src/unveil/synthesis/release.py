@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from unveil.checks import check_choice
 from unveil.errors import CallError
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
@@ -64,8 +65,7 @@ def synthesize(
         whole = _made(WHOLE_FILE[method], options)
         return whole.fit(original, seed=seed).sample(k, m=m, seed=seed)
     if method != "cart":
-        if method not in METHODS:
-            raise CallError(f"unknown method {method!r}; choose from cart, {', '.join((*METHODS, *WHOLE_FILE))}")
+        check_choice("method", method, ("cart", *METHODS, *WHOLE_FILE))
         if "methods" in options:
             raise CallError("give either method for all variables or methods by variable, not both")
         options["methods"] = method

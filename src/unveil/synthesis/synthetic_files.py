@@ -13,7 +13,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from unveil.checks import check_whole_numbers
+from unveil.checks import check_choice, check_whole_numbers
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
 from unveil.files.form import TextForm
@@ -207,8 +207,7 @@ def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> di
     """Return all parameters of the synthesizer by name, with defaults for those that were not given."""
     settings = {name: value for name, value in given.items() if value is not None}
     if method not in WHOLE_FILE and method != "cart":
-        if method not in METHODS:
-            raise CallError(f"unknown method {method!r}; choose from cart, {', '.join((*METHODS, *WHOLE_FILE))}")
+        check_choice("method", method, ("cart", *METHODS, *WHOLE_FILE))
         settings["methods"] = dict.fromkeys(names, method) | dict(settings.get("methods", {}))
     known = {
         name: parameter.default

@@ -11,7 +11,7 @@ from unveil._tables.identity import IdentityRisk
 from unveil._tables.key_sets import KeySets
 from unveil._tables.ladder import Ladder
 from unveil._tables.structure import Structure
-from unveil.errors import CallError
+from unveil.checks import check_choice
 from unveil.show.plots import axes
 from unveil.stats import called
 
@@ -64,8 +64,7 @@ def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:
 
 def plot_key_sets(sets: KeySets, *, ax: Any = None, measure: str = "repU") -> Any:
     """A measure of each key set against its number of combinations in the original, coloured by number of keys."""
-    if measure not in sets.sets[0].measures:
-        raise CallError(f"key sets have no measure {measure!r}; choose from {', '.join(sets.sets[0].measures)}")
+    check_choice("measure", measure, sets.sets[0].measures)
     ax = axes.axes_for(ax)
     for size in sorted({len(s.keys) for s in sets.sets}):
         chosen = [s for s in sets.sets if len(s.keys) == size]

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._utility.result import Utility
+from unveil.checks import check_choice
 from unveil.errors import CallError
-from unveil.files.nearest import near_matches
 from unveil.show.plots import axes
 
 _WRITTEN = 14
@@ -35,8 +35,7 @@ def plot(utility: Utility, kind: str | None, measure: str | None, ax: Any) -> An
     """Draw one view, if what it shows was computed."""
     if kind is None:
         kind = next((name for name, (needed, _) in _VIEWS.items() if getattr(utility, needed)), "heatmap")
-    if kind not in _VIEWS:
-        raise CallError(f"unknown plot {kind!r}{near_matches(kind, _VIEWS)}; choose from {', '.join(_VIEWS)}")
+    check_choice("kind", kind, _VIEWS)
     needed, draw = _VIEWS[kind]
     if not getattr(utility, needed):
         raise CallError(f"the {kind} plot needs {needed}, which were not computed: ask for them in the call")
@@ -46,9 +45,7 @@ def plot(utility: Utility, kind: str | None, measure: str | None, ax: Any) -> An
 def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     """A cell per pair below the diagonal, the variables on it where the measure has them."""
     measure = measure or "TVD"
-    if measure not in _HEAT:
-        raise CallError(f"the heat map has no {measure!r}{near_matches(measure, _HEAT)}; choose from "
-                        f"{', '.join(_HEAT)}")  # fmt: skip
+    check_choice("measure", measure, _HEAT)
     grid = _grid(utility, measure)
     n = len(utility.columns)
     size = 3.0 + 0.42 * n if n <= _WRITTEN else min(3.0 + 0.21 * n, 16.0)
@@ -108,9 +105,7 @@ def _variables(utility: Utility, measure: str | None, ax: Any) -> Any:
     """A dot per variable and release, the worst on top."""
     measure = measure or "TVD"
     known = dict.fromkeys(name for c in utility.variables for name in c.mean)
-    if measure not in known:
-        raise CallError(f"variables have no figure {measure!r}{near_matches(measure, known)}; choose from "
-                        f"{', '.join(known)}")  # fmt: skip
+    check_choice("measure", measure, known)
     shown = [c for c in utility.worst("variables", by=measure, n=len(utility.variables))
              if not math.isnan(c.mean.get(measure, math.nan))][::-1]  # fmt: skip
     if not shown:
@@ -170,8 +165,8 @@ def _prediction(utility: Utility, measure: str | None, ax: Any) -> Any:
     """Per target the score of the model trained on real records, and of those trained on the releases."""
     scores = (measure,) if measure else ("accuracy", "R2")
     known = dict.fromkeys(c.subject["score"] for c in utility.prediction)
-    if measure and measure not in known:
-        raise CallError(f"prediction has no score {measure!r}; choose from {', '.join(known)}")
+    if measure:
+        check_choice("measure", measure, known)
     shown = [c for c in utility.prediction if c.subject["score"] in scores and math.isfinite(c.mean["TSTR"])]
     if not shown:
         raise CallError("no target could be predicted")

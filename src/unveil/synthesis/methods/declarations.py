@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from unveil.checks import is_whole_number
+from unveil.checks import check_choice, is_whole_number
 from unveil.errors import CallError
 from unveil.files.arrays import quoted_list
 from unveil.files.form import TextForm
@@ -36,8 +36,7 @@ def public_columns(source: Source, kinds: Mapping[str, Kind] | None = None) -> t
     """
     for name, kind in (kinds or {}).items():
         source.require(name)
-        if kind not in KINDS:
-            raise CallError(f"column {name!r}: unknown kind {kind!r}; choose from {', '.join(KINDS)}")
+        check_choice(f"column {name!r}: kind", kind, KINDS)
     declared = source.declared
     if isinstance(declared, Schema) and not declared.public:
         raise CallError(

@@ -80,9 +80,7 @@ def drop_replicated_uniques(
     if data is not None:
         _check_keys(study, release, records)
     d, by_release = study.combinations.counts()
-    replicated = (d == 1) & (by_release[release] == 1)
-    if study.excluded is not None:
-        replicated &= ~study.excluded
+    replicated = (d == 1) & (by_release[release] == 1) & study.counted
     flags = replicated[study.combinations.releases[release]]
     n, n_removed = source.num_rows, int(flags.sum())
     sentences = [
