@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as csv_file
 import pyarrow.parquet as pq
 import pytest
 
@@ -126,6 +127,29 @@ def test_a_pair_that_holds_them_gives_what_the_argument_gives(clean: Any):
     assert held.to_dict() == unveil.membership(without, others, holdout_unseen=True, attacks="dcr").to_dict()
     with pytest.raises(unveil.CallError, match="no held-out records are given"):
         unveil.membership(without, holdout_unseen=True)
+
+
+@pytest.mark.parametrize("kind", ["categorical", "ordered"])
+def test_labels_are_those_of_the_schema_however_the_records_are_given(clean: Any, tmp_path: Path, kind: str):
+    """Text files of codes; the statement of kinds and labels is for all of them."""
+    coded = {}
+    for name, table in FILES.items():
+        codes = [{"f": 1, "m": 2}.get(value) for value in table.column("sex").to_pylist()]
+        coded[name] = table.set_column(0, "sex", pa.array(codes))
+        csv_file.write_csv(coded[name], tmp_path / f"{name}.csv")
+    sex = {"labels": {1: "f", 2: "m"}, "kind": kind}
+    options: dict[str, Any] = {"schema": {"sex": sex}, "special_codes": {"amount": [-8]}}
+    original, release, others = (tmp_path / f"{name}.csv" for name in FILES)
+    assert figures(assessed(original, release, others, schema={"sex": sex})) == clean
+    pair = unveil.Pair(original, release, **options)
+    alone = unveil.membership(pair, others, holdout_unseen=True, attacks="dcr")
+    held = unveil.membership(pair.with_holdout(others), holdout_unseen=True, attacks="dcr")
+    as_frames = unveil.Pair(*FILES.values(), special_codes={"amount": [-8]})
+    assert alone.to_dict() == held.to_dict()
+    assert alone.together == unveil.membership(as_frames, holdout_unseen=True, attacks="dcr").together
+    assert list(pair.with_holdout(others).held_out.column("sex").counts[-1]) == [
+        FILES["others"].column("sex").to_pylist().count(value) for value in ("f", "m", None)
+    ]
 
 
 def test_labels_and_kinds_are_those_of_the_pair(clean: Any, tmp_path: Path):

@@ -28,7 +28,7 @@ from unveil.result import Result, columns_of
 from unveil.stats import normal_quantile
 from unveil.stats.roc import FPRS, RocFigures
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
-from unveil.synthesis.some_records import rows_of, value_order
+from unveil.synthesis.record_order import value_order
 
 
 @dataclass(frozen=True, repr=False)
@@ -149,8 +149,7 @@ def membership_synthesizer(
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < 4:
         raise DataError(f"{source.label} has {source.num_rows} record(s); two halves need at least 4")
-    read = source
-    source = rows_of(source, value_order(source), source.label)
+    source = source.part(value_order(source))
     maker = as_synthesizer(synthesizer)
     runs: list[Membership] = []
     weights: dict[str, NDArray[np.float64]] = {}
@@ -158,8 +157,8 @@ def membership_synthesizer(
         order = np.random.default_rng([seed, repeat]).permutation(source.num_rows)
         halves = np.sort(order[: source.num_rows // 2]), np.sort(order[source.num_rows // 2 :])
         for used, left in (halves, halves[::-1]):
-            members = rows_of(source, used, "the half that was used")
-            others = rows_of(source, left, "the half that was not")
+            members = source.part(used, "the half that was used")
+            others = source.part(left, "the half that was not")
             fitted = fitted_anew(maker, members, seed=seed + len(runs))
             made = open_source(fitted.sample(len(used), seed=seed + len(runs)), label="the synthesizer's release")
             pair = Pair(members, made, others, kinds=kinds, special_codes=special_codes)
@@ -167,7 +166,7 @@ def membership_synthesizer(
             _add_weights(weights, runs[-1], used, left, 1 / (2 * repeats))
             if progress is not None:
                 progress(len(runs), 2 * repeats, "releases")
-    said = [*read.remarks_on(runs[0].columns), *(text for run in runs for text in run.warnings)]
+    said = [*source.remarks_on(runs[0].columns), *(text for run in runs for text in run.warnings)]
     return _summary(runs, weights, repeats, seed, tuple(dict.fromkeys(said)))
 
 

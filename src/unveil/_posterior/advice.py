@@ -24,7 +24,7 @@ from unveil.files.source import Flavour
 from unveil.limits import exceeds, reaches
 from unveil.result import Result, columns_of, drawer
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.some_records import rows_of, value_order
+from unveil.synthesis.record_order import value_order
 
 APART = 1_000_000
 """Keeps the seeds of releases that are drawn here apart from those that the files at hand may have been drawn with."""
@@ -218,7 +218,7 @@ def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tup
     order = value_order(pair.original)
     place = np.empty(order.size, dtype=np.int64)
     place[order] = np.arange(order.size)
-    original = rows_of(pair.original, order, pair.original.label)
+    original = pair.original.part(order)
     options: dict[str, Any] = {"special_codes": pair.special_codes or None, "kinds": pair.kinds or None}
     return Pair(original, list(pair.releases), **options), np.sort(place[members]), _reordered(prior, order)
 

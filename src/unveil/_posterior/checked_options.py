@@ -23,7 +23,7 @@ from unveil.files.source import Kind
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import as_synthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
-from unveil.synthesis.some_records import value_order
+from unveil.synthesis.record_order import value_order
 from unveil.synthesis.variable import EncodedVariable
 
 Ints = NDArray[np.int64]

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from unveil.columns import CodedColumn, Pair
 from unveil.files.distinct import python_values
-from unveil.files.source import Source
+from unveil.files.source import DerivedColumns, Source
 from unveil.limits import reaches
 
 Ints = NDArray[np.int64]
@@ -65,11 +65,8 @@ class Protection:
         """The original with the target protected."""
         original = pair.original
         values = column.levels.take(pa.array(self.levels, mask=self.levels == len(column.levels)))
-
-        def fetch(name: str) -> pa.ChunkedArray:
-            return pa.chunked_array([values]) if name == column.name else original.fetch(name)
-
-        return Source(original.label, original.names, original.num_rows, fetch, original.variables, "arrow")
+        columns = DerivedColumns(original, columns={column.name: pa.chunked_array([values])})
+        return Source(original.label, original.names, original.num_rows, columns, original.variables, "arrow")
 
 
 def merged(column: CodedColumn, smallest: int, alone: Sequence[object]) -> Protection:

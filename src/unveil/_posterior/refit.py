@@ -16,9 +16,10 @@ from unveil._posterior.tree_sequence import TreeSequence
 from unveil.columns import Pair
 from unveil.errors import CallError
 from unveil.files import Source
+from unveil.files.source import DerivedColumns
 from unveil.synthesis.any_synthesizer import fitted_anew
 from unveil.synthesis.likelihood import log_probability
-from unveil.synthesis.some_records import value_order
+from unveil.synthesis.record_order import value_order
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -63,10 +64,8 @@ class Altered:
             taken = values.take(pa.array(codes[rows], mask=codes[rows] == len(values)))
             changed[name] = pa.chunked_array([taken])
 
-        def fetch(name: str) -> pa.ChunkedArray:
-            return changed[name] if name in changed else original.fetch(name).take(pa.array(rows))
-
-        return replace(original, fetch=fetch, path=None, form=None, native=None)
+        columns = DerivedColumns(original, rows, changed)
+        return replace(original, fetch=columns, path=None, form=None, native=None)
 
 
 def quietly(synthesizer: Any, original: Any) -> Any:

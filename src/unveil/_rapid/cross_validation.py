@@ -20,7 +20,7 @@ from unveil.checks import check_whole_numbers
 from unveil.columns.harmonise import own_levels
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
-from unveil.files.distinct import distinct_values
+from unveil.files.distinct import distinct_of
 from unveil.files.nearest import near_matches
 from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar, Source
@@ -28,7 +28,7 @@ from unveil.models.learners import TrainingTarget, fold_of, resolve
 from unveil.result import Result
 from unveil.stats import normal_quantile
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
-from unveil.synthesis.some_records import rows_of, value_order
+from unveil.synthesis.record_order import value_order
 
 _LEVEL = 0.95
 
@@ -146,13 +146,12 @@ def rapid_synthesizer_cv(
     if source.num_rows < folds:
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
     # The order in which the records came is not to matter.
-    read = source
-    source = rows_of(source, value_order(source), source.label)
+    source = source.part(value_order(source))
     maker = as_synthesizer(synthesizer)
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
         raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
-    found = own_levels(distinct_values(source.column(target), label=source.label, name=target))
+    found = own_levels(distinct_of(source, target))
     declared = (kinds or {}).get(target) or source.variable(target).kind
     measured = (
         declared in ("numeric", "date", "datetime") if declared else found.family in ("number", "date", "datetime")
@@ -167,8 +166,8 @@ def rapid_synthesizer_cv(
     for repeat in range(repeats):
         fold = fold_of(labels, folds, np.random.SeedSequence(seed, spawn_key=(repeat,)))
         for f in range(folds):
-            used = rows_of(source, np.flatnonzero(fold != f), "the records used")
-            left = rows_of(source, np.flatnonzero(fold == f), "the records left out")
+            used = source.part(np.flatnonzero(fold != f), "the records used")
+            left = source.part(np.flatnonzero(fold == f), "the records left out")
             number_of_draw = seed + repeat * folds + f
             fitted = fitted_anew(maker, used, seed=number_of_draw)
             made = open_source(fitted.sample(used.num_rows, seed=number_of_draw), label="the synthesizer's release")
@@ -177,7 +176,7 @@ def rapid_synthesizer_cv(
                 last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)
                 rates.append(last.rate)
                 said += last.warnings
-    said = [*read.remarks_on([*last.keys, target]), *said]
+    said = [*source.remarks_on([*last.keys, target]), *said]
     return _summary(last, source, held_out, in_sample, tuple(dict.fromkeys(said)))
 
 

@@ -175,7 +175,7 @@ def pose(
     check_choice("kind", kind, (None, "categorical", "continuous"))
     check_numbers(0, side_weight=side_weight)
     pair.require([*names, target])
-    files = pair if side_information is None else pair.with_file(side_information, "the side information")
+    files = pair if side_information is None else pair.with_files([side_information], "the side information")
     columns = [files.column(name, by_amount=True) for name in names]
     column = files.column(target, by_amount=True)
     notes: list[str] = []

@@ -153,7 +153,7 @@ def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], flo
 def _other_settings(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
     """Larger leaves: fitted anew, as many releases drawn, and measured."""
     from unveil.synthesis import CartSynthesizer
-    from unveil.synthesis.some_records import rows_of, value_order
+    from unveil.synthesis.record_order import value_order
 
     synthesizer, pair = context.synthesizer, context.pair
     if not isinstance(synthesizer, CartSynthesizer):
@@ -167,7 +167,7 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnveilWarning)
             # In the order of their values, so that what is drawn does not depend on how the records came.
-            original = rows_of(pair.original, value_order(pair.original), pair.original.label)
+            original = pair.original.part(value_order(pair.original))
             other.fit(original, seed=context.scenario.seed)
             releases = [other.sample(n, seed=context.scenario.seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
             again = Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)

@@ -72,9 +72,8 @@ def fingerprint(pair: Pair, *settings: object) -> str:
         digest.update(repr((name, column.kind, column.labels, column.special)).encode())
         for codes in (column.original, *column.releases):
             digest.update(codes.tobytes())
-    if pair.holdout is not None:
-        for name in pair.holdout.names:
-            found = distinct_of(pair.holdout, name)
-            digest.update(repr((name, python_values(found.values))).encode())
-            digest.update(found.codes.tobytes())
+    held_out = [] if pair.holdout is None else [pair.holdout]
+    for found in (distinct_of(file, name) for file in held_out for name in file.names):
+        digest.update(repr((found.column, python_values(found.values))).encode())
+        digest.update(found.codes.tobytes())
     return digest.hexdigest()

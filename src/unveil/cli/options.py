@@ -190,9 +190,7 @@ class Reading:
                 raise FileError(
                     f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
                 )
-        releases = [str(path) for path in synthetic]
-        unseen = None if holdout is None else str(holdout)
-        return Pair(str(original), releases, unseen, special_codes=self.codes, kinds=self.stated, **self.options)
+        return Pair(original, list(synthetic), holdout, special_codes=self.codes, kinds=self.stated, **self.options)
 
 
 @Parameter(name="*")

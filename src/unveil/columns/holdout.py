@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,48 +21,6 @@ _SAME_BY_CHANCE = -6.0
 """Power of ten of the probability from which on two files are not equal record by record by chance."""
 _TOLERATED = 0.1
 """Share of held-out records that may be found in the original beyond what twins explain."""
-
-
-@dataclass(frozen=True)
-class Overlap:
-    """How many records of one file are found, in all columns, in another.
-
-    Parameters
-    ----------
-    found, n_held_out
-        Held-out records that are equal to an original record, and held-out records.
-    twins, pairs, n_original
-        Original records that are equal to another original record, values that exactly two of them share, and original
-        records: what a fresh record of the same population is found with.
-    """
-
-    found: int
-    n_held_out: int
-    twins: int
-    pairs: int
-    n_original: int
-
-    @property
-    def suspicious(self) -> bool:
-        """Whether more are found than twins explain.
-
-        A fresh record is found with the share C of the population whose values the original has. Its estimate is the
-        share of twins (Good 1953), with variance ``C(1 - C)/n + 2 pairs/n^2`` (Esty 1983). The number found is then
-        beta-binomial; suspicious is a number that is reached with a probability below 0.0001 and exceeds the expected
-        one by a tenth of the held-out records.
-        """
-        if not self.n_held_out:
-            return False
-        # It takes longer to import than the table measures take to compute.
-        from scipy.stats import betabinom
-
-        expected = self.twins / self.n_original
-        n = self.n_original
-        share = (self.twins + 0.5) / (n + 1)
-        variance = share * (1 - share) / (n + 1) + 2 * self.pairs / n**2
-        size = max(share * (1 - share) / variance - 1, 1.0)
-        chance = betabinom.sf(self.found - 1, self.n_held_out, share * size, (1 - share) * size)
-        return bool(chance < _BY_CHANCE and self.found / self.n_held_out > expected + _TOLERATED)
 
 
 def check_held_out(
@@ -88,23 +45,19 @@ def check_held_out(
     original, *_, holdout = files
     if not holdout.num_rows:
         raise DataError(f"{holdout.label} has no records; there is nothing to compare with")
-    _refuse_same_file(holdout, files[:-1])
+    for other in files[:-1]:
+        if holdout.is_file_of(other):
+            raise DataError(f"{other.label} is given as held-out records too; {WHY}")
     _refuse_same_records(files, [column(name) for name in names])
-    seen = overlap([column(name) for name in compared])
-    if seen.suspicious:
+    found, twins, pairs = _overlap([column(name) for name in compared])
+    n, n_held_out = original.num_rows, holdout.num_rows
+    if _is_beyond_twins(found, n_held_out, twins, pairs, n):
         raise DataError(
-            f"{holdout.label}: {seen.found} of {seen.n_held_out} records are records of "
+            f"{holdout.label}: {found} of {n_held_out} records are records of "
             f"{original.label} in all {len(compared)} columns (by chance about "
-            f"{seen.n_held_out * seen.twins / seen.n_original:.1f}), so they were not held out; {WHY}. "
+            f"{n_held_out * twins / n:.1f}), so they were not held out; {WHY}. "
             "Give records that the synthesizer never saw"
         )
-
-
-def _refuse_same_file(holdout: Source, others: Sequence[Source]) -> None:
-    for other in others:
-        same_path = holdout.path and other.path and os.path.samefile(holdout.path, other.path)
-        if holdout is other or same_path:
-            raise DataError(f"{other.label} is given as held-out records too; {WHY}")
 
 
 def _refuse_same_records(files: Sequence[Source], columns: Sequence[CodedColumn]) -> None:
@@ -123,20 +76,35 @@ def _refuse_same_records(files: Sequence[Source], columns: Sequence[CodedColumn]
             )
 
 
-def overlap(columns: Sequence[CodedColumn]) -> Overlap:
-    """Count held-out records, the last file of the columns, that the original has too, and twins in the original."""
+def _overlap(columns: Sequence[CodedColumn]) -> tuple[int, int, int]:
+    """Held-out records, the last file of the columns, that the original has too; its twins; values of just two of it.
+
+    Records are equal where they are in all columns; twins are original records that are equal to another one.
+    """
     files = (np.column_stack(codes) for codes in zip(*((c.original, c.releases[-1]) for c in columns), strict=True))
     n = len(columns[0].original)
     _, row = np.unique(np.concatenate(list(files)), axis=0, return_inverse=True)
     row = row.ravel()
     count: NDArray[np.intp] = np.bincount(row[:n], minlength=int(row.max()) + 1)
-    return Overlap(
-        found=int(np.count_nonzero(count[row[n:]])),
-        n_held_out=len(row) - n,
-        twins=int(np.count_nonzero(count[row[:n]] > 1)),
-        pairs=int(np.count_nonzero(count == 2)),
-        n_original=n,
-    )
+    return int((count[row[n:]] > 0).sum()), int((count[row[:n]] > 1).sum()), int((count == 2).sum())
+
+
+def _is_beyond_twins(found: int, n_held_out: int, twins: int, pairs: int, n: int) -> bool:
+    """Whether more of the held-out records are found in the original than its twins explain.
+
+    A fresh record is found with the share C of the population whose values the original has. Its estimate is the share
+    of twins among the n (Good 1953), with variance ``C(1 - C)/n + 2 pairs/n^2`` (Esty 1983), where pairs are the values
+    that exactly two share. The number found is then beta-binomial; too large is a number that is reached with a
+    probability below 0.0001 and exceeds the expected one by a tenth of the held-out records.
+    """
+    # It takes longer to import than the table measures take to compute.
+    from scipy.stats import betabinom
+
+    share = (twins + 0.5) / (n + 1)
+    variance = share * (1 - share) / (n + 1) + 2 * pairs / n**2
+    size = max(share * (1 - share) / variance - 1, 1.0)
+    chance = betabinom.sf(found - 1, n_held_out, share * size, (1 - share) * size)
+    return bool(chance < _BY_CHANCE and found / n_held_out > twins / n + _TOLERATED)
 
 
 def in_place_of_original(column: CodedColumn) -> CodedColumn:

@@ -33,8 +33,6 @@ from unveil.files.source import KINDS, Flavour, Kind, Scalar, Source, Variable
 from unveil.notes import Note
 from unveil.printable import commands_shown
 
-_HELD_OUT = "the held-out records"
-
 
 class Pair:
     """An original file and one or more releases made from it.
@@ -67,8 +65,8 @@ class Pair:
 
     Attributes
     ----------
-    original, releases, holdout
-        The files; ``holdout`` is None where there are no held-out records.
+    original, releases
+        The files.
     special_codes, kinds
         As given, by column.
 
@@ -125,7 +123,7 @@ class Pair:
         self._said: tuple[str, ...] = tuple(
             Note(f"{release.label} is the original itself: the figures are those of no protection at all")
             for release in self.releases
-            if release is self.original or (self.original.path and _same_file(self.original.path, release.path))
+            if release.is_file_of(self.original)
         )
         for text in self._said:
             warnings.warn(text, UnveilWarning, stacklevel=2)
@@ -141,8 +139,8 @@ class Pair:
         self._columns: dict[str, CodedColumn] = {}
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
-        self.holdout: Source | None = None
-        self.holdout = self.with_holdout(holdout).holdout
+        self._everybody: Pair | None = None
+        self._everybody = self.with_holdout(holdout)._everybody
 
     @commands_shown
     def __repr__(self) -> str:
@@ -294,32 +292,28 @@ class Pair:
                         f"{self.original.label} has it: measure other columns or correct the file"
                     )
 
-    def with_file(self, data: Any, label: str) -> Pair:
-        """The same files and one more, which is read alike and coded jointly with them, as the last release.
+    def with_files(self, files: Sequence[Any], label: str) -> Pair:
+        """The same files and more, which are read alike and coded jointly with them, as the last releases.
 
-        It need not have every column.
+        They need not have every column.
 
         Parameters
         ----------
-        data
-            A path or a frame, as for the original.
+        files
+            Paths or frames, as for the original.
         label
-            How messages call it where it has no name.
+            How messages call each of them where it has no name.
         """
-        if self._of is not None:
+        if self._of is None:
+            more = self._anew()
+            more.releases = (*self.releases, *(self._opened_beside(data, label) for data in files))
+            more._tell_apart()
+        else:
             whole, records, releases = self._of
-            part = whole.with_file(data, label).part(records, (*releases, whole.n_releases))
-            part._beside = self._beside + 1
-            return part
-        more = self._anew()
-        more._beside += 1
-        reading = self._with_labels([self.original, *self.releases])
-        if reading["schema"] is not None:
-            held = self._opened(data, label, reading | {"schema": None})
-            declared = {name: variable for name, variable in as_schema(reading["schema"]).items() if name in held}
-            reading = reading | {"schema": declared}
-        more.releases = (*self.releases, self._opened(data, label, reading))
-        more._tell_apart()
+            joint = whole.with_files(files, label)
+            more = joint.part(records, (*releases, *range(whole.n_releases, joint.n_releases)))
+        more._beside = self._beside + len(files)
+        more.roles = self.roles
         return more
 
     def with_holdout(self, data: Any) -> Pair:
@@ -334,8 +328,13 @@ class Pair:
             return self
         more = copy.copy(self)
         more.__dict__.pop("held_out", None)
-        more.holdout = None if data is False else self.with_file(data, _HELD_OUT).releases[-1]
+        more._everybody = None if data is False else self.with_files([data], "the held-out records")
         return more
+
+    @property
+    def holdout(self) -> Source | None:
+        """The file of held-out records; None where there is none."""
+        return None if self._everybody is None else self._everybody.releases[-1]
 
     @cached_property
     def held_out(self) -> Pair:
@@ -348,9 +347,9 @@ class Pair:
         DataError
             If they cannot be held out: they have no records, lack a column, or are records of the original.
         """
-        if self.holdout is None:
+        joint = self._everybody
+        if joint is None:
             raise CallError("no held-out records are given: name real records that the synthesizer never saw (holdout)")
-        joint = self.with_file(self.holdout, _HELD_OUT)
         # A number that is dealt anew tells a copy from its original, and no person from another.
         compared = self.roles.usual()[0] or self.names
         check_held_out([joint.original, *joint.releases], joint.names, compared, joint.column)
@@ -363,22 +362,6 @@ class Pair:
         others._columns = {name: in_place_of_original(joint.column(name)) for name in joint.names}
         return others
 
-    def with_releases(self, files: Iterable[Any], label: str) -> Pair:
-        """The same original and releases, and more releases that are coded jointly with them.
-
-        Parameters
-        ----------
-        files
-            Paths or frames, read like the others.
-        label
-            How messages call each of them where it has no name.
-        """
-        more = self
-        for data in files:
-            more = more.with_file(data, label)
-        more.roles = self.roles
-        return more
-
     def part(self, records: NDArray[np.intp], releases: Sequence[int]) -> Pair:
         """Some original records and some releases, in the codes of all of them.
 
@@ -390,25 +373,31 @@ class Pair:
             Positions of releases.
         """
         some = self._anew()
-        whole, taken = self.original, pa.array(records)
-        some.original = replace(
-            whole, path=None, num_rows=len(records), fetch=lambda name: whole.column(name).take(taken)
-        )
+        some.original = self.original.part(records)
         some.releases = tuple(self.releases[i] for i in releases)
         some._beside, some.roles = 0, self.roles
         some._of = (self, records, tuple(releases))
         return some
 
     def _anew(self) -> Pair:
-        """A copy that codes its columns anew."""
+        """A copy that codes its columns anew, without held-out records."""
         other = copy.copy(self)
         other.__dict__.pop("held_out", None)
-        other._columns, other._grouped = {}, {}
+        other._columns, other._grouped, other._everybody = {}, {}, None
         return other
 
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
         named = isinstance(data, str | os.PathLike | Source)
         return open_source(data, label=None if named else label, **(self._reading if reading is None else reading))
+
+    def _opened_beside(self, data: Any, label: str) -> Source:
+        """A file that is read like the others; only what is declared of its own columns holds for it."""
+        reading = self._with_labels([self.original, *self.releases])
+        if reading["schema"] is not None:
+            names = self._opened(data, label, reading | {"schema": None}).names
+            declared = as_schema(reading["schema"])
+            reading = reading | {"schema": {name: declared[name] for name in declared if name in names}}
+        return self._opened(data, label, reading)
 
     def _all_opened(self, files: Sequence[Any], labels: Sequence[str]) -> list[Source]:
         """Every file; text files last, since others may know the labels that stand in the place of numbers there."""
@@ -495,10 +484,6 @@ class Pair:
             notes.append(Note(f"{start} {held}", f"column {name!r}: the files do not hold all special codes given"))
         self._tell(notes)
         return replace(column, notes=tuple(notes))
-
-
-def _same_file(first: str, second: str | None) -> bool:
-    return second is not None and os.path.samefile(first, second)
 
 
 def _ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa.Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,7 @@ from unveil.errors import DataError
 from unveil.files.arrays import buffer_view, flags, from_numpy, text_array, unified
 from unveil.files.form import TextForm
 from unveil.files.notation import AmountNotation, DayNotation
-from unveil.files.source import Kind, Source
+from unveil.files.source import DerivedColumns, Kind, Source
 
 Codes = NDArray[np.int32]
 Family = str
@@ -77,6 +78,12 @@ class Distinct:
         """Return the same records with old code ``k`` replaced by ``table[k]``."""
         return replace(self, family=family, values=values, codes=table.astype(np.int32)[self.codes])
 
+    def part(self, records: NDArray[np.intp]) -> Distinct:
+        """The column of some records."""
+        whole = self.written
+        text = None if whole is None else lambda: whole().part(records)
+        return classified(_without_unused(replace(self, codes=self.codes[records], written=text)))
+
 
 def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distinct:
     """Return the distinct values of a column, and its records coded by them.
@@ -113,17 +120,36 @@ def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distin
 def distinct_of(source: Source, name: str) -> Distinct:
     """Return the distinct values of a column of a file, with their notation.
 
+    They are found once, and kept with the file. What a file has from another one is taken from there.
+
     Raises
     ------
     DataError
         As :func:`distinct_values`.
     """
+    _, kept = source.coded
+    if name not in kept:
+        kept[name] = _coded(source, name)
+    found: Distinct = kept[name]
+    return replace(found, label=source.label)
+
+
+def _coded(source: Source, name: str) -> Distinct:
+    made = source.fetch
+    if not isinstance(made, DerivedColumns) or name in made.columns:
+        return _read(source, name)
+    found = distinct_of(made.source, name)
+    return found if made.records is None else found.part(made.records)
+
+
+def _read(source: Source, name: str) -> Distinct:
     found = distinct_values(source.column(name), label=source.label, name=name)
     form = source.form
     if found.family == "text" or source.written is None or not isinstance(form, TextForm):
         return found
     spelling, read = form.columns.get(name), source.written
 
+    @cache
     def written() -> Distinct:
         return distinct_values(read(name), label=source.label, name=name)
 

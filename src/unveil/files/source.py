@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple
 
+import numpy as np
 import pyarrow as pa
+from numpy.typing import NDArray
 
 from unveil.errors import CallError, UnveilWarning
 from unveil.files.form import Form
@@ -19,6 +22,7 @@ Kind = Literal["numeric", "categorical", "ordered", "logical", "date", "datetime
 KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date", "datetime")
 Flavour = Literal["pandas", "polars", "arrow"]
 Scalar = bool | int | float | str
+Fetch = Callable[[str], pa.ChunkedArray]
 
 
 @dataclass(frozen=True)
@@ -103,22 +107,30 @@ class Source:
         The frame without its records (for Arrow its schema), which shows the types of its columns.
     declared
         Declarations of the user's schema, without those of the file.
+    coded
+        Columns of ``fetch`` that were coded, by name; see :func:`unveil.files.distinct.distinct_of`.
     """
 
     label: str
     names: tuple[str, ...]
     num_rows: int
-    fetch: Callable[[str], pa.ChunkedArray]
+    fetch: Fetch
     variables: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
     flavour: Flavour = "arrow"
     path: str | None = None
     form: Form | None = None
-    native: Callable[[str], pa.ChunkedArray] | None = None
-    written: Callable[[str], pa.ChunkedArray] | None = None
+    native: Fetch | None = None
+    written: Fetch | None = None
     origin: Mapping[str, Any] = field(default_factory=lambda: MappingProxyType({}))
     remarks: list[Remark] = field(default_factory=list, repr=False, compare=False)
     like: Any = None
     declared: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
+    coded: tuple[Fetch | None, dict[str, Any]] = field(default=(None, {}), repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        # Files that differ in their labels and declarations share what was coded; other columns are coded anew.
+        if self.coded[0] is not self.fetch:
+            object.__setattr__(self, "coded", (self.fetch, {}))
 
     @cached_property
     def _known(self) -> frozenset[str]:
@@ -146,6 +158,28 @@ class Source:
         self.keep(heard, [name])
         return values
 
+    def is_file_of(self, other: Source) -> bool:
+        """Whether both are the same file, perhaps by two names."""
+        return self is other or bool(self.path and other.path and os.path.samefile(self.path, other.path))
+
+    def part(self, records: NDArray[np.intp], label: str | None = None) -> Source:
+        """Some records, as a file of its own; what of it is coded is taken from the whole.
+
+        Parameters
+        ----------
+        records
+            Their positions; one may occur more than once.
+        label
+            What messages call the part; by default what they call the whole.
+        """
+
+        def of_part(whole: Fetch | None) -> Fetch | None:
+            return None if whole is None else lambda name: whole(name).take(pa.array(records))
+
+        read: dict[str, Any] = {name: of_part(getattr(self, name)) for name in ("native", "written")}
+        fetch = DerivedColumns(self, records)
+        return replace(self, label=label or self.label, path=None, num_rows=len(records), fetch=fetch, **read)
+
     def keep(self, heard: Iterable[UnveilWarning], columns: Iterable[str] = ()) -> None:
         """Remember warnings while the file, or some of its columns, was read."""
         for one in heard:
@@ -161,3 +195,28 @@ class Source:
     def variable(self, name: str) -> Variable:
         """Return the declaration of the column; an empty declaration if there is none."""
         return self.variables.get(name, Variable(name))
+
+
+@dataclass(frozen=True, eq=False)
+class DerivedColumns:
+    """Function from a column name to the column of a file that is made from another one.
+
+    Parameters
+    ----------
+    source
+        The other file.
+    records
+        Positions of its records; None for all as they are.
+    columns
+        Columns in the place of its own, by name.
+    """
+
+    source: Source
+    records: NDArray[np.intp] | None = None
+    columns: Mapping[str, pa.ChunkedArray] = field(default_factory=dict)
+
+    def __call__(self, name: str) -> pa.ChunkedArray:
+        if name in self.columns:
+            return self.columns[name]
+        column = self.source.column(name)
+        return column if self.records is None else column.take(pa.array(self.records))

@@ -18,7 +18,7 @@ from unveil.checks import check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
-from unveil.synthesis.some_records import rows_of, value_order
+from unveil.synthesis.record_order import value_order
 
 REPEATS = 20
 _LABEL = "a release of a part of the original"
@@ -124,10 +124,10 @@ def _made(
         # The same warnings came for the original.
         warnings.simplefilter("ignore", UnveilWarning)
         for records, of_part in zip(parts, seeds.tolist(), strict=True):
-            fitted = fitted_anew(maker, rows_of(pair.original, records, "a part of the original"), seed=of_part[0])
+            fitted = fitted_anew(maker, pair.original.part(records, "a part of the original"), seed=of_part[0])
             for n, one in zip(pair.n_synthetic, of_part, strict=True):
                 files.append(fitted.sample(max(round(n * len(records) / pair.n_original), 1), seed=one))
-        whole = pair.with_releases(files, _LABEL)
+        whole = pair.with_files(files, _LABEL)
         for name in names:
             whole.column(name)
     return tuple(whole.part(records, range(i * m, (i + 1) * m)) for i, records in enumerate(parts, start=1))

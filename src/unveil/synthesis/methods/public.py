@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from unveil.columns.harmonise import as_kind
 from unveil.errors import DataError
 from unveil.files import read
-from unveil.files.distinct import Distinct, distinct_values, level_texts
+from unveil.files.distinct import Distinct, distinct_of, level_texts
 from unveil.files.source import Kind, Source, Variable
 from unveil.synthesis.likelihood import require_variable
 from unveil.synthesis.methods.coded_file import Codes
@@ -105,7 +105,7 @@ class PublicFile:
 
 
 def _found(variable: PublicColumn, source: Source) -> Distinct:
-    found = distinct_values(source.column(variable.name), label=source.label, name=variable.name)
+    found = distinct_of(source, variable.name)
     return as_kind(found, variable.kind) if variable.parts is not None else found
 
 

@@ -13,7 +13,7 @@ from unveil.checks import check_whole_numbers
 from unveil.columns.harmonise import levels_of
 from unveil.errors import CallError
 from unveil.files.arrays import quoted_list
-from unveil.files.distinct import Distinct, distinct_values, level_text, level_texts
+from unveil.files.distinct import Distinct, distinct_of, level_text, level_texts
 from unveil.files.source import Scalar
 from unveil.notes import warn
 from unveil.synthesis.sdc.amounts import SpecialCodes, codes_of
@@ -120,7 +120,7 @@ def merge_rare_levels(
 
 def _levels(records: GivenFile, column: str) -> Distinct:
     source = records.source
-    found = distinct_values(source.column(column), label=source.label, name=column)
+    found = distinct_of(source, column)
     if found.family not in ("text", "number", "empty"):
         raise CallError(f"{source.label}: column {column!r} is {found.family} and has no levels to merge")
     return found
