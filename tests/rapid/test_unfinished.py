@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.csv
 import pytest
+from scipy import sparse
 from scipy.special import softmax
 from sklearn.cluster import KMeans
 from sklearn.dummy import DummyRegressor
@@ -24,8 +26,9 @@ from sklearn.preprocessing import StandardScaler
 import unveil
 from unveil._rapid import rapid, rapid_synthesizer_cv
 from unveil.errors import CallError
-from unveil.models import linear
-from unveil.models.linear import NotConverged, binary_logistic, lasso_logistic, multinomial_logistic
+from unveil.models import learners, logit, multinomial
+from unveil.models.logit import NotConverged, fit_logistic
+from unveil.models.multinomial import maximum_likelihood, penalised
 
 PLAIN = {"permutations": 0, "ceiling": False}
 
@@ -43,8 +46,8 @@ PAIR = unveil.Pair(people(120, 1), people(120, 2))
 
 # ------------------------------------------------------------------------------------------ convergence
 def test_a_logit_that_is_ended_early_says_so(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(linear, "_MOST_COEFFICIENTS", 0)
-    monkeypatch.setattr(linear, "_MOST", 2)
+    monkeypatch.setattr(multinomial, "_MOST_COEFFICIENTS", 0)
+    monkeypatch.setattr(multinomial, "_MOST", 2)
     found = rapid(PAIR, ["x", "k"], target="t", attacker=["logit", "cart"], permutations=3, folds=4)
     (text,) = found.warnings
     # one release, three shuffles of it, and four folds of the original
@@ -63,17 +66,34 @@ def test_a_logit_that_converges_says_nothing():
         assert rapid(PAIR, ["x", "k"], target="t", attacker=attacker, permutations=2).warnings == ()
 
 
-@pytest.mark.parametrize("fit", [binary_logistic, multinomial_logistic, lasso_logistic], ids=lambda fit: fit.__name__)
-def test_every_fit_that_steps_knows_whether_it_arrived(fit: Any, monkeypatch: pytest.MonkeyPatch):
+def counted(y: Any) -> Any:
+    return sparse.csr_matrix(np.eye(int(y.max()) + 1)[y])
+
+
+@pytest.mark.parametrize("way", ["newton", "limited memory", "lasso"])
+def test_every_fit_that_steps_knows_whether_it_arrived(way: str, monkeypatch: pytest.MonkeyPatch):
+    rng = np.random.default_rng(1)
+    x, y = sparse.csr_matrix(np.column_stack([np.ones(200), rng.normal(size=(200, 4))])), rng.integers(0, 3, 200)
+    if way == "limited memory":
+        monkeypatch.setattr(multinomial, "_MOST_COEFFICIENTS", 0)
+
+    def fit(most: int) -> Any:
+        monkeypatch.setattr(multinomial, "_MOST", most)
+        return penalised(x, counted(y), lasso=0.01, max_iter=most) if way == "lasso" else (
+            maximum_likelihood(x, counted(y)))  # fmt: skip
+
+    assert fit(500).converged
+    assert (fit(1).converged, fit(1).steps) == (False, 1)
+
+
+def test_two_classes_know_whether_they_arrived(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(1)
     x = np.column_stack([np.ones(200), rng.normal(size=(200, 4))])
-    y = (x[:, 1] + rng.normal(size=200) > 0).astype(float) if fit is binary_logistic else rng.integers(0, 3, 200)
-    arguments = (x, y) if fit is binary_logistic else (x, y, 3)
-    fit(*arguments)  # a warning would be an error here
-    monkeypatch.setattr(linear, "_MOST", 1)
-    monkeypatch.setattr(linear, "_MOST_STEPS", 1)
+    y = (x[:, 1] + rng.normal(size=200) > 0).astype(float)
+    fit_logistic(sparse.csr_matrix(x), y)  # a warning would be an error here
+    monkeypatch.setattr(logit, "_MOST", 1)
     with pytest.warns(NotConverged, match="not converged after 1 iterations"):
-        fit(*arguments, **({"most": 1} if fit is binary_logistic else {}))
+        fit_logistic(sparse.csr_matrix(x), y)
 
 
 def test_newton_meets_the_limited_memory(monkeypatch: pytest.MonkeyPatch):
@@ -81,20 +101,41 @@ def test_newton_meets_the_limited_memory(monkeypatch: pytest.MonkeyPatch):
     rng = np.random.default_rng(2)
     x = np.column_stack([np.ones(300), rng.normal(size=(300, 3))])
     y = rng.integers(0, 4, 300)
-    exact = softmax(x @ multinomial_logistic(x, y, 4), axis=1)
-    monkeypatch.setattr(linear, "_MOST_COEFFICIENTS", 0)
-    assert softmax(x @ multinomial_logistic(x, y, 4), axis=1) == pytest.approx(exact, abs=1e-3)
+
+    def fit() -> Any:
+        return softmax(x @ maximum_likelihood(sparse.csr_matrix(x), counted(y)).coefficients, axis=1)
+
+    exact = fit()
+    monkeypatch.setattr(multinomial, "_MOST_COEFFICIENTS", 0)
+    assert fit() == pytest.approx(exact, abs=1e-3)
     # the score equations: sums of probabilities are those of the classes
     assert x.T @ exact == pytest.approx(x.T @ np.eye(4)[y], abs=1e-4)
     monkeypatch.undo()
-    cells = np.repeat([[1.0, 0.0], [1.0, 1.0]], 20, axis=0)
-    classes = np.repeat([0, 1, 2, 0, 1, 2], [13, 4, 3, 5, 8, 7])
-    shares = softmax(np.array([[1.0, 0.0], [1.0, 1.0]]) @ multinomial_logistic(cells, classes, 3), axis=1)
-    assert shares == pytest.approx(np.array([[13, 4, 3], [5, 8, 7]]) / 20, abs=1e-6)
+    cells, counts = np.array([[1.0, 0.0], [1.0, 1.0]]), np.array([[13, 4, 3], [5, 8, 7]])
+    found = maximum_likelihood(sparse.csr_matrix(cells), sparse.csr_matrix(counts.astype(float)))
+    assert softmax(cells @ found.coefficients, axis=1) == pytest.approx(counts / 20, abs=1e-6)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3, 6])
+def test_lasso_meets_the_conditions_of_a_minimum(n_classes: int):
+    """Slopes of coefficients that are not 0 equal the penalty, others are within it; the constant has none."""
+    rng = np.random.default_rng(n_classes)
+    x, penalty = np.column_stack([np.ones(300), rng.normal(size=(300, 8))]), 0.02
+    y = np.argmax(2 * x[:, 1 : n_classes + 1] + rng.gumbel(size=(300, n_classes)), axis=1)
+    found = penalised(sparse.csr_matrix(x), counted(y), lasso=penalty)
+    b = found.coefficients
+    slope = x.T @ (softmax(x @ b, axis=1) - np.eye(n_classes)[y]) / 300
+    assert found.converged
+    assert np.abs(slope[0]).max() < 1e-5
+    held = b[1:] != 0
+    assert held.any()
+    assert not held.all()
+    assert (slope[1:] + penalty * np.sign(b[1:]))[held] == pytest.approx(0, abs=1e-5)
+    assert np.abs(slope[1:, 2 - min(n_classes, 3) :]).max() < penalty + 1e-5
 
 
 def test_the_stack_hears_its_members(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(linear, "_MOST_STEPS", 1)
+    monkeypatch.setattr(learners, "penalised", partial(penalised, max_iter=1))
     found = rapid(PAIR, "k", target="t", attacker="stack", **PLAIN)
     assert [text.partition(" (")[0] for text in found.warnings] == ["stack did not converge in 1 of 1 models"]
 
@@ -131,8 +172,8 @@ def test_cross_validation_hears_too():
 
 
 def test_an_assessment_hears_too(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(linear, "_MOST_COEFFICIENTS", 0)
-    monkeypatch.setattr(linear, "_MOST", 2)
+    monkeypatch.setattr(multinomial, "_MOST_COEFFICIENTS", 0)
+    monkeypatch.setattr(multinomial, "_MOST", 2)
     found = unveil.assess(PAIR, ["x", "k"], targets="t", measures="inference", attacker="logit", permutations=2)
     assert any("logit did not converge in 8 of 8 models" in one["text"] for one in found.content["warnings"])
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import expit
+from scipy import sparse
 
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.problem import AttackRecords, infer
@@ -16,11 +16,13 @@ from unveil.files.source import Flavour
 from unveil.models.design import Design
 from unveil.models.features import Key, KeyTable
 from unveil.models.learners import KEYS
+from unveil.models.logit import fit_logistic
 from unveil.result import Result, columns_of
 from unveil.stats import normal_quantile
 
 Floats = NDArray[np.float64]
 _PRIOR_PRECISION = 1e-4
+_EXACT = 1e-13
 _PERSONS = 300
 _POINTS = 12
 
@@ -96,7 +98,7 @@ class Attribution(Result):
         return self._frame(columns_of(self.dependence), flavour)
 
 
-def flag_regression(x: Floats, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:
+def flag_regression(x: Floats | sparse.csr_matrix, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:
     """Logistic regression by Newton's method, with a normal prior too weak to be seen where an estimate exists.
 
     The log-likelihood less ``1e-4/2 * sum(beta^2)`` (intercept excepted) is maximised; standard errors are from its
@@ -127,36 +129,12 @@ def flag_regression(x: Floats, flag: NDArray[np.bool_]) -> tuple[Floats, Floats,
     >>> beta.round(2).tolist(), separated
     ([-1.1, 2.2], False)
     """
-    y = flag.astype(np.float64)
-    prior = np.full(x.shape[1], _PRIOR_PRECISION)
+    precision = np.full(x.shape[1], _PRIOR_PRECISION)
     # all or none at risk: the intercept too has no finite estimate
-    prior[0] = 0.0 if 0 < y.mean() < 1 else _PRIOR_PRECISION
-
-    def value(beta: Floats) -> float:
-        eta = x @ beta
-        return float(y @ eta - np.logaddexp(0, eta).sum() - 0.5 * (prior * beta**2).sum())
-
-    beta = np.zeros(x.shape[1])
-    reached = value(beta)
-    for _ in range(100):
-        mean = expit(x @ beta)
-        gradient = x.T @ (y - mean) - prior * beta
-        step = np.linalg.lstsq(_information(x, mean, prior), gradient, rcond=None)[0]
-        scale = 1.0
-        while value(beta + scale * step) < reached and scale > 1e-6:
-            scale /= 2
-        beta = beta + scale * step
-        found = value(beta)
-        if abs(found - reached) < 1e-10 * (1 + abs(reached)):
-            break
-        reached = found
-    covariance = np.linalg.pinv(_information(x, expit(x @ beta), prior))
-    return beta, np.sqrt(np.diag(covariance)), bool((np.abs(beta) > 8).any())
-
-
-def _information(x: Floats, mean: Floats, prior: Floats) -> Floats:
-    result: Floats = (x * (mean * (1 - mean))[:, None]).T @ x + np.diag(prior)
-    return result
+    precision[0] = 0.0 if 0 < flag.mean() < 1 else _PRIOR_PRECISION
+    fitted = fit_logistic(sparse.csr_matrix(x), flag.astype(np.float64), precision=precision, tolerance=_EXACT)
+    error = np.sqrt(np.diag(fitted.covariance))
+    return fitted.coefficients, error, bool((np.abs(fitted.coefficients) > 8).any())
 
 
 def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: float = 0.95) -> Attribution:
@@ -183,7 +161,7 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     order = problem.original.ordering()
     ordered = table.take(order).coded
     design = Design.of(ordered, replace(KEYS, reference="largest"))
-    x = design.matrix(ordered, len(table), constant=True).toarray()
+    x = design.matrix(ordered, len(table), constant=True)
     beta, error, separated = flag_regression(x, run.at_risk[order])
     z = normal_quantile(level)
     fitted = dict(zip(design.columns, zip(beta[1:].tolist(), error[1:].tolist(), strict=True), strict=True))

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unveil._utility.compared import Compared
 from unveil._utility.formula import RegressionModel
 from unveil._utility.measures import UtilityMeasures
 from unveil._utility.model_design import ModelDesign, Rows
-from unveil.models.logit import fit_logistic, gram, rank_and_gaps
+from unveil.models.least_squares import fit_least_squares
+from unveil.models.logit import fit_logistic, rank_and_gaps
 from unveil.stats import normal_quantile
 
 Floats = NDArray[np.float64]
@@ -178,7 +178,8 @@ def _fitted(design: ModelDesign, rows: Rows) -> Estimates:
     if design.model.kind == "linear":
         # squares of very large outcomes are out of range
         unit = float(np.abs(rows.y).max()) or 1.0
-        estimate, covariance = _least_squares(rows.x, rows.y / unit, rank)
+        linear = fit_least_squares(rows.x, rows.y / unit, rank=rank)
+        estimate, covariance = linear.coefficients, linear.covariance
         if n <= rank:
             reasons[:] = "as many coefficients as records"
     else:
@@ -195,20 +196,3 @@ def _fitted(design: ModelDesign, rows: Rows) -> Estimates:
     se = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     estimate, se = (np.where(lost, np.nan, values * unit) for values in (estimate, se))
     return Estimates(estimate, se, tuple(str(r) for r in reasons))
-
-
-def _least_squares(x: sparse.csr_matrix, y: Floats, rank: int) -> tuple[Floats, Floats]:
-    """Coefficients of smallest norm, and their covariance ``RSS / (n - rank) (X'X)^-``."""
-    squares = gram(x, np.ones(len(y)))
-    values, vectors = np.linalg.eigh(squares)
-    root = vectors[:, -rank:] / np.sqrt(values[-rank:])
-    inverse = root @ root.T
-    centre = float(y.mean())
-    estimate = inverse @ (x.T @ (y - centre))
-    residuals = y - centre - x @ estimate
-    # what is left of a perfect fit are rounding errors, not noise
-    residuals[np.abs(residuals) < 1e-12] = 0.0
-    estimate[0] += centre
-    df = len(y) - rank
-    variance = float(residuals @ residuals) / df if df > 0 else math.nan
-    return estimate, inverse * variance

@@ -6,25 +6,26 @@ probability of every class of all files (n, classes), or the expected number (n,
 
 from __future__ import annotations
 
-import copy
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 from scipy.optimize import nnls
-from scipy.special import expit, softmax
+from scipy.special import softmax
 
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.models.design import Coding, Design
 from unveil.models.features import KeyTable
 from unveil.models.forest import grow_forest
-from unveil.models.linear import NotConverged, binary_logistic, lasso_logistic, least_squares, multinomial_logistic
+from unveil.models.least_squares import fit_least_squares
+from unveil.models.logit import NotConverged, fit_logistic
+from unveil.models.multinomial import Multinomial, maximum_likelihood, penalised
 from unveil.models.pruning import pruned
 from unveil.trees import Column, grow
 
@@ -105,8 +106,15 @@ class _Estimator:
     estimator: Any
 
     def fit(self, table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
-        matrix = partial(_matrix, Design.of(table.coded, KEYS), constant=False)
-        model = _fresh(self.estimator)
+        from sklearn.base import clone
+
+        design = Design.of(table.coded, KEYS)
+
+        def matrix(other: KeyTable) -> Floats:
+            found: Floats = design.matrix(other.coded, len(other)).toarray()
+            return found
+
+        model = clone(self.estimator, safe=False)
         model.fit(matrix(table), target.y)
         if target.n_classes is None:
             return _numbers(model, matrix)
@@ -114,15 +122,6 @@ class _Estimator:
         if not hasattr(model, "predict_proba"):
             return _certain(model, matrix, n_classes, self.name)
         return _by_class(model, matrix, n_classes, self.name)
-
-
-def _fresh(estimator: Any) -> Any:
-    """An untrained copy."""
-    if hasattr(estimator, "get_params"):
-        from sklearn.base import clone
-
-        return clone(estimator)
-    return copy.deepcopy(estimator)
 
 
 def _certain(model: Any, matrix: Callable[[KeyTable], Floats], n_classes: int, name: str) -> Predictor:
@@ -144,11 +143,15 @@ def _by_class(model: Any, matrix: Callable[[KeyTable], Floats], n_classes: int, 
     classes = getattr(model, "classes_", None)
     if classes is None:
         raise CallError(f"attacker {name}: it has no classes_ after fit, so its columns of probabilities have no names")
-    columns = np.asarray(classes).astype(np.intp)
+    return _spread(lambda other: model.predict_proba(matrix(other)), np.asarray(classes).astype(np.intp), n_classes)
+
+
+def _spread(probabilities: Predictor, classes: NDArray[np.intp], n_classes: int) -> Predictor:
+    """Columns of probabilities put where their classes stand among all."""
 
     def predict(other: KeyTable) -> Floats:
         result = np.zeros((len(other), n_classes))
-        result[:, columns] = model.predict_proba(matrix(other))
+        result[:, classes] = probabilities(other)
         return result
 
     return predict
@@ -162,12 +165,6 @@ def _present(target: TrainingTarget) -> tuple[NDArray[np.intp], NDArray[np.intp]
     """The classes that occur in training, and the records' codes among them."""
     classes, position = np.unique(target.y, return_inverse=True)
     return classes.astype(np.intp), position.ravel()
-
-
-def _spread(probabilities: Floats, classes: NDArray[np.intp], n_classes: int) -> Floats:
-    result = np.zeros((len(probabilities), n_classes))
-    result[:, classes] = probabilities
-    return result
 
 
 def _constant(target: TrainingTarget) -> Predictor | None:
@@ -236,42 +233,57 @@ def _boosted(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequen
     return limited
 
 
-def _matrix(design: Design, table: KeyTable, *, constant: bool = True) -> Floats:
-    matrix: Floats = design.matrix(table.coded, len(table), constant=constant).toarray()
-    return matrix
+def _matrix(design: Design, table: KeyTable) -> sparse.csr_matrix:
+    return design.matrix(table.coded, len(table), constant=True)
 
 
 def _logit(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
-    design, n_classes = Design.of(table.coded, KEYS), target.n_classes or 0
+    design = Design.of(table.coded, KEYS)
     classes, y = _present(target)
+    if len(classes) > 2:
+        return _softmax(design, _arrived(maximum_likelihood(*_counted(design, table, y))), target)
     x = _matrix(design, table)
-    if len(classes) == 2:
-        beta = binary_logistic(x, y.astype(np.float64))
-
-        def two(other: KeyTable) -> Floats:
-            second = expit(_matrix(design, other) @ beta)
-            return _spread(np.column_stack([1 - second, second]), classes, n_classes)
-
-        return two
-    return _softmax(design, multinomial_logistic(x, y, len(classes)), classes, n_classes)
+    log_odds = x @ fit_logistic(x, y.astype(np.float64)).coefficients
+    # of many solutions the one of smallest norm: it says what keys give that were never seen together
+    second = fit_least_squares(x, log_odds).coefficients
+    return _softmax(design, np.column_stack([np.zeros(len(second)), second]), target)
 
 
 def _lasso(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
     # with a penalty a reference level would be a choice that matters
     design = Design.of(table.coded, replace(KEYS, reference="none"))
-    classes, y = _present(target)
-    beta = lasso_logistic(_matrix(design, table), y, len(classes))
-    return _softmax(design, beta, classes, target.n_classes or 0)
+    counted = _counted(design, table, _present(target)[1])
+    return _softmax(design, _arrived(penalised(*counted, lasso=1 / len(table))), target)
 
 
-def _softmax(design: Design, beta: Floats, classes: NDArray[np.intp], n_classes: int) -> Predictor:
-    return lambda other: _spread(softmax(_matrix(design, other) @ beta, axis=1), classes, n_classes)
+def _counted(design: Design, table: KeyTable, y: NDArray[np.intp]) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+    """The design of each combination of keys, and its number of records in each class."""
+    first, position = table.distinct()
+    counts = sparse.csr_matrix((np.ones(len(y)), (position, y)))
+    return _matrix(design, table.take(first)), counts
+
+
+def _arrived(fitted: Multinomial) -> Floats:
+    """The coefficients; it is said if they are not those of a fit that was done."""
+    if not fitted.converged:
+        NotConverged.warn(fitted.steps)
+    return fitted.coefficients
+
+
+def _softmax(design: Design, beta: Floats, target: TrainingTarget) -> Predictor:
+    def probabilities(other: KeyTable) -> Floats:
+        result: Floats = softmax(_matrix(design, other) @ beta, axis=1)
+        return result
+
+    return _spread(probabilities, _present(target)[0], target.n_classes or 0)
 
 
 def _lm(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
     design = Design.of(table.coded, KEYS)
-    beta = least_squares(_matrix(design, table), target.y)
-    return lambda other: _matrix(design, other) @ beta
+    # squares of very large numbers are out of range
+    unit = float(np.abs(target.y).max()) or 1.0
+    fitted = fit_least_squares(_matrix(design, table), target.y / unit)
+    return lambda other: _matrix(design, other) @ fitted.coefficients * unit
 
 
 def _stack(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:

@@ -1,18 +1,21 @@
-"""Linear regression on mixed predictors, collinear or not."""
+"""Linear regression by least squares, of designs that may be collinear."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy import sparse
 
-from unveil.models.design import Coded, Design
-from unveil.trees import Column
+from unveil.models.logit import gram
 
+Floats = NDArray[np.float64]
 _NEGLIGIBLE = 1e-11
 """Directions with a smaller share of the largest sum of squares count as collinear."""
+_ROUNDING = 1e-9
+"""Residuals of a perfect fit are rounding errors, not noise."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,11 +24,9 @@ class LeastSquares:
 
     Parameters
     ----------
-    design : Design
-        Columns of ``X`` after the constant.
-    coefficients : (p + 1,) float64
+    coefficients : (k,) float64
         The solution of smallest norm.
-    root : (p + 1, r) float64
+    root : (k, r) float64
         ``root @ root.T`` is the pseudo-inverse of ``X'X``, ``r`` its rank.
     squares : float
         Residual sum of squares.
@@ -33,36 +34,21 @@ class LeastSquares:
         Records minus rank.
     """
 
-    design: Design
-    coefficients: NDArray[np.float64]
-    root: NDArray[np.float64]
+    coefficients: Floats
+    root: Floats
     squares: float
     df: int
 
     @property
     def sigma(self) -> float:
         """Residual standard deviation; 0 where no degree of freedom is left."""
-        return float(np.sqrt(self.squares / self.df)) if self.df > 0 else 0.0
+        return math.sqrt(self.squares / self.df) if self.df > 0 else 0.0
 
-    def predict(self, predictors: Sequence[Column], n: int) -> NDArray[np.float64]:
-        """Expected values.
-
-        Parameters
-        ----------
-        predictors : sequence of Column
-            As in the fit.
-        n : int
-            Number of records.
-
-        Returns
-        -------
-        (n,) float64
-            ``X b``.
-        """
-        mean: NDArray[np.float64] = (
-            self.design.matrix([*map(Coded.of, predictors)], n) @ self.coefficients[1:] + self.coefficients[0]
-        )
-        return mean
+    @property
+    def covariance(self) -> Floats:
+        """Covariance of the coefficients; 0 where no degree of freedom is left."""
+        result: Floats = self.root @ self.root.T * self.sigma**2
+        return result
 
     def redrawn(self, rng: np.random.Generator) -> tuple[LeastSquares, float]:
         """Parameters drawn from their posterior under the usual flat prior.
@@ -81,39 +67,41 @@ class LeastSquares:
         float
             The drawn residual standard deviation.
         """
-        sigma = float(np.sqrt(self.squares / rng.chisquare(self.df))) if self.df > 0 else 0.0
+        sigma = math.sqrt(self.squares / rng.chisquare(self.df)) if self.df > 0 else 0.0
         drawn = self.coefficients + sigma * (self.root @ rng.standard_normal(self.root.shape[1]))
-        return LeastSquares(self.design, drawn, self.root, self.squares, self.df), sigma
+        return replace(self, coefficients=drawn), sigma
 
 
-def fit_least_squares(y: NDArray[np.float64], predictors: Sequence[Column]) -> LeastSquares:
+def fit_least_squares(x: sparse.csr_matrix, y: Floats, *, rank: int | None = None) -> LeastSquares:
     """Fit a linear regression.
 
     Parameters
     ----------
-    y : (n,) float64
-        Standardised response.
-    predictors : sequence of Column
-        Any kinds, collinear or constant, of the same records.
+    x : (n, k) csr_matrix
+        Design whose first column is ones.
+    y : (n,)
+        Response, with values of about 1.
+    rank
+        Number of free parameters, if it is known.
 
     Returns
     -------
     LeastSquares
         The fit.
 
-    Raises
-    ------
-    DataError
-        If a numeric predictor holds infinite values.
+    Examples
+    --------
+    >>> x = sparse.csr_matrix([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> fit_least_squares(x, np.array([1.0, 3.0, 5.0])).coefficients.round(9).tolist()
+    [1.0, 2.0]
     """
-    variables = [*map(Coded.of, predictors)]
-    design = Design.of(variables)
-    matrix = design.matrix(variables, y.size, constant=True)
-    values, vectors = np.linalg.eigh((matrix.T @ matrix).toarray())
-    kept = values > values[-1] * _NEGLIGIBLE
-    root = vectors[:, kept] / np.sqrt(values[kept])
-    coefficients = root @ (root.T @ (matrix.T @ y))
-    residuals = y - matrix @ coefficients
-    # residuals of a perfect fit are rounding errors, not noise
-    residuals[np.abs(residuals) < 1e-9] = 0.0
-    return LeastSquares(design, coefficients, root, float(residuals @ residuals), y.size - int(kept.sum()))
+    values, vectors = np.linalg.eigh(gram(x, np.ones(y.size)))
+    first = len(values) - rank if rank else int((values <= values[-1] * _NEGLIGIBLE).sum())
+    kept = vectors[:, first:]
+    root = kept / np.sqrt(values[first:])
+    # a large common part would hide small differences
+    centre = float(y.mean())
+    slopes = root @ (root.T @ (x.T @ (y - centre)))
+    residuals = y - centre - x @ slopes
+    residuals[np.abs(residuals) < _ROUNDING] = 0.0
+    return LeastSquares(slopes + centre * (kept @ kept[0]), root, float(residuals @ residuals), y.size - kept.shape[1])

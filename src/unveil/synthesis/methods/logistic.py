@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-import warnings
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, sparse, special
+from scipy import sparse, special
 
 from unveil.checks import check_whole_numbers
-from unveil.errors import CallError, UnveilWarning
+from unveil.columns.combinations import fold
+from unveil.errors import CallError
 from unveil.models.design import Coded, Design
+from unveil.models.multinomial import penalised
+from unveil.notes import warn
 from unveil.synthesis.donors import known_codes, require_records
 from unveil.trees import Column
 
@@ -22,8 +25,10 @@ _BLOCK = 1 << 22
 
 @dataclass(frozen=True)
 class _Penalised:
-    """The settings of both regressions."""
+    """The settings of both regressions, and how they are fitted."""
 
+    method: ClassVar[str]
+    most_classes: ClassVar[float] = math.inf
     draws_in_fit: ClassVar[bool] = False
 
     prior_scale: float = 2.5
@@ -33,6 +38,44 @@ class _Penalised:
         if not self.prior_scale > 0:
             raise CallError(f"prior_scale must be above 0, got {self.prior_scale}")
         check_whole_numbers(1, max_iter=self.max_iter)
+
+    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedLogistic:
+        """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
+
+        Raises
+        ------
+        CallError
+            If the variable is numeric, or more than two classes occur (a gap counts as one) and the method is logreg.
+        DataError
+            If there are no records, or a numeric predictor holds infinite values.
+        """
+        require_records(response, ("categorical", "ordered"), self.method, "norm, ctree or cart")
+        name = response.name or "response"
+        classes, which, count = np.unique(response.codes, return_inverse=True, return_counts=True)
+        if classes.size > self.most_classes:
+            raise CallError(
+                f"{name}: logreg needs two classes, {classes.size} occur (a gap counts as one); use polyreg"
+            )
+        n, variables = which.size, [*map(Coded.of, predictors)]
+        design = Design.of(variables)
+        coefficients = np.zeros((1 + len(design.columns), classes.size))
+        # shares, where there is nothing to regress on
+        coefficients[0] = np.log(count / n)
+        if classes.size > 1 and len(coefficients) > 1:
+            # records with equal predictors are counted
+            _, folded = fold((p.codes for p in predictors), [p.n_levels for p in predictors])
+            _, first, place = np.unique(folded, return_index=True, return_inverse=True)
+            counts = sparse.csr_matrix((np.ones(n), (place, which)))
+            matrix = design.matrix(variables, n, constant=True)[first]
+            ridge = 1 / (n * self.prior_scale**2)
+            fitted = penalised(matrix, counts, ridge=ridge, max_iter=self.max_iter, tolerance=1e-4)
+            coefficients = fitted.coefficients
+            if not fitted.converged:
+                warn(
+                    f"{name}: logistic regression has not converged after {self.max_iter} iterations; raise max_iter "
+                    "or use fewer predictors"
+                )
+        return FittedLogistic(response.without_records(), classes, design, coefficients[0], coefficients[1:])
 
 
 @dataclass(frozen=True)
@@ -81,18 +124,7 @@ class Polyreg(_Penalised):
     [0.1, 0.3, 0.6]
     """
 
-    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedLogistic:
-        """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
-
-        Raises
-        ------
-        CallError
-            If the variable is numeric.
-        DataError
-            If there are no records, or a numeric predictor holds infinite values.
-        """
-        require_records(response, ("categorical", "ordered"), "polyreg", "norm, ctree or cart")
-        return _fit(response, predictors, self.prior_scale, self.max_iter)
+    method: ClassVar[str] = "polyreg"
 
 
 @dataclass(frozen=True)
@@ -133,22 +165,8 @@ class Logreg(_Penalised):
     [0, 1]
     """
 
-    def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedLogistic:
-        """Fit the regression; see :class:`unveil.synthesis.protocol.VariableMethod`.
-
-        Raises
-        ------
-        CallError
-            If the variable is numeric, or more than two classes occur (a gap counts as one).
-        DataError
-            If there are no records, or a numeric predictor holds infinite values.
-        """
-        require_records(response, ("categorical", "ordered"), "logreg", "norm, ctree or cart")
-        n_classes = np.unique(response.codes).size
-        if n_classes > 2:
-            name = response.name or "response"
-            raise CallError(f"{name}: logreg needs two classes, {n_classes} occur (a gap counts as one); use polyreg")
-        return _fit(response, predictors, self.prior_scale, self.max_iter)
+    method: ClassVar[str] = "logreg"
+    most_classes: ClassVar[float] = 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -205,60 +223,3 @@ class FittedLogistic:
         for start in range(0, n, size):
             rows = slice(start, min(start + size, n))
             yield rows, special.log_softmax(matrix[rows] @ self.coefficients + self.constant, axis=1)
-
-
-def _fit(response: Column, predictors: Sequence[Column], prior_scale: float, max_iter: int) -> FittedLogistic:
-    """Fit the classes that occur; shares where there is nothing to regress on."""
-    classes, which, count = np.unique(response.codes, return_inverse=True, return_counts=True)
-    variables = [*map(Coded.of, predictors)]
-    design = Design.of(variables)
-    constant, coefficients = np.log(count / count.sum()), np.zeros((len(design.columns), classes.size))
-    if classes.size > 1 and len(coefficients):
-        matrix = design.matrix(variables, which.size)
-        constant, coefficients = _solve(matrix, which, prior_scale, max_iter, response.name or "response")
-    return FittedLogistic(response.without_records(), classes, design, constant, coefficients)
-
-
-def _solve(
-    matrix: sparse.csr_matrix, which: NDArray[np.intp], prior_scale: float, max_iter: int, name: str
-) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Constants and coefficients, one column per class; with two classes the first has zeros.
-
-    Minimises ``-sum_i log P(y_i | x_i) / n + sum b^2 / (2 n prior_scale^2)``.
-    """
-    (n, p), k = matrix.shape, int(which.max()) + 1
-    free = k if k > 2 else 1
-    rows = np.arange(n)
-    transposed = matrix.T.tocsr()
-    weight = 1 / (n * prior_scale**2)
-    # the solver sees parameters of like curvature: indicators of rare levels would take it hundreds of iterations
-    squares = np.asarray(matrix.multiply(matrix).mean(axis=0)).ravel()
-    step = 1 / np.sqrt(np.append(1.0, squares) / 4 + np.append(0.0, np.full(p, weight)))[:, np.newaxis]
-
-    def parts(parameters: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        own = np.zeros((p + 1, k))
-        own[:, k - free :] = parameters.reshape(p + 1, free) * step
-        return own[0], own[1:]
-
-    def loss(parameters: NDArray[np.float64]) -> tuple[float, NDArray[np.float64]]:
-        constant, coefficients = parts(parameters)
-        log_prob = special.log_softmax(matrix @ coefficients + constant, axis=1)
-        value = -float(log_prob[rows, which].mean()) + weight / 2 * float((coefficients**2).sum())
-        residual = np.exp(log_prob)
-        residual[rows, which] -= 1
-        slope = np.vstack([residual.sum(axis=0) / n, transposed @ residual / n + weight * coefficients])
-        return value, (slope[:, k - free :] * step).ravel()
-
-    start = np.zeros((p + 1, free))
-    shares = np.log(np.bincount(which) / n)
-    start[0] = (shares if free > 1 else shares[1] - shares[0]) / step[0]
-    options = {"maxiter": max_iter, "maxfun": 2 * max_iter, "gtol": 1e-4, "ftol": 1e-11}
-    found = optimize.minimize(loss, start.ravel(), jac=True, method="L-BFGS-B", options=options)
-    if found.status == 1:
-        warnings.warn(
-            f"{name}: logistic regression has not converged after {max_iter} iterations; "
-            "raise max_iter or use fewer predictors",
-            UnveilWarning,
-            stacklevel=4,
-        )
-    return parts(found.x)

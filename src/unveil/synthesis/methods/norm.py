@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from scipy import special, stats
 
 from unveil.errors import CallError
+from unveil.models.design import Coded, Design
 from unveil.models.least_squares import LeastSquares, fit_least_squares
 from unveil.models.scale import Scale, numbers
 from unveil.notes import warn
@@ -194,7 +195,7 @@ class FittedNormrank:
         if not self.has_likelihood:
             raise CallError(f"{self.response.name or 'response'}: no log_prob of a proper fit; set proper=False")
         codes, n, fitted = known_codes(self.response, response), self.ordered.size, self.regression
-        mean = fitted.scale.values(fitted.model.predict(predictors, codes.size))
+        mean = fitted.scale.values(fitted.predict(predictors, codes.size))
         below = np.searchsorted(self.ordered, codes, side="left")
         upto = np.searchsorted(self.ordered, codes, side="right")
         # rank r is drawn where (n + 1) Phi(z) lies in [r - 1/2, r + 1/2); the ends take what is beyond them
@@ -227,6 +228,8 @@ class _Regression:
     ----------
     scale : Scale
         How the response is standardised.
+    design : Design
+        Columns of the regression.
     model : LeastSquares
         The regression of the standardised response.
     sigma : float
@@ -234,6 +237,7 @@ class _Regression:
     """
 
     scale: Scale
+    design: Design
     model: LeastSquares
     sigma: float
 
@@ -247,15 +251,22 @@ class _Regression:
         rng: np.random.Generator,
     ) -> _Regression:
         """Fit the regression of the response's values or scores; with ``proper`` its parameters are drawn."""
-        scale = Scale.of(values)
-        model = fit_least_squares(scale.standardised(values), predictors)
+        variables = [*map(Coded.of, predictors)]
+        scale, design = Scale.of(values), Design.of(variables)
+        model = fit_least_squares(design.matrix(variables, values.size, constant=True), scale.standardised(values))
         _warn_of_perfect_fit(response, model)
-        return cls(scale, *(model.redrawn(rng) if proper else (model, model.sigma)))
+        return cls(scale, design, *(model.redrawn(rng) if proper else (model, model.sigma)))
+
+    def predict(self, predictors: Sequence[Column], n: int) -> NDArray[np.float64]:
+        """Return (n,) expected values of the standardised response."""
+        x = self.design.matrix([*map(Coded.of, predictors)], n, constant=True)
+        expected: NDArray[np.float64] = x @ self.model.coefficients
+        return expected
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> NDArray[np.float64]:
         """Return (n,) expected values with normal residuals."""
         n = predictors[0].codes.size
-        return self.scale.values(self.model.predict(predictors, n) + self.sigma * rng.standard_normal(n))
+        return self.scale.values(self.predict(predictors, n) + self.sigma * rng.standard_normal(n))
 
 
 def _warn_of_perfect_fit(response: Column, model: LeastSquares) -> None:

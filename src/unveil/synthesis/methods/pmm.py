@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from unveil.checks import check_whole_numbers
 from unveil.errors import CallError
+from unveil.models.design import Coded, Design
 from unveil.models.least_squares import LeastSquares, fit_least_squares
 from unveil.models.scale import Scale, numbers
 from unveil.synthesis.donors import known_codes, require_records
@@ -75,15 +76,18 @@ class Pmm(LinearMethod):
         """
         require_records(response, ("numeric",), "pmm", "polyreg, ctree or cart")
         values = numbers(response)
-        model = fit_least_squares(Scale.of(values).standardised(values), predictors)
-        expected = _rounded(model.predict(predictors, values.size))
+        variables = [*map(Coded.of, predictors)]
+        design = Design.of(variables)
+        x = design.matrix(variables, values.size, constant=True)
+        model = fit_least_squares(x, Scale.of(values).standardised(values))
+        expected = _rounded(x @ model.coefficients)
         order = np.argsort(expected, kind="stable")
         codes = response.codes[order]
         keys = np.sort(codes.astype(np.int64) * values.size + np.arange(values.size))
         n_donors = min(self.n_donors, values.size)
         matching = model.redrawn(rng)[0] if self.proper else model
         like = response.without_records()
-        return FittedPmm(like, matching, expected[order], codes, keys, n_donors, not self.proper)
+        return FittedPmm(like, design, matching, expected[order], codes, keys, n_donors, not self.proper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,6 +98,8 @@ class FittedPmm:
     ----------
     response : Column
         The variable, without its records.
+    design : Design
+        Columns of the regression.
     model : LeastSquares
         Expected values of synthetic records.
     expected : (n,) float64
@@ -109,6 +115,7 @@ class FittedPmm:
     """
 
     response: Column
+    design: Design
     model: LeastSquares
     expected: NDArray[np.float64]
     codes: NDArray[np.int32]
@@ -142,7 +149,8 @@ class FittedPmm:
 
     def _pool(self, predictors: Sequence[Column], n: int) -> tuple[NDArray[np.intp], NDArray[np.intp]]:
         """Return the range of positions of every record's donors."""
-        wanted = _rounded(self.model.predict(predictors, n))
+        x = self.design.matrix([*map(Coded.of, predictors)], n, constant=True)
+        wanted = _rounded(x @ self.model.coefficients)
         low = np.zeros(n, dtype=np.intp)
         high = np.full(n, self.expected.size - self.n_donors, dtype=np.intp)
         # first window of n_donors neighbours that is not nearer one record further
