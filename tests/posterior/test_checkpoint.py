@@ -257,9 +257,9 @@ def test_finished_records_are_not_worked_out_again(pair, synthesizer, tmp_path, 
     run, asked = import_module("unveil._posterior.run"), []
     weigh = run._posteriors_apart
 
-    def counted(likelihoods, question, members, n_members):
+    def counted(likelihoods, outcomes, members, n_members):
         asked.extend(members.tolist())
-        return weigh(likelihoods, question, members, n_members)
+        return weigh(likelihoods, outcomes, members, n_members)
 
     monkeypatch.setattr(run, "_posteriors_apart", counted)
     posterior(pair, synthesizer, target="ill", structure="exact", checkpoint=path)

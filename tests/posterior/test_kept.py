@@ -101,3 +101,29 @@ def test_nothing_is_kept_of_files_that_are_gone(synthesizer):
     del pair
     gc.collect()
     assert gone() is None
+
+
+def test_a_fit_is_compared_with_the_original_once(pair, synthesizer, monkeypatch):
+    options, seen = import_module("unveil._posterior.checked_options"), []
+    of_original = options.of_original
+    monkeypatch.setattr(options, "of_original", lambda *given: seen.append(given) or of_original(*given))
+    first = probabilities(pair, synthesizer)
+    assert len(seen) == 3
+    assert probabilities(pair, synthesizer) == first
+    assert len(seen) == 3
+    synthesizer.fit(people(seed=1))
+    assert probabilities(pair, synthesizer) == first
+    assert len(seen) > 3
+
+
+def test_a_fit_to_numbers_is_one_to_the_same_numbers_as_text():
+    """A fit to the text would take the numbers for categories, and the release was not drawn from it."""
+    numbers = people()
+    synthesizer = CartSynthesizer(collapse=False).fit(numbers)
+    release = synthesizer.sample(seed=3)
+    text = pa.table(
+        {name: column.cast(pa.string()) for name, column in zip(numbers.column_names, numbers.columns, strict=True)}
+    )
+    expected = probabilities(unveil.Pair(numbers, release), synthesizer)
+    with pytest.warns(UnveilWarning, match="the text was read as numbers"):
+        assert probabilities(unveil.Pair(text, release), synthesizer) == expected

@@ -18,7 +18,6 @@ from unveil._posterior import posterior_of_records
 from unveil._posterior.closed_form import HistogramLikelihood
 from unveil._posterior.likelihood import LikelihoodTerm, fit_fixed_trees
 from unveil._posterior.posterior_of_records import (
-    RecordQuestion,
     _add_by_value,
     _telling_part,
     block_size,
@@ -183,16 +182,16 @@ def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
         def must_fill(self, members):
             return members == 1
 
-    def question(log_wrong):
-        return RecordQuestion(
-            n_worlds=3, n_values=2, value_of=lambda worlds: np.array([0, 0, 1])[worlds],
-            truth_world=np.array([0, 2, 0]), truth=np.array([0, 1, 0]),
-            log_prior=lambda members, start, stop: np.log(np.array([[0.5, 0.25, 0.25]] * members.size))[:, start:stop],
-            log_wrong=log_wrong,
+    def outcomes(log_wrong):
+        return SimpleNamespace(
+            worlds=SimpleNamespace(size=3, truth=np.array([0, 2, 0])), n_values=2, truth=np.array([0, 1, 0]),
+            value_of=lambda worlds: np.array([0, 0, 1])[worlds],
+            log_cells=lambda members: np.log(np.array([[0.5, 0.25, 0.25]] * members.size)),
+            log_prior=lambda members, log_cells, start, stop: log_cells[:, start:stop], log_wrong=log_wrong,
         )  # fmt: skip
 
     members = np.array([0, 1])
-    found = posteriors_of(Told(), question(-np.inf), members, keep=True)
+    found = posteriors_of(Told(), outcomes(-np.inf), members, keep=True)
     # 0.2, 0.05 and 0.025 of 0.275; where world 1 is ruled out 0.2 and 0.025 of 0.225.
     assert found.posterior == pytest.approx([10 / 11, 1 / 9])
     assert found.prior == pytest.approx([0.75, 0.25])
@@ -203,10 +202,10 @@ def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
     assert found.must_fill.tolist() == [False, True]
     # Which part tells is known where all worlds are looked at together; of the second record none speaks for the truth.
     assert found.part.tolist() == ([0, -1] if cells == 2**20 else [-1, -1])
-    assert posteriors_of(Told(), question(-np.inf), members, keep=False).probabilities is None
+    assert posteriors_of(Told(), outcomes(-np.inf), members, keep=False).probabilities is None
     # Where nothing is possible nothing is learnt; who allows for errors weighs the worlds all the same.
     alone = np.array([2])
-    nothing = posteriors_of(Told(), question(-np.inf), alone, keep=True)
+    nothing = posteriors_of(Told(), outcomes(-np.inf), alone, keep=True)
     assert (nothing.posterior[0], nothing.possible_worlds[0]) == (pytest.approx(0.75), 0)
-    errors = posteriors_of(Told(), question(math.log(0.01)), members, keep=True)
+    errors = posteriors_of(Told(), outcomes(math.log(0.01)), members, keep=True)
     assert errors.posterior == pytest.approx([10 / 11, 0.025 / (0.2 + 0.0005 + 0.025)])

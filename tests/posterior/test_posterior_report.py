@@ -161,11 +161,11 @@ def test_time_limit_is_kept_whatever_a_record_takes(made, monkeypatch, structure
     now, sizes = [0.0], []
     work = run._posteriors_apart
 
-    def slow(likelihood, question, members, n_members):
+    def slow(likelihoods, outcomes, members, n_members):
         sizes.append(members.size)
         # The first record waits for a compiler.
         now[0] += 100 if len(sizes) == 1 else 0.001 + members.size * seconds_per_record
-        return work(likelihood, question, members, n_members)
+        return work(likelihoods, outcomes, members, n_members)
 
     monkeypatch.setattr(run, "_posteriors_apart", slow)
     monkeypatch.setattr(run, "time", SimpleNamespace(monotonic=lambda: now[0]))

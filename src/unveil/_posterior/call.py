@@ -155,15 +155,17 @@ def posterior(
         None
         if checkpoint is None
         else Checkpoint(
-            Path(checkpoint), fingerprint(options, problem.sequence), options.members, problem.question.n_values
+            Path(checkpoint), fingerprint(options, problem.sequence), options.members, problem.outcomes.n_values
         )
     )
     labels = tuple(pooled_label([pair.labels[r] for r in group]) for group in options.groups)
-    outcomes = work_out(problem, options.groups, labels, time_limit=time_limit, checkpoint=finished, progress=progress)
+    posteriors = work_out(
+        problem, options.groups, labels, time_limit=time_limit, checkpoint=finished, progress=progress
+    )
     told = (*made_otherwise(pair.releases, options.synthesizer), *problem.warnings)
     for text in told:
         warnings.warn(text, UnveilWarning, stacklevel=2)
-    done = {name: min(outcome[name].members.size for outcome in outcomes) for name in problem.structures}
+    done = {name: min(one[name].members.size for one in posteriors) for name in problem.structures}
     columns = _shown(pair, problem.sequence.withheld)
     return PosteriorRisk(
         target=options.targets,
@@ -171,25 +173,25 @@ def posterior(
         structures=problem.structures,
         labels=labels,
         groups=options.groups,
-        releases=tuple({name: measures(one) for name, one in outcome.items()} for outcome in outcomes),
+        releases=tuple({name: measures(of_structure) for name, of_structure in one.items()} for one in posteriors),
         n_original=pair.n_original,
         n_records=options.members.size,
-        n_values=problem.question.n_values,
+        n_values=problem.outcomes.n_values,
         selection=Selection(*options.chosen, options.members.size, done, time_limit),
         prior=prior if isinstance(prior, str) else "given",
         intruder_errors=intruder_errors,
         left_out=problem.left_out,
         withheld=problem.sequence.withheld,
         likelihood=problem.likelihood,
-        monte_carlo_error=problem.monte_carlo_error(outcomes[0][problem.structures[-1]].members),
+        monte_carlo_error=problem.monte_carlo_error(posteriors[0][problem.structures[-1]].members),
         largest_mean_gain=problem.largest_mean_gain(options.groups[0]),
         settings_check=problem.check,
         unmatched=pair.unmatched(columns),
         warnings=tuple(dict.fromkeys([*pair.notes(columns, by_amount=True), *told])),
         flavour=pair.flavour,
-        _posteriors=tuple(outcomes),
+        _posteriors=tuple(posteriors),
         _pair=pair,
-        _label_of=problem.label_of,
+        _label_of=problem.outcomes.label_of,
         _posterior=posterior,
         _again=_advisor(options) if isinstance(options.synthesizer, CartSynthesizer) else None,
     )

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any, Literal
+from weakref import WeakKeyDictionary
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,9 @@ from unveil.synthesis.record_order import value_order
 from unveil.synthesis.variable import EncodedVariable
 
 Ints = NDArray[np.int64]
+
+_LAST_FIT: WeakKeyDictionary[Pair, tuple[Any, Mapping[str, Kind], tuple[str, ...]]] = WeakKeyDictionary()
+"""Last fit to a pair's original, and the options under which its codes were compared; forgotten with the pair."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -284,13 +288,19 @@ def _fitted(synthesizer: Any, pair: Pair, withheld: Sequence[str]) -> Any:
 def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair, withheld: Sequence[str]) -> bool:
     """Whether a sequence has been fitted to the very records of the original."""
     try:
-        fitted = [plan.variable for plan in synthesizer.plans]
+        plans = synthesizer.plans
     except CallError:
         return False
-    stated = synthesizer.kinds or {}
-    return {variable.name for variable in fitted} == set(pair.original.names) and all(
-        _is_coded_as(variable, pair, stated.get(variable.name), withheld) for variable in fitted
-    )
+    kinds = dict(synthesizer.kinds or {})
+    last = _LAST_FIT.get(pair)
+    if last is None or last[0] is not plans or last[1:] != (kinds, tuple(withheld)):
+        variables = [plan.variable for plan in plans]
+        if {variable.name for variable in variables} != set(pair.original.names) or not all(
+            _is_coded_as(variable, pair, kinds.get(variable.name), withheld) for variable in variables
+        ):
+            return False
+        _LAST_FIT[pair] = plans, kinds, tuple(withheld)
+    return True
 
 
 def _is_coded_as(variable: EncodedVariable, pair: Pair, kind: Kind | None, withheld: Sequence[str]) -> bool:

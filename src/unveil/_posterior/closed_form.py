@@ -9,7 +9,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._posterior.likelihood import LikelihoodTerm
+from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
 from unveil._posterior.possible_values import PossibleValues
 
 Ints = NDArray[np.int64]
@@ -101,7 +101,7 @@ class Table:
         return alone
 
 
-class CatallLikelihood:
+class CatallLikelihood(WorldLikelihood):
     """Saturated multinomial: ``P(cell) = (N + a / C) / (n + a)``, exact.
 
     Moving a record from cell u to cell w changes the log-likelihood by
@@ -120,7 +120,7 @@ class CatallLikelihood:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         impossible = np.zeros((members.size, stop - start), dtype=np.int64)
         log = np.zeros((members.size, stop - start))
-        levels = {name: codes[start:stop] for name, codes in self.table.worlds.levels().items()}
+        levels = self.table.worlds.levels(np.arange(start, stop))
         for i, record in enumerate(members):
             places = self.table.places(int(record), levels)
             for w in range(stop - start):
@@ -166,7 +166,7 @@ class CatallLikelihood:
         return sizes, lost
 
 
-class HistogramLikelihood:
+class HistogramLikelihood(WorldLikelihood):
     """Noised histogram (Laplace mechanism), the noise unknown to the intruder: exact by quadrature.
 
     Released counts S given the noised counts ``h_u = max(0, N_u + a/C + e_u)`` are multinomial with shares ``h_u / T``.
@@ -194,14 +194,10 @@ class HistogramLikelihood:
             log = log + others * self._factor(0, 0)
         self.log = log
 
-    def must_fill(self, members: Ints) -> Flags:
-        """See :class:`unveil._posterior.likelihood.WorldLikelihood`; noise can fill every cell."""
-        return np.zeros(members.size, dtype=np.bool_)
-
     def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         table = self.table
-        levels = {name: codes[start:stop] for name, codes in table.worlds.levels().items()}
+        levels = table.worlds.levels(np.arange(start, stop))
         log = np.zeros((members.size, stop - start))
         for i, record in enumerate(members):
             own = int(table.place[record])

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._posterior.moved_record import MovedRecord
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
-from unveil._posterior.walk import Worlds, known_tree, walk_many
+from unveil._posterior.walk import known_tree, walk_many
 from unveil.core import Struct
 from unveil.threads import in_threads, n_threads
 
@@ -73,9 +74,7 @@ def fit_exact(
     return ExactTree(definition, known)
 
 
-def exact_likelihood(
-    tree: ExactTree, members: Ints, codes: dict[int, Codes], included: Flags | None, wanted: Flags
-) -> tuple[Ints, Floats]:
+def exact_likelihood(tree: ExactTree, members: Ints, moved: MovedRecord, wanted: Flags) -> tuple[Ints, Floats]:
     """Impossible values and log-likelihood by record and world.
 
     Parameters
@@ -84,10 +83,8 @@ def exact_likelihood(
         The tree.
     members : (r,) int64
         The records.
-    codes : mapping of int to (c,) int32
-        Code by world of the unknown variables' parts, by position.
-    included : (c,) bool or None
-        Whether a record is fitted by world, where the response is unknown.
+    moved
+        What the tree sees of a record by world.
     wanted : (r, c) bool
         What is to be computed; the rest is 0.
 
@@ -99,57 +96,35 @@ def exact_likelihood(
         Log-likelihood of the others.
     """
     definition, known = tree.definition, tree.known
-    alike = _worlds_alike(definition, codes, included)
+    alike = _worlds_alike(moved)
     if alike is not None:
         first, group = alike
         fewer = np.zeros((wanted.shape[0], first.size), dtype=np.bool_)
         np.logical_or.at(fewer.T, group, wanted.T)
-        some = {p: c[first] for p, c in codes.items()}
-        impossible, log = exact_likelihood(tree, members, some, None if included is None else included[first], fewer)
+        impossible, log = exact_likelihood(tree, members, moved.taken(first), fewer)
         return impossible[:, group], log[:, group]
-    n_worlds = wanted.shape[1]
-    features = np.array([f for f, p in enumerate(definition.predictors) if p in codes], dtype=np.int64)
-    chosen = [codes[p] for p in definition.predictors if p in codes]
-    feature_codes = np.stack(chosen) if chosen else np.zeros((0, n_worlds), dtype=np.int32)
-    own = definition.position in codes
-    response_codes = codes[definition.position] if own else np.zeros(n_worlds, dtype=np.int32)
-    included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
     first, group = _alike(known, definition, members)
-    asked = np.zeros((first.size, n_worlds), dtype=np.bool_)
+    asked = np.zeros((first.size, moved.n_worlds), dtype=np.bool_)
     np.logical_or.at(asked, group, wanted)
-    impossible = np.zeros((first.size, n_worlds), dtype=np.int64)
-    log = np.zeros((first.size, n_worlds))
+    impossible = np.zeros((first.size, moved.n_worlds), dtype=np.int64)
+    log = np.zeros((first.size, moved.n_worlds))
     different = members[first]
 
     def work(rows: slice) -> None:
-        part = Worlds(
-            members=different[rows],
-            fitted=definition.fitted,
-            features=features,
-            feature_codes=feature_codes,
-            response_codes=response_codes,
-            included=included,
-            n_members=different[rows].size,
-            n_features=features.size,
-            n=n_worlds,
-            own=own,
-        )
-        walk_many(known, part, asked[rows], impossible[rows], log[rows])
+        worlds = moved.of_records(different[rows], definition.fitted)
+        walk_many(known, worlds, asked[rows], impossible[rows], log[rows])
 
     in_threads(work, [slice(at, at + BLOCK) for at in range(0, different.size, BLOCK)], n_threads(None))
     return impossible[group], log[group]
 
 
-def _worlds_alike(
-    definition: SequenceTree, codes: dict[int, Codes], included: Flags | None
-) -> tuple[Ints, Ints] | None:
+def _worlds_alike(moved: MovedRecord) -> tuple[Ints, Ints] | None:
     """First of each set of worlds that are the same to this tree, and the set of every world; None if all differ."""
-    own = [c for p, c in codes.items() if p in definition.predictors or p == definition.position]
-    table = np.stack([*own, *(() if included is None else (included.astype(np.int32),))])
-    if table.shape[1] < 3:
+    if moved.n_worlds < 3:
         return None
+    table = np.vstack([moved.feature_codes, moved.response, moved.included])
     _, first, group = np.unique(table, axis=1, return_index=True, return_inverse=True)
-    return None if first.size == table.shape[1] else (first.astype(np.int64), group.reshape(-1))
+    return None if first.size == moved.n_worlds else (first.astype(np.int64), group.reshape(-1))
 
 
 def _alike(known: Struct, definition: SequenceTree, members: Ints) -> tuple[Ints, Ints]:

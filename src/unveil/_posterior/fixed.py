@@ -18,6 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._posterior.moved_record import MovedRecord
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
 from unveil._posterior.walk import Worlds
 from unveil.core import STRUCTS, Struct, loop
@@ -245,9 +246,7 @@ def _count(leaf: Codes, code: Codes, n_leaves: int) -> LeafCells:
     )
 
 
-def fixed_changes(
-    tree: FixedTree, sequence: TreeSequence, members: Ints, codes: dict[int, Codes], included: Flags | None
-) -> tuple[Ints, Floats]:
+def fixed_changes(tree: FixedTree, sequence: TreeSequence, members: Ints, moved: MovedRecord) -> tuple[Ints, Floats]:
     """Change of the likelihood by record and world.
 
     Parameters
@@ -258,10 +257,8 @@ def fixed_changes(
         Original and releases.
     members : (r,) int64
         The records.
-    codes : mapping of int to (c,) int32
-        Code by world of the unknown variables' parts, by position.
-    included : (c,) bool or None
-        Whether a record is fitted by world, where the response is unknown.
+    moved
+        What the tree sees of a record by world.
 
     Returns
     -------
@@ -271,40 +268,29 @@ def fixed_changes(
         Change of the log-likelihood of those that stay possible.
     """
     definition = tree.definition
-    n_worlds = len(next(iter(codes.values())))
-    impossible = np.zeros((members.size, n_worlds), dtype=np.int64)
-    change = np.zeros((members.size, n_worlds))
+    impossible = np.zeros((members.size, moved.n_worlds), dtype=np.int64)
+    change = np.zeros((members.size, moved.n_worlds))
     if tree.cells.start.size <= 1:
         return impossible, change
-    features = np.array([f for f, p in enumerate(definition.predictors) if p in codes], dtype=np.int64)
-    feature_codes = [codes[p] for p in definition.predictors if p in codes]
-    own = definition.position in codes
     known = [sequence.columns[p].codes for p in definition.predictors]
     known_codes = np.stack(known) if known else np.zeros((0, sequence.n), dtype=np.int32)
-    by_world = np.stack(feature_codes) if feature_codes else np.zeros((0, n_worlds), dtype=np.int32)
-    response = codes[definition.position] if own else np.zeros(n_worlds, dtype=np.int32)
-    included = np.ones(n_worlds, dtype=np.bool_) if included is None else included
-
     counts = STRUCTS["LeafCells"](**tree.cells._asdict())
 
     def work(rows: slice) -> None:
-        part = Worlds(
-            members=members[rows],
-            fitted=definition.fitted,
-            features=features,
-            feature_codes=by_world,
-            response_codes=response,
-            included=included,
-            n_members=members[rows].size,
-            n_features=features.size,
-            n=n_worlds,
-            own=own,
-        )
+        worlds = moved.of_records(members[rows], definition.fitted)
         _add_fixed(
-            tree.routing, counts, part, known_codes, sequence.n, tree.response, tree.leaf, tree.logs, impossible[rows],
+            tree.routing,
+            counts,
+            worlds,
+            known_codes,
+            sequence.n,
+            tree.response,
+            tree.leaf,
+            tree.logs,
+            impossible[rows],
             change[rows],
-        )  # fmt: skip
+        )
 
-    size = max(1, PAIRS // n_worlds)
+    size = max(1, PAIRS // moved.n_worlds)
     in_threads(work, [slice(at, at + size) for at in range(0, members.size, size)], n_threads(None))
     return impossible, change

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unveil._posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil._posterior.fixed import FixedTree, fit_fixed, fixed_changes
+from unveil._posterior.moved_record import MovedRecord
 from unveil._posterior.possible_values import PossibleValues
 from unveil._posterior.recoded import Recoded
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
@@ -65,14 +66,14 @@ class WorldLikelihood(Protocol):
 
         Returns
         -------
-        sequence of Step
+        sequence of LikelihoodTerm
             The parts in the order of visit.
         """
         ...
 
     def must_fill(self, members: Ints) -> Flags:
-        """(r,) whether some released value can have come from the record alone."""
-        ...
+        """(r,) whether some released value can have come from the record alone; False if that is not known."""
+        return np.zeros(members.size, dtype=np.bool_)
 
 
 def trees_concerned(sequence: TreeSequence, unknown: Sequence[str]) -> list[SequenceTree]:
@@ -93,7 +94,7 @@ def fit_fixed_trees(sequence: TreeSequence, trees: Sequence[SequenceTree], relea
     return found[::-1]
 
 
-class CartLikelihood:
+class CartLikelihood(WorldLikelihood):
     """Likelihood of a CART sequence.
 
     Parameters
@@ -126,9 +127,7 @@ class CartLikelihood:
         self.exact: list[ExactTree] | None = None
         if exact:
             self.exact = [fit_exact(sequence, tree.definition, releases, tree.possible) for tree in trees]
-        sizes = [len(levels) for levels in worlds.choices]
-        self._rest = [math.prod(sizes[i + 1 :]) for i in range(len(sizes))]
-        self._sizes = sizes
+        self._rest = [math.prod(worlds.sizes[i + 1 :]) for i in range(len(worlds.sizes))]
 
     def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`WorldLikelihood`."""
@@ -139,13 +138,13 @@ class CartLikelihood:
             last = self._last(tree.definition)
             rest = self._rest[last]
             low, high = start // rest, (stop - 1) // rest + 1
-            codes, included = self._codes(tree.definition, last, np.arange(low, high))
+            moved = MovedRecord.of(self.sequence, tree.definition, self.worlds.levels(np.arange(low, high), last + 1))
             spread = np.arange(start, stop) // rest - low if rest > 1 else None
             if self.exact is None:
-                impossible, log = fixed_changes(tree, self.sequence, members, codes, included)
+                impossible, log = fixed_changes(tree, self.sequence, members, moved)
             else:
                 wanted = alive if spread is None else _any_of(alive, spread, high - low)
-                impossible, log = exact_likelihood(self.exact[i], members, codes, included, wanted)
+                impossible, log = exact_likelihood(self.exact[i], members, moved, wanted)
             if spread is not None:
                 impossible, log = impossible[:, spread], log[:, spread]
             if np.isneginf(log_wrong):
@@ -155,7 +154,7 @@ class CartLikelihood:
                 alive &= score > np.where(alive, score, -np.inf).max(axis=1, keepdims=True) - HOPELESS
             found.append(LikelihoodTerm(tree.definition.name, impossible, log))
         for one in self.recoded:
-            impossible, log = self._of_recoding(one, members, np.arange(start, stop), alive)
+            impossible, log = one.likelihood(members, self.worlds.levels(np.arange(start, stop)), alive)
             alive &= impossible == 0
             found.append(LikelihoodTerm(one.recoding.variable, impossible, log))
         if self.exact is not None and np.isfinite(log_wrong):
@@ -172,41 +171,10 @@ class CartLikelihood:
             result |= one.must_fill(members)
         return result
 
-    def _of_recoding(self, one: Recoded, members: Ints, worlds: Ints, wanted: Flags) -> tuple[Ints, Floats]:
-        levels: dict[str, Codes] = {}
-        prefix = worlds
-        for i in range(len(self._sizes) - 1, -1, -1):
-            prefix, place = np.divmod(prefix, self._sizes[i])
-            levels[self.worlds.unknown[i]] = self.worlds.choices[i][place]
-        codes: dict[int, Codes] = {}
-        for name, own in levels.items():
-            codes |= {p: np.ascontiguousarray(c) for p, c in self.sequence.part_codes(name, own).items()}
-        variable = one.recoding.variable
-        included = [
-            self.sequence.observed(definition.position, variable, levels[variable]) if variable in levels else None
-            for definition in one.recoding.trees
-        ]
-        return one.likelihood(members, levels, codes, included, wanted)
-
     def _last(self, definition: SequenceTree) -> int:
         """The last unknown variable that the tree depends on."""
         concerned = {*definition.predictors, definition.position}
         return max(i for i, name in enumerate(self.worlds.unknown) if concerned & set(self.sequence.positions[name]))
-
-    def _codes(self, definition: SequenceTree, last: int, prefix: Ints) -> tuple[dict[int, Codes], Flags | None]:
-        """Codes by prefix of the unknown parts that the tree depends on, and whether the record is fitted."""
-        codes: dict[int, Codes] = {}
-        included: Flags | None = None
-        for i in range(last, -1, -1):
-            prefix, place = np.divmod(prefix, self._sizes[i])
-            name = self.worlds.unknown[i]
-            levels = self.worlds.choices[i][place]
-            concerned = {*definition.predictors, definition.position}
-            parts = self.sequence.part_codes(name, levels)
-            codes |= {p: np.ascontiguousarray(c) for p, c in parts.items() if p in concerned}
-            if definition.variable == name:
-                included = self.sequence.observed(definition.position, name, levels)
-        return codes, included
 
 
 def _any_of(alive: Flags, spread: Ints, size: int) -> Flags:

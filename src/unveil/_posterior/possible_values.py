@@ -1,10 +1,11 @@
-"""The worlds that an intruder weighs: what the unknown values of one record may be."""
+"""What the unknown values of one record may be: one world per combination."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
 
 Codes = NDArray[np.int32]
+Ints = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,9 +26,9 @@ class PossibleValues:
     unknown
         The unknown variables.
     choices
-        Per variable, its levels in question.
+        Levels in question by variable.
     truth : (n,) int64
-        World that each original record is in; -1 where a value of the record is not in question.
+        World of each original record; -1 where a value of the record is not in question.
 
     Notes
     -----
@@ -35,39 +37,58 @@ class PossibleValues:
 
     unknown: tuple[str, ...]
     choices: tuple[Codes, ...]
-    truth: NDArray[np.int64]
+    truth: Ints
 
-    def places(self, name: str, n_levels: int) -> NDArray[np.int64]:
-        """(n_levels,) place of every level of a variable in its ``choices``; -1 for those not in question."""
-        choices = self.choices[self.unknown.index(name)]
-        place = np.full(n_levels, -1, dtype=np.int64)
-        place[choices] = np.arange(choices.size)
-        return place
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Number of levels in question by variable."""
+        return tuple(len(levels) for levels in self.choices)
 
     @property
     def size(self) -> int:
         """Number of worlds."""
-        return math.prod(len(levels) for levels in self.choices)
+        return math.prod(self.sizes)
 
-    def levels(self) -> dict[str, Codes]:
-        """Level by world of each unknown variable."""
-        grids = np.meshgrid(*self.choices, indexing="ij")
-        return {name: grid.reshape(-1) for name, grid in zip(self.unknown, grids, strict=True)}
-
-    def codes(self, sequence: TreeSequence) -> dict[int, Codes]:
-        """Code by world of every part of the unknown variables, by position."""
-        codes: dict[int, Codes] = {}
-        for name, levels in self.levels().items():
-            codes |= {position: np.ascontiguousarray(c) for position, c in sequence.part_codes(name, levels).items()}
-        return codes
+    def levels(self, worlds: Ints | None = None, first: int | None = None) -> dict[str, Codes]:
+        """Levels by world of each unknown variable, or of the first ones if worlds are numbered by these alone."""
+        worlds = np.arange(self.size) if worlds is None else worlds
+        places = places_of(worlds, self.sizes[:first])
+        return {
+            name: choices[place]
+            for name, choices, place in zip(self.unknown[:first], self.choices[:first], places, strict=True)
+        }
 
     def label(self, world: int, sequence: TreeSequence) -> object:
         """Value of a world: a plain value for one unknown variable, else a tuple."""
-        values = []
-        for name, levels in zip(reversed(self.unknown), reversed(self.choices), strict=True):
-            world, place = divmod(world, len(levels))
-            values.append(sequence.level_labels(name)[levels[place]])
-        return values[0] if len(values) == 1 else tuple(reversed(values))
+        levels = self.levels(np.array([world]))
+        values = tuple(sequence.level_labels(name)[level[0]] for name, level in levels.items())
+        return values[0] if len(values) == 1 else values
+
+
+def place_of_level(choices: Codes, n_levels: int) -> Ints:
+    """(n_levels,) place of every level of a variable among its choices; -1 for the others."""
+    place = np.full(n_levels, -1, dtype=np.int64)
+    place[choices] = np.arange(choices.size)
+    return place
+
+
+def number_of(places: Iterable[NDArray[np.integer[Any]]], sizes: Iterable[int]) -> Ints:
+    """Mixed-radix number of some places, the last place running fastest; -1 where a place is -1."""
+    number = np.zeros(1, dtype=np.int64)
+    inside = np.ones(1, dtype=np.bool_)
+    for place, size in zip(places, sizes, strict=True):
+        number = number * size + place
+        inside = inside & (place >= 0)
+    return np.where(inside, number, -1)
+
+
+def places_of(number: Ints, sizes: Sequence[int]) -> list[Ints]:
+    """Places of a mixed-radix number, the last place running fastest."""
+    places = []
+    for size in reversed(sizes):
+        number, place = np.divmod(number, size)
+        places.append(place)
+    return places[::-1]
 
 
 def make_worlds(sequence: TreeSequence, unknown: Sequence[str], only: Mapping[str, Codes]) -> PossibleValues:
@@ -82,25 +103,18 @@ def make_worlds(sequence: TreeSequence, unknown: Sequence[str], only: Mapping[st
     only
         By variable, the levels in question, each once; of other variables every level that a file has.
 
-    Returns
-    -------
-    Worlds
-        The worlds.
-
     Raises
     ------
     CallError
-        If there are too many to be numbered.
+        If there are too many combinations.
     """
     n_levels = {name: sequence.variables[name].n_levels for name in unknown}
     choices = tuple(only.get(name, np.arange(n_levels[name], dtype=np.int32)) for name in unknown)
-    if math.prod(len(levels) for levels in choices) >= 2**62:
+    sizes = [len(levels) for levels in choices]
+    if math.prod(sizes) >= 2**62:
         raise CallError("the unknown variables have too many combinations of values; name candidates or know more")
-    worlds = PossibleValues(tuple(unknown), choices, np.zeros(sequence.n, dtype=np.int64))
-    truth = np.zeros(sequence.n, dtype=np.int64)
-    asked = np.ones(sequence.n, dtype=np.bool_)
-    for name, levels in zip(unknown, choices, strict=True):
-        place = worlds.places(name, n_levels[name])[sequence.original[name]]
-        truth = truth * len(levels) + place
-        asked &= place >= 0
-    return replace(worlds, truth=np.where(asked, truth, -1))
+    places = [
+        place_of_level(levels, n_levels[name])[sequence.original[name]]
+        for name, levels in zip(unknown, choices, strict=True)
+    ]
+    return PossibleValues(tuple(unknown), choices, number_of(places, sizes))

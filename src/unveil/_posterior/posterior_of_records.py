@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, fields
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
+from unveil._posterior.outcomes import Outcomes
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -20,36 +22,6 @@ FEW_RECORDS = 256
 """Records of a block where every one of them is slow."""
 MOST_PROBABILITIES = 5_000_000
 """Most record-value pairs whose posterior is kept."""
-
-
-@dataclass(frozen=True, eq=False)
-class RecordQuestion:
-    """What is asked about each record.
-
-    Parameters
-    ----------
-    n_worlds, n_values
-        Number of worlds, and of values that they are grouped into.
-    value_of : callable
-        From numbers of worlds to the values they belong to.
-    truth_world : (n,) int64
-        World of every original record; -1: not among those looked at.
-    truth : (n,) int64
-        Value of every original record.
-    log_prior : callable
-        From records, start and stop to (r, stop - start) logarithms of the worlds' prior probabilities.
-    log_wrong
-        Logarithm of what an impossible value counts for: minus infinity, or more for an intruder who allows for
-        errors.
-    """
-
-    n_worlds: int
-    n_values: int
-    value_of: Callable[[Ints], Ints]
-    truth_world: Ints
-    truth: Ints
-    log_prior: Callable[[Ints, int, int], Floats]
-    log_wrong: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,27 +77,25 @@ class Posteriors:
         return np.where(certain, 0.0, (self.posterior - self.prior) / np.where(certain, 1.0, 1.0 - self.prior))
 
     @classmethod
-    def joined(cls, blocks: list[Posteriors]) -> Posteriors:
-        """Blocks of records as one."""
-        names = ("members", "truth", "prior", "posterior", "likeliest", "likeliest_probability", "possible_worlds",
-                 "must_fill", "part")  # fmt: skip
-        kept = [block.probabilities for block in blocks]
-        whole = [one for one in kept if one is not None]
-        return cls(
-            **{name: np.concatenate([getattr(block, name) for block in blocks]) for name in names},
-            parts=blocks[0].parts,
-            probabilities=np.concatenate(whole) if len(whole) == len(blocks) else None,
-        )
+    def joined(cls, blocks: Sequence[Posteriors]) -> Posteriors:
+        """Several blocks of records as one."""
+
+        def joined(name: str) -> Any:
+            arrays = [getattr(block, name) for block in blocks]
+            return None if any(array is None for array in arrays) else np.concatenate(arrays)
+
+        return cls(parts=blocks[0].parts, **{name: joined(name) for name in _BY_RECORD})
 
     def taken(self, order: Ints) -> Posteriors:
-        """The same records in another order."""
-        names = ("members", "truth", "prior", "posterior", "likeliest", "likeliest_probability", "possible_worlds",
-                 "must_fill", "part")  # fmt: skip
-        return Posteriors(
-            **{name: getattr(self, name)[order] for name in names},
-            parts=self.parts,
-            probabilities=None if self.probabilities is None else self.probabilities[order],
-        )
+        """Some of the records, in another order."""
+
+        def taken(array: Any) -> Any:
+            return None if array is None else array[order]
+
+        return Posteriors(parts=self.parts, **{name: taken(getattr(self, name)) for name in _BY_RECORD})
+
+
+_BY_RECORD = tuple(field.name for field in fields(Posteriors) if field.name != "parts")
 
 
 def block_size(n_worlds: int, slow: bool) -> int:
@@ -134,7 +104,7 @@ def block_size(n_worlds: int, slow: bool) -> int:
     return min(size, FEW_RECORDS) if slow else size
 
 
-def posteriors_of(likelihood: WorldLikelihood, question: RecordQuestion, members: Ints, *, keep: bool) -> Posteriors:
+def posteriors_of(likelihood: WorldLikelihood, outcomes: Outcomes, members: Ints, *, keep: bool) -> Posteriors:
     """Posterior of some records.
 
     ``p(world | release) = prior * exp(log-likelihood) / sum``, over worlds without impossible values.
@@ -143,7 +113,7 @@ def posteriors_of(likelihood: WorldLikelihood, question: RecordQuestion, members
     ----------
     likelihood
         The likelihood.
-    question
+    outcomes
         Worlds, values and prior.
     members : (r,) int64
         The records.
@@ -157,25 +127,26 @@ def posteriors_of(likelihood: WorldLikelihood, question: RecordQuestion, members
     """
     r = members.size
     rows = np.arange(r)
-    mass = np.zeros((r, question.n_values))
-    prior_mass = np.zeros((r, question.n_values))
+    mass = np.zeros((r, outcomes.n_values))
+    prior_mass = np.zeros((r, outcomes.n_values))
     top = np.full(r, -np.inf)
     possible = np.zeros(r, dtype=np.int64)
     width = max(1, CELLS // r)
     part = np.full(r, -1, dtype=np.int64)
     parts: tuple[str, ...] = ()
-    for start in range(0, question.n_worlds, width):
-        stop = min(start + width, question.n_worlds)
-        log_prior = question.log_prior(members, start, stop)
-        terms = likelihood.terms(members, start, stop, question.log_wrong)
+    log_cells, log_wrong, n_worlds = outcomes.log_cells(members), outcomes.log_wrong, outcomes.worlds.size
+    for start in range(0, n_worlds, width):
+        stop = min(start + width, n_worlds)
+        log_prior = outcomes.log_prior(members, log_cells, start, stop)
+        terms = likelihood.terms(members, start, stop, log_wrong)
         parts = tuple(term.name for term in terms)
         impossible = sum((term.impossible for term in terms), start=np.zeros((r, stop - start), dtype=np.int64))
         log = log_prior + sum((term.log for term in terms), start=np.zeros((r, stop - start)))
         possible += ((impossible == 0) & ~np.isneginf(log_prior)).sum(axis=1)
-        log = _penalised(log, impossible, question.log_wrong)
-        if stop - start == question.n_worlds:
-            part = _telling_part(terms, log_prior, question.truth_world[members], question.log_wrong)
-        value = question.value_of(np.arange(start, stop))
+        log = _penalised(log, impossible, log_wrong)
+        if stop - start == n_worlds:
+            part = _telling_part(terms, log_prior, outcomes.worlds.truth[members], log_wrong)
+        value = outcomes.value_of(np.arange(start, stop))
         rise = np.maximum(top, log.max(axis=1))
         with np.errstate(invalid="ignore"):
             mass *= np.where(np.isneginf(top), 0.0, np.exp(top - rise))[:, None]
@@ -189,7 +160,7 @@ def posteriors_of(likelihood: WorldLikelihood, question: RecordQuestion, members
     mass[empty] = prior_mass[empty]
     mass /= mass.sum(axis=1)[:, None]
     prior_mass /= prior_mass.sum(axis=1)[:, None]
-    truth = question.truth[members]
+    truth = outcomes.truth[members]
     likeliest = mass.argmax(axis=1)
     return Posteriors(
         members,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from unveil._posterior.checked_options import CheckedOptions, Prior
+from unveil._posterior.possible_values import number_of
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
 from unveil.trees import Column, grow
@@ -144,14 +145,10 @@ class _Conditional:
 
     def __init__(self, sequence: TreeSequence, options: CheckedOptions, levels: Sequence[NDArray[np.int32]]):
         known = [sequence.columns[p] for name in options.known for p in sequence.positions[name]]
-        everything = np.zeros(sequence.n, dtype=np.int64)
-        n_everything = 1
-        for name in options.targets:
-            size = sequence.variables[name].n_levels
-            everything = everything * size + sequence.original[name]
-            n_everything *= size
-        if n_everything >= 2**62:
+        sizes = [sequence.variables[name].n_levels for name in options.targets]
+        if math.prod(sizes) >= 2**62:
             raise CallError("the targets have too many combinations of values for a conditional prior; use 'marginal'")
+        everything = number_of((sequence.original[name] for name in options.targets), sizes)
         held, code = np.unique(everything, return_inverse=True)
         # By place among the values that records have: candidates that nobody has do not change what is believed.
         present = math.prod(np.unique(sequence.original[name]).size for name in options.targets)
@@ -161,8 +158,8 @@ class _Conditional:
             else Column.from_values(code.astype(np.float64))
         )
         cells = np.zeros(1, dtype=np.int64)
-        for name, own in zip(options.targets, levels, strict=True):
-            cells = (cells[:, None] * sequence.variables[name].n_levels + own[None, :]).reshape(-1)
+        for size, own in zip(sizes, levels, strict=True):
+            cells = (cells[:, None] * size + own[None, :]).reshape(-1)
         place = np.searchsorted(held, cells).clip(max=held.size - 1)
         # A cell that no record has takes the last column, which stays 0.
         self.column = np.where(held[place] == cells, place, held.size)

@@ -15,7 +15,7 @@ from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood,
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.intruder_errors import with_errors
 from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, trees_concerned
-from unveil._posterior.outcomes import levels_in_intervals, make_question
+from unveil._posterior.outcomes import interval_label, levels_in_intervals, make_outcomes
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_sequence, grid_of_far_values
 from unveil._posterior.possible_values import make_worlds
 from unveil._posterior.recoded import Recoded, recodings_concerned
@@ -85,17 +85,13 @@ class PosteriorProblem:
         self.structures = (
             options.structures if kind == "cart" else (("simulated",) if kind == "simulated" else ("exact",))
         )
-        self.question, self.label_of = make_question(options, sequence, self.worlds)
+        self.outcomes = make_outcomes(options, sequence, self.worlds)
         for low, high in options.intervals:
-            if f"{low:.15g} to {high:.15g}" not in self._called():
-                text = f"no value of the files lies in the interval {low:.15g} to {high:.15g}; it is left out"
+            if interval_label(low, high) not in self.outcomes.targets[0].values:
+                text = f"no value of the files lies in the interval {interval_label(low, high)}; it is left out"
                 texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))
         self._simulated: dict[tuple[int, ...], SimulatedLikelihood] = {}
         self._check_size()
-
-    def _called(self) -> set[object]:
-        """What the values are called."""
-        return {self.label_of(value) for value in range(self.question.n_values)}
 
     @property
     def likelihood(self) -> str:
@@ -164,9 +160,10 @@ class PosteriorProblem:
             logs = simulated.errors.get(int(record)) if simulated else None
             if logs is None:
                 continue
-            logs = logs + self.question.log_prior(members[i : i + 1], 0, self.question.n_worlds)
+            one, n = members[i : i + 1], self.worlds.size
+            logs = logs + self.outcomes.log_prior(one, self.outcomes.log_cells(one), 0, n)
             weight = np.exp(logs - logs.max(axis=1, keepdims=True))
-            truth = self.question.value_of(np.arange(self.question.n_worlds)) == self.question.truth[record]
+            truth = self.outcomes.value_of(np.arange(n)) == self.outcomes.truth[record]
             errors[i] = float((weight[:, truth].sum(axis=1) / weight.sum(axis=1)).std())
         return errors
 
@@ -213,11 +210,11 @@ class PosteriorProblem:
         return HistogramLikelihood(table, s.synthesizer.prior, scale)
 
     def _check_size(self) -> None:
-        pairs = self.question.n_worlds * self.options.members.size
+        pairs = self.worlds.size * self.options.members.size
         most = MOST_EXACT if "exact" in self.structures else MOST_FIXED
-        if (pairs > most and self.options.time_limit is None) or self.question.n_values > MOST_VALUES:
+        if (pairs > most and self.options.time_limit is None) or self.outcomes.n_values > MOST_VALUES:
             raise CallError(
-                f"{self.question.n_worlds} worlds for {self.options.members.size} records are too many for structure "
+                f"{self.worlds.size} worlds for {self.options.members.size} records are too many for structure "
                 f"{self.structures[-1]!r}; name candidates, fewer records, or more that the intruder knows"
             )
 

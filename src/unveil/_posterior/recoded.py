@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._posterior.exact import ExactTree, exact_likelihood, fit_exact
+from unveil._posterior.moved_record import MovedRecord
 from unveil._posterior.tree_sequence import Recoding, TreeSequence, check_released
 from unveil.errors import DataError
 
@@ -107,10 +108,7 @@ class Recoded:
             found |= np.where(alone_a, alone_b, one.follows[a] == b)
         return found
 
-    def likelihood(
-        self, members: Ints, levels: Mapping[str, Codes], codes: Mapping[int, Codes], included: Sequence[Flags | None],
-        wanted: Flags,
-    ) -> tuple[Ints, Floats]:  # fmt: skip
+    def likelihood(self, members: Ints, levels: Mapping[str, Codes], wanted: Flags) -> tuple[Ints, Floats]:
         """Impossible values and log-likelihood by record and world.
 
         Parameters
@@ -119,10 +117,6 @@ class Recoded:
             The records.
         levels : mapping of str to (c,) int32
             Level by world of the unknown variables.
-        codes : mapping of int to (c,) int32
-            Code by world of their parts, by position.
-        included : sequence of (c,) bool or None
-            Per part of the variable, whether a record is fitted by world, where the variable is unknown.
         wanted : (r, c) bool
             What is to be computed; the rest is 0.
         """
@@ -135,9 +129,8 @@ class Recoded:
         own = self.own[members][:, None]
         gone = (levels.get(self.recoding.variable, own) != own) & (self.count[own] == 1)
         impossible = np.where(wanted & holds & gone, self.drawn[own], 0)
-        for tree, fitted in zip(self.trees, included, strict=True):
-            concerned = {*tree.definition.predictors, tree.definition.position}
-            more = exact_likelihood(tree, members, {p: c for p, c in codes.items() if p in concerned}, fitted, broken)
+        for tree in self.trees:
+            more = exact_likelihood(tree, members, MovedRecord.of(self.sequence, tree.definition, levels), broken)
             impossible += np.where(broken, more[0], 0)
             log += np.where(broken, more[1], 0.0)
         return impossible, log

@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil._posterior.likelihood import LikelihoodTerm
+from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
 from unveil._posterior.possible_values import PossibleValues
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.columns import Pair
@@ -94,7 +94,7 @@ def figures_of(fitted: Any, release: Any, only: Sequence[str] | None) -> tuple[i
     return as_figures(log_probability(fitted.plans, release, only))
 
 
-class RefitLikelihood:
+class RefitLikelihood(WorldLikelihood):
     """Likelihood by ``fit(D).log_prob(Z)``.
 
     Parameters
@@ -129,12 +129,8 @@ class RefitLikelihood:
                 impossible[i, w - start], log[i, w - start] = self.figures(source)
         return [LikelihoodTerm(ALL, impossible, log)]
 
-    def must_fill(self, members: Ints) -> Flags:
-        """See :class:`unveil._posterior.likelihood.WorldLikelihood`; not known here."""
-        return np.zeros(members.size, dtype=np.bool_)
 
-
-class DeltaLikelihood:
+class DeltaLikelihood(WorldLikelihood):
     """Likelihood by the synthesizer's own ``delta_log_prob(record, candidates) -> (impossible, log)``."""
 
     def __init__(self, synthesizer: Any, labels: Sequence[object]):
@@ -147,7 +143,3 @@ class DeltaLikelihood:
         for i, record in enumerate(members):
             impossible[i], log[i] = self.synthesizer.delta_log_prob(int(record), self.labels[start:stop])
         return [LikelihoodTerm(ALL, impossible, log)]
-
-    def must_fill(self, members: Ints) -> Flags:
-        """See :class:`unveil._posterior.likelihood.WorldLikelihood`; not known here."""
-        return np.zeros(members.size, dtype=np.bool_)

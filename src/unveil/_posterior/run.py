@@ -11,10 +11,10 @@ from numpy.typing import NDArray
 
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.likelihood import WorldLikelihood
+from unveil._posterior.outcomes import Outcomes
 from unveil._posterior.posterior_of_records import (
     MOST_PROBABILITIES,
     Posteriors,
-    RecordQuestion,
     block_size,
     posteriors_of,
 )
@@ -67,7 +67,7 @@ def work_out(
     order = options.in_random_order() if limited else np.arange(options.members.size)
     tasks = [(g, name) for name in problem.structures for g in range(len(groups))]
     total, done, left = order.size * len(tasks), 0, time_limit or math.inf
-    outcomes: list[dict[str, Posteriors]] = [{} for _ in groups]
+    results: list[dict[str, Posteriors]] = [{} for _ in groups]
     complete = False
     try:
         for at, (g, name) in enumerate(tasks):
@@ -81,14 +81,14 @@ def work_out(
                     progress(done, total, f"{labels[g]}, {name}")
             left -= time.monotonic() - began
             whole = Posteriors.joined(found)
-            outcomes[g][name] = whole.taken(np.argsort(order[: whole.members.size])) if limited else whole
+            results[g][name] = whole.taken(np.argsort(order[: whole.members.size])) if limited else whole
         complete = done == total
     finally:
         if checkpoint and complete:
             checkpoint.remove()
         elif checkpoint:
             checkpoint.write()
-    return outcomes
+    return results
 
 
 def _blocks(
@@ -107,7 +107,7 @@ def _blocks(
     """
     likelihoods: list[tuple[WorldLikelihood, Ints]] | None = None
     began, limited = math.inf if problem.compiles else time.monotonic(), math.isfinite(seconds)
-    most = block_size(problem.question.n_worlds, problem.slow(task[1]))
+    most = block_size(problem.worlds.size, problem.slow(task[1]))
     members = problem.options.members[order]
     known = _Known(checkpoint.done(task) if checkpoint else None, problem.options.pair.n_original)
     start, size = 0, 1 if limited else most
@@ -121,7 +121,7 @@ def _blocks(
             # As many as are wanted, without those that are known between them.
             stop = start + (int(left[size]) if left.size > size else members.size - start)
             rows = start + left[:size]
-            block = _posteriors_apart(likelihoods, problem.question, members[rows], order.size)
+            block = _posteriors_apart(likelihoods, problem.outcomes, members[rows], order.size)
             if checkpoint:
                 checkpoint.store(task, block)
             now = time.monotonic()
@@ -171,16 +171,16 @@ class _Known:
 
 
 def _posteriors_apart(
-    likelihoods: list[tuple[WorldLikelihood, Ints]], question: RecordQuestion, members: Ints, n_members: int
+    likelihoods: list[tuple[WorldLikelihood, Ints]], outcomes: Outcomes, members: Ints, n_members: int
 ) -> Posteriors:
     """Weigh records, each with the evidence that is meant for it."""
-    keep = n_members * question.n_values <= MOST_PROBABILITIES
+    keep = n_members * outcomes.n_values <= MOST_PROBABILITIES
     if len(likelihoods) == 1:
-        return posteriors_of(likelihoods[0][0], question, members, keep=keep)
+        return posteriors_of(likelihoods[0][0], outcomes, members, keep=keep)
     second = np.isin(members, likelihoods[1][1])
     order, parts = [], []
     for (one, _), chosen in zip(likelihoods, (np.flatnonzero(~second), np.flatnonzero(second)), strict=True):
         if chosen.size:
-            parts.append(posteriors_of(one, question, members[chosen], keep=keep))
+            parts.append(posteriors_of(one, outcomes, members[chosen], keep=keep))
             order.append(chosen)
     return Posteriors.joined(parts).taken(np.argsort(np.concatenate(order)))

@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._posterior.likelihood import LikelihoodTerm
+from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
+from unveil._posterior.possible_values import number_of, place_of_level
 from unveil._posterior.refit import Altered, quietly
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
@@ -46,7 +47,7 @@ def _fit_with(synthesizer: Any, source: Any, seed: int) -> Any:
     return fitted_anew(own, source, seed=seed)
 
 
-class SimulatedLikelihood:
+class SimulatedLikelihood(WorldLikelihood):
     """Likelihood from simulated counts.
 
     Parameters
@@ -86,10 +87,6 @@ class SimulatedLikelihood:
         self.errors: dict[int, Floats] = {}
         self.n_worlds = altered.worlds.size
         self.size = altered.pair.n_synthetic[self.releases[0]]
-
-    def must_fill(self, members: Ints) -> Flags:
-        """See :class:`unveil._posterior.likelihood.WorldLikelihood`; not known here."""
-        return np.zeros(members.size, dtype=np.bool_)
 
     def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
@@ -145,15 +142,13 @@ class SimulatedLikelihood:
         for name in self.names:
             if name not in worlds.unknown:
                 same &= levels[name] == self.sequence.original[name][record]
-        world = np.zeros(int(same.sum()), dtype=np.int64)
-        inside = np.ones(world.size, dtype=np.bool_)
+        places = []
         for name, choices in zip(worlds.unknown, worlds.choices, strict=True):
-            own = levels[name][same] if name in levels else np.full(world.size, choices[0])
+            codes = levels[name][same] if name in levels else np.full(int(same.sum()), choices[0])
             # A value that no file has is -1, and finds the last entry.
-            place = np.append(worlds.places(name, self.sequence.variables[name].n_levels), -1)[own]
-            inside &= place >= 0
-            world = world * choices.size + place
-        return np.bincount(world[inside], minlength=self.n_worlds).astype(np.float64)
+            places.append(np.append(place_of_level(choices, self.sequence.variables[name].n_levels), -1)[codes])
+        world = number_of(places, worlds.sizes)
+        return np.bincount(world[world >= 0], minlength=self.n_worlds).astype(np.float64)
 
 
 def _log_ratio(counts: Floats, seen: Floats, n_releases: float) -> Floats:
