@@ -1,4 +1,4 @@
-"""What other settings, or fewer releases, would do: made and measured, not guessed."""
+"""What other settings or fewer releases would do: releases are made and measured, not guessed."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.record_order import value_order
 
 APART = 1_000_000
-"""Keeps the seeds of releases that are drawn here apart from those that the files at hand may have been drawn with."""
+"""Added to the seeds of releases that are drawn here, so that they differ from those of the pair's releases."""
 
 
 @dataclass(frozen=True)
@@ -37,8 +37,8 @@ class AdviceRow:
     Attributes
     ----------
     setting, value
-        What is changed, and to what; "as released" for the releases at hand, "drawn anew" for others of the same
-        settings.
+        What is changed, and its new value; "as released" for the pair's releases, "drawn anew" for other releases
+        with the same settings.
     mean_posterior
         Mean posterior of the truth over the records at risk, by structure.
     mean_prior
@@ -64,17 +64,17 @@ class Advice(Result):
     Attributes
     ----------
     n_at_risk, n_looked_at
-        Records at risk, and how many of them were worked out anew.
+        Number of records at risk, and of those that were computed again.
     threshold
         Normalised gain above which a record is at risk.
     rows
-        One per setting and value. The first is the files at hand, with which fewer of them are compared; the second is
-        files drawn anew with the same settings, with which other settings are: the records at risk were picked by what
-        the files at hand tell, and other files tell less of them whatever the settings.
+        One per setting and value. The first row is that of the pair's releases; compare fewer releases with it. The
+        second is that of releases drawn anew with the same settings; compare other settings with it. The records at
+        risk were chosen by the pair's releases, so that any other releases tell less about them.
     left_out
-        Settings that were not worked out, and why.
+        Settings that were not tried, and why.
     warnings
-        Those of the result that is advised on.
+        Warnings of the result that the advice is for.
     """
 
     _words = "words.posterior.advice"
@@ -126,28 +126,28 @@ def advise(
     seed: int = 1,
     prior: PriorChoice = "uniform",
 ) -> Advice:
-    """Work out what other settings or fewer releases do for the records at risk.
+    """Compute what other settings or fewer releases do for the records at risk.
 
-    Every setting is fitted to the original, as many releases as there are now are drawn, and the posterior is computed
-    as before. Fewer releases: the first ones of those at hand. Merged levels, top coding and noise are applied to the
-    target before synthesis, and the posterior is that of the value before them; they are tried for a single target with
-    a uniform prior. Smoothing is not among them: smoothed values come from no donor, and their posterior could only be
-    simulated.
+    The synthesizer is fitted to the original with every setting, as many releases as the pair has are drawn, and the
+    posterior is computed as before. Fewer releases are the first ones of the pair. Merged levels, top coding and noise
+    are applied to the target before synthesis, and the posterior is that of the value before them; they are tried for a
+    single target with a uniform prior. Smoothing is not tried: smoothed values come from no donor, and their posterior
+    could only be simulated.
 
-    Nothing depends on the order of the records: fits and draws go by the records in the order of their values.
+    Figures do not depend on the order of the records: fits and draws take them in the order of their values.
 
     Parameters
     ----------
     pair
         The original and its releases.
     synthesizer
-        What made them.
+        The synthesizer that made them.
     risk
         The result whose records at risk are looked at.
     minbucket, cp
         Settings to try.
     m
-        Numbers of releases to try; by default 1 and all numbers by doubling below the number at hand.
+        Numbers of releases to try; by default 1, 2, 4, ... below the number of the pair.
     merge
         Least numbers of records of a level of the target; smaller ones are merged.
     top
@@ -157,7 +157,7 @@ def advise(
     threshold
         Records with a larger normalised gain are at risk.
     most_records
-        Most records that are worked out; a random choice where more are at risk.
+        Largest number of records that are computed; a random choice if more are at risk.
     seed
         Seed of choice and releases.
     prior
@@ -214,7 +214,7 @@ def advise(
 
 
 def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tuple[Pair, NDArray[np.int64], Any]:
-    """The pair with the original in the order of its values, and where its records and their priors have gone."""
+    """The pair with the original in the order of its values; places of some records there, and their prior."""
     order = value_order(pair.original)
     place = np.empty(order.size, dtype=np.int64)
     place[order] = np.arange(order.size)
@@ -255,7 +255,7 @@ def _protections(
 
 
 def _released(pair: Pair, original: Any, synthesizer: CartSynthesizer, seed: int) -> tuple[Pair, CartSynthesizer]:
-    """As many releases as there are, of an original that may be protected, under settings that may be others."""
+    """As many releases as the pair has, drawn from an original by a synthesizer fitted to it."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
         fitted = copy.copy(synthesizer).fit(original, seed=APART + seed)
@@ -268,12 +268,12 @@ def _fewer(pair: Pair, m: int) -> Pair:
 
 
 class _Asker:
-    """Works out the records at risk anew.
+    """Computes the records at risk again.
 
     Parameters
     ----------
     risk
-        The result at hand.
+        The result to advise on.
     chosen
         The records.
     prior, threshold
@@ -296,7 +296,7 @@ class _Asker:
             )  # fmt: skip
 
     def row(self, setting: str, value: str, pair: Pair, synthesizer: CartSynthesizer) -> AdviceRow | None:
-        """Figures of another setting; None where they would take a fit for every record and value."""
+        """Figures of another setting; None if they would need a fit for every record and value."""
         if self._refused(setting, value, synthesizer):
             return None
         again = self.posterior(pair, synthesizer)
@@ -322,7 +322,7 @@ class _Asker:
         return self._figures(protection.setting, protection.value, found, prior)
 
     def _refused(self, setting: str, value: str, synthesizer: CartSynthesizer) -> bool:
-        """Whether what was asked of the trees as they are cannot be asked of these."""
+        """Whether these trees cannot be walked while those of the result were."""
         if not self.risk.walked:
             return False
         names = [plan.variable.name for plan in synthesizer.plans]

@@ -1,4 +1,4 @@
-"""The question and its answer: what an intruder learns of single records."""
+"""The function :func:`posterior`: what an intruder learns about single records."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ def posterior(
     progress: Progress | None = None,
     checkpoint: str | Path | None = None,
 ) -> PosteriorRisk:
-    """Compute what an intruder learns of single records who knows all others and the synthesizer.
+    """Compute what an intruder learns about a record who knows all other records and the synthesizer.
 
-    The intruder knows every original record but one, the synthesizer with its settings, and of that record what is
-    ``known``. After seeing the release Z,
+    The intruder knows all original records except one, the synthesizer with its settings, and the ``known`` variables
+    of that record. After seeing the release Z,
 
     ``p(value c | Z) = p(Z | D_c) p(c) / sum``, where ``D_c`` is the original with the record given the value c.
 
@@ -61,61 +61,60 @@ def posterior(
     pair
         The original and its releases.
     synthesizer
-        What made the releases, with its settings: a :class:`unveil.CartSynthesizer`, fitted or not; a saturated
-        multinomial (exact), also with differentially private noise; any object with ``fit(frame)`` and
-        ``log_prob(frame)`` (fitted anew for every world) or ``sample(n, seed=...)`` (simulated).
+        The synthesizer that made the releases, with its settings: a :class:`unveil.CartSynthesizer`, fitted or not; a
+        saturated multinomial (exact), also with differentially private noise; any object with ``fit(frame)`` and
+        ``log_prob(frame)`` (fitted again for every world) or ``sample(n, seed=...)`` (simulated).
     target
-        The variable whose value is asked for, or several.
+        The variable, or the variables, whose value the intruder wants to know.
     known : "all" or sequence of str
-        What the intruder knows of the record: everything else, or some variables. The others are then summed over,
-        with the prior.
+        What the intruder knows about the record: all other variables, or some. The posterior is then a sum over the
+        variables that are not known, with their prior.
     candidates
         Values in question; with several targets by target. Default: all values of the original and the releases. Pairs
         (low, high) are intervals of a numeric target. The truth is always among them.
     prior : {"uniform", "marginal", "conditional"}, Prior or array
-        Equal for all values; the frequencies among the other records; the frequencies given what is known, by a tree
-        that was fitted to other records, with 5 percent of the marginal; or probabilities by value, in one row or one
+        The same for all values; the frequencies among the other records; the frequencies given the known variables, by
+        a tree fitted to other records, with 5 percent of the marginal; or probabilities by value, in one row or in one
         row per original record.
     structure : {"fixed", "exact", "both"}
         Whether the intruder uses donor counts alone, or also that the shape of the trees depends on the record.
     records : "all", indices, truth values or a result
-        The records looked at. Of a result such as that of :func:`unveil.attribute` or :func:`unveil.rapid`, the
-        records that it flags.
+        The records to compute. A result of :func:`unveil.attribute` or :func:`unveil.rapid` stands for the records
+        that it flags.
     sample
-        Number of records that are drawn at random among these; default: all of them.
+        Number of records that are drawn at random from these; default: all of them.
     releases : {"pooled", "each", "both"}
-        All releases together, as an intruder has them, or one at a time; or both, the pooled ones first.
+        All releases together, as an intruder has them; each release alone; or both, the pooled ones first.
     intruder_errors
         Number of the intruder's other records that are wrong.
     withheld
-        Variables whose released values are not to count, such as those overwritten before release.
+        Variables whose released values do not count, for example because they were overwritten before release.
     largest_impossible
-        Largest share of released values that may be impossible under the synthesizer. Up to it they are left out, with
-        a warning.
+        Largest share of released values that may be impossible under the synthesizer. Up to this share they are left
+        out, with a warning.
     check_settings
-        Whether to ask, for sequential CART, if the counts of the releases are those that the assumed settings draw from
-        this original; a warning where they are not, with at most one false alarm in a million.
+        Whether to test, for sequential CART, if the assumed settings can have drawn the counts of the releases from
+        this original. A warning says if not, with at most one false alarm in a million.
     replicates
-        Synthetic files per world where the likelihood is simulated.
+        Number of synthetic files per world if the likelihood is simulated.
     seed
-        Of simulations, of samples, and of the intruder's errors.
+        Seed of simulations, samples and the intruder's errors.
     time_limit
-        Seconds after which no further record is begun; default: none. Records are then taken in a random order that
-        depends on the seed alone, so that those worked out are a random sample. The time is divided evenly among
-        structures and releases; what one leaves over goes to the next. At least one record is always worked out;
-        what precedes the records, and the first record of trees that are walked (which may have to wait for a
-        compiler), do not count.
+        Seconds after which no further record is begun; default: no limit. Records are then taken in a random order that
+        depends on the seed alone, so that those computed are a random sample. The time is divided evenly among
+        structures and releases; what one does not use goes to the next. At least one record is always computed; the
+        time before the records, and that of the first record of trees that are walked, does not count.
     progress
-        Called with the number of records done, their total, and what is being done.
+        Function that is called with the number of records done, their total, and the release and structure.
     checkpoint
-        A file that keeps finished records, so that a run that was interrupted, or had too little time, goes on where
-        it stopped, with another time limit or none. It is confidential, and nobody but its owner can read it; it is
-        removed when all records are done. One that is damaged, or of other files, settings or questions, is refused.
+        File with finished records, so that a run that was interrupted, or ran out of time, continues where it stopped.
+        The file is confidential, and nobody but its owner can read it; it is removed when all records are done. A file
+        that is damaged, or that belongs to other files or options, is refused.
 
     Returns
     -------
     PosteriorRisk
-        Per record and in all.
+        Figures by record and over all records.
 
     Raises
     ------
@@ -124,7 +123,7 @@ def posterior(
     DataError
         If the synthesizer cannot have made the releases, or the checkpoint belongs to another run.
     FileError
-        If the checkpoint is damaged or no checkpoint, or cannot be written.
+        If the checkpoint is damaged, is another kind of file, or cannot be written.
 
     References
     ----------
@@ -198,7 +197,7 @@ def posterior(
 
 
 def _shown(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
-    """The columns that are not withheld; what they give rise to was told when they were coded for the likelihood."""
+    """The columns that are not withheld; their warnings were given when they were coded for the likelihood."""
     columns: list[CodedColumn] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)

@@ -1,4 +1,4 @@
-"""The user's candidates as values of a column: however they are written, and also where no file has them."""
+"""The user's candidates as values of a column, however they are written, also if no file has them."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def candidates_by_name(candidates: Any, targets: Sequence[str]) -> Mapping[str, 
     Raises
     ------
     CallError
-        If they are no lists, or of what is no target.
+        If they are not lists, or are given for a variable that is not a target.
     """
     if candidates is None:
         return {}
@@ -47,8 +47,8 @@ def candidates_by_name(candidates: Any, targets: Sequence[str]) -> Mapping[str, 
 def candidate_values(column: CodedColumn, given: Sequence[Any], labels: Mapping[Any, str]) -> pa.Array:
     """Candidates as values of the column's type, gaps as nulls.
 
-    A value of the files may be given as it is printed, or by its code or label. Any other is a value of the column's
-    kind, of which nothing is rounded or cut off.
+    A value of the files may be given as printed, or by its code or label. Any other value has to be of the column's
+    kind without rounding.
 
     Parameters
     ----------
@@ -62,7 +62,7 @@ def candidate_values(column: CodedColumn, given: Sequence[Any], labels: Mapping[
     Raises
     ------
     CallError
-        If one is no value of the column's kind.
+        If a candidate is not of the column's kind.
     """
     kind = column.levels.type
     codes: dict[object, list[Any]] = {}
@@ -74,7 +74,7 @@ def candidate_values(column: CodedColumn, given: Sequence[Any], labels: Mapping[
 
 
 def _plain(value: Any) -> Any:
-    """A value as plain Python has it; None for all that stands for a gap."""
+    """The value as a plain Python value; None for every form of a gap."""
     if isinstance(value, pa.Scalar):
         value = value.as_py()
     if isinstance(value, np.datetime64 | np.timedelta64):
@@ -110,7 +110,7 @@ def _value(column: CodedColumn, value: Any, named: Mapping[object, Any]) -> pa.A
 
 
 def _cast(value: Any, kind: pa.DataType, refused: CallError) -> pa.Array:
-    """A value that no file has."""
+    """Return a value that no file has as one of the column's type."""
     text = pa.types.is_string(kind) or pa.types.is_large_string(kind)
     try:
         own = pa.array([value])

@@ -1,4 +1,4 @@
-"""What is asked: the call's options, checked against the files."""
+"""Options of the call, checked against the files."""
 
 from __future__ import annotations
 
@@ -35,14 +35,14 @@ _LAST_FIT: WeakKeyDictionary[Pair, tuple[Any, Mapping[str, Kind], tuple[str, ...
 
 @dataclass(frozen=True, eq=False)
 class Prior:
-    """Probabilities of the user's own, and what they are conditioned on.
+    """Prior probabilities given by the user, and what they are conditioned on.
 
     Parameters
     ----------
     probabilities : (v,) or (n, v) array_like
         By value of the target, in the order of ``PosteriorRisk.values``; one row for all or one per original record.
     given : sequence of str, optional
-        The variables that they are conditioned on; None: on nothing but the target's frequency.
+        The variables that they are conditioned on; None if that is not said.
     """
 
     probabilities: ArrayLike
@@ -54,7 +54,7 @@ PriorChoice = Literal["uniform", "marginal", "conditional"] | Prior | ArrayLike
 
 @dataclass(frozen=True, eq=False)
 class CheckedOptions:
-    """What is asked, checked.
+    """Options of the call, checked.
 
     Parameters
     ----------
@@ -63,17 +63,18 @@ class CheckedOptions:
     synthesizer
         Fitted to the original.
     targets, known, unknown
-        Variables asked for, known of the record, and not known (targets included), in the order of visit.
+        Targets; variables that the intruder knows; variables that are not known, targets included, in the order of
+        visit.
     candidates
-        Values in question by target, intervals apart.
+        Values in question by target, without intervals.
     intervals
-        Intervals of the values of a single numeric target, or none.
+        Intervals of the values of a single numeric target; empty if there are none.
     members
         The records.
     chosen
         How they were chosen, and by what.
     prior
-        Choice of prior.
+        The prior.
     structures
         "fixed", "exact" or both.
     groups
@@ -81,11 +82,11 @@ class CheckedOptions:
     intruder_errors
         Number of the intruder's other records that are wrong.
     withheld
-        Variables whose released values are not to count.
+        Variables whose released values do not count.
     seed, replicates
-        Of simulations, of samples, and of the intruder's errors.
+        Seed of simulations, samples and the intruder's errors; number of simulated files per world.
     time_limit
-        Seconds, or None.
+        Seconds; None for no limit.
     """
 
     pair: Pair
@@ -116,18 +117,18 @@ def check_options(
     synthesizer: Any,
     *,
     target: str | Sequence[str],
-    known: Literal["all"] | Sequence[str],
-    candidates: Any,
-    prior: PriorChoice,
-    structure: str,
-    records: Any,
-    sample: int | None,
-    releases: str,
-    intruder_errors: int,
-    withheld: Iterable[str],
-    time_limit: float | None,
-    seed: int,
-    replicates: int,
+    known: Literal["all"] | Sequence[str] = "all",
+    candidates: Any = None,
+    prior: PriorChoice = "uniform",
+    structure: str = "both",
+    records: Any = "all",
+    sample: int | None = None,
+    releases: str = "pooled",
+    intruder_errors: int = 0,
+    withheld: Iterable[str] = (),
+    time_limit: float | None = None,
+    seed: int = 0,
+    replicates: int = 100,
 ) -> CheckedOptions:
     """Check the options of :func:`unveil.posterior.posterior`, and fit the synthesizer.
 
@@ -136,7 +137,6 @@ def check_options(
     CallError
         If an option does not fit the data.
     """
-    names = pair.original.names
     targets = _targets(pair, target)
     knows = _known(pair, known, targets)
     check_choice("structure", structure, ("fixed", "exact", "both"))
@@ -154,12 +154,12 @@ def check_options(
         chosen = "sampled", f"{sample} at random, seed {seed}" + (f", of those {' '.join(chosen)}" if chosen[1] else "")
     by_name = candidates_by_name(candidates, targets)
     hidden = tuple(withheld)
-    for name in hidden:
-        if name not in pair.original:
-            raise CallError(f"withheld: there is no column {name!r}{near_matches(name, pair.original.names)}")
+    _check_columns(pair, hidden, "withheld: there is")
     intervals = _intervals(by_name, targets)
     fitted = _fitted(synthesizer, pair, hidden)
-    order = [plan.variable.name for plan in fitted.plans] if isinstance(fitted, CartSynthesizer) else list(names)
+    order = (
+        [plan.variable.name for plan in fitted.plans] if isinstance(fitted, CartSynthesizer) else pair.original.names
+    )
     return CheckedOptions(
         pair,
         fitted,
@@ -182,16 +182,19 @@ def check_options(
 
 
 def _targets(pair: Pair, target: str | Sequence[str]) -> tuple[str, ...]:
-    names = pair.original.names
     targets = (target,) if isinstance(target, str) else tuple(target)
     if not targets:
         raise CallError("no target given: name the variable that the intruder wants to know")
-    for name in targets:
-        if name not in names:
-            raise CallError(f"{pair.original.label} has no column {name!r}{near_matches(str(name), names)}")
+    _check_columns(pair, targets, f"{pair.original.label} has")
     if len(set(targets)) < len(targets):
         raise CallError("a target is named more than once")
     return targets
+
+
+def _check_columns(pair: Pair, names: Iterable[str], what: str) -> None:
+    for name in names:
+        if name not in pair.original.names:
+            raise CallError(f"{what} no column {name!r}{near_matches(str(name), pair.original.names)}")
 
 
 def _known(pair: Pair, known: Literal["all"] | Sequence[str], targets: Sequence[str]) -> tuple[str, ...]:
@@ -200,9 +203,8 @@ def _known(pair: Pair, known: Literal["all"] | Sequence[str], targets: Sequence[
         if known != "all":
             raise CallError(f"known must be 'all' or a list of columns, not {known!r}")
         return tuple(name for name in names if name not in targets)
+    _check_columns(pair, known, f"known: {pair.original.label} has")
     for name in known:
-        if name not in names:
-            raise CallError(f"known: {pair.original.label} has no column {name!r}{near_matches(str(name), names)}")
         if name in targets:
             raise CallError(f"column {name!r} cannot be known and the target")
     return tuple(name for name in names if name in set(known))
@@ -286,7 +288,7 @@ def _fitted(synthesizer: Any, pair: Pair, withheld: Sequence[str]) -> Any:
 
 
 def _is_fitted_to(synthesizer: CartSynthesizer, pair: Pair, withheld: Sequence[str]) -> bool:
-    """Whether a sequence has been fitted to the very records of the original."""
+    """Whether a sequence was fitted to the records of the original."""
     try:
         plans = synthesizer.plans
     except CallError:

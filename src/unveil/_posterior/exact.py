@@ -1,4 +1,4 @@
-"""What donor counts and the shape of the trees give away: every tree fitted anew for every record and world."""
+"""Likelihood of a tree that is fitted again for every record and world: donor counts and the shape of the tree."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BLOCK = 32
 
 @dataclass(frozen=True, eq=False)
 class ExactTree:
-    """One tree, and what is released of it."""
+    """One fitted tree and the released records that it has drawn."""
 
     definition: SequenceTree
     known: Struct
@@ -34,14 +34,14 @@ class ExactTree:
 def fit_exact(
     sequence: TreeSequence, definition: SequenceTree, releases: Sequence[int], possible: Sequence[Flags]
 ) -> ExactTree:
-    """Fit one tree and keep what moving a record takes.
+    """Fit one tree and keep what is needed to move a record.
 
     Parameters
     ----------
     sequence
         Original and releases.
     definition
-        Which tree.
+        The tree to fit.
     releases
         The releases that are pooled.
     possible : sequence of (n_r,) bool

@@ -1,4 +1,4 @@
-"""What a run is about, so that records that it has finished are not taken for those of another."""
+"""Fingerprint of a run, so that its finished records are not taken for those of another run."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from unveil.version import __version__
 
 
 def fingerprint(options: CheckedOptions, sequence: TreeSequence) -> str:
-    """A text that is the same for two runs only if their files, synthesizer and question are.
+    """Return a text that is the same for two runs only if their files, synthesizer and options are.
 
-    The number of seconds and the order in which records are taken do not belong to it.
+    The time limit and the order in which records are taken are not part of it.
     """
     values = hashlib.sha256()
     for name, variable in sequence.variables.items():

@@ -1,4 +1,4 @@
-"""What the donor counts alone give away: the trees are held as they were fitted to all records.
+"""Likelihood of a tree that is held as fitted to all records: donor counts alone.
 
 Moving a record from cell ``(l0, v0)`` to ``(l1, v1)`` of a tree changes the log-likelihood by
 
@@ -76,16 +76,16 @@ class LeafCells(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class FixedTree:
-    """One tree, and what is released of it.
+    """One fitted tree and the released records that it has drawn.
 
     Parameters
     ----------
     definition
-        Which tree it is.
+        What is fitted.
     tree
         The tree; None where nothing is fitted.
     routing, cells
-        Where it sends records, and what it counts; empty where nothing is fitted.
+        Where the tree sends records, and the counts of its leaves; empty if nothing is fitted.
     response : (n,) int32
         Response of the original.
     leaf : (n,) int32
@@ -117,7 +117,7 @@ class FixedTree:
         return sum(int((drawn & ~ok).sum()) for drawn, ok in zip(self.definition.released, self.possible, strict=True))
 
     def must_fill(self, members: Ints) -> Flags:
-        """(r,) whether a released value can have come from the record alone."""
+        """(r,) whether some released value can have come from the record alone."""
         if self.cells.start.size <= 1:
             return np.zeros(members.size, dtype=np.bool_)
         cell = self.cell_of(self.leaf[members], self.response[members])
@@ -150,7 +150,7 @@ def fit_fixed(sequence: TreeSequence, definition: SequenceTree, releases: Sequen
     sequence
         Original and releases.
     definition
-        Which tree.
+        The tree to fit.
     releases
         The releases that are pooled.
 

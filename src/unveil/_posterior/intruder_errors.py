@@ -15,10 +15,10 @@ Ints = NDArray[np.int64]
 
 
 def with_errors(sequence: TreeSequence, n_errors: int, members: Ints, seed: int) -> list[tuple[TreeSequence, Ints]]:
-    """The original as the intruder has it, and the records that this is meant for.
+    """Return the original with the intruder's errors, and the records that it applies to.
 
-    A wrong record has all its values from other records, each value from another one. Records looked at are right in
-    the file that is meant for them.
+    A wrong record takes each of its values from another record, drawn at random. The records looked at are right in the
+    original that applies to them.
 
     Parameters
     ----------
@@ -33,13 +33,13 @@ def with_errors(sequence: TreeSequence, n_errors: int, members: Ints, seed: int)
 
     Returns
     -------
-    list of (Chain, (r,) int64)
-        One file for all records, or a second one for those that are wrong in the first.
+    list of (TreeSequence, (r,) int64)
+        One original for all records, or a second one for the records that are wrong in the first.
 
     Raises
     ------
     CallError
-        If there are too few records to go wrong.
+        If there are too few records.
     """
     rng = np.random.default_rng([seed, 11])
     # What is drawn depends on values, not on the order in which the records came.

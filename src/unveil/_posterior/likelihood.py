@@ -1,4 +1,4 @@
-"""What a release says about the worlds of a record: impossible values and log-likelihoods, block by block."""
+"""Likelihood of a release by record and world: impossible values and log-likelihoods, block by block."""
 
 from __future__ import annotations
 
@@ -31,12 +31,12 @@ HOPELESS = 200.0
 
 @dataclass(frozen=True, eq=False)
 class LikelihoodTerm:
-    """What one part of a synthesizer says.
+    """Likelihood of one part of a synthesizer.
 
     Parameters
     ----------
     name
-        Of the part.
+        Name of the part.
     impossible : (r, c) int64
         Released values that it cannot produce, by record and world.
     log : (r, c) float64
@@ -52,7 +52,7 @@ class WorldLikelihood(Protocol):
     """Likelihood of a release by record and world."""
 
     def terms(self, members: Ints, start: int, stop: int, log_wrong: float) -> Sequence[LikelihoodTerm]:
-        """What each part says about worlds ``start`` to ``stop`` of some records.
+        """Likelihood of each part for worlds ``start`` to ``stop`` of some records.
 
         Parameters
         ----------
@@ -61,8 +61,8 @@ class WorldLikelihood(Protocol):
         start, stop : int
             The worlds.
         log_wrong : float
-            Logarithm of what an impossible value counts for. Worlds that earlier parts have ruled out need not be
-            worked out to the end.
+            Logarithm of the factor for an impossible value. Worlds that earlier parts have ruled out need not be
+            computed to the end.
 
         Returns
         -------
@@ -89,7 +89,7 @@ def trees_concerned(sequence: TreeSequence, unknown: Sequence[str]) -> list[Sequ
 def fit_fixed_trees(sequence: TreeSequence, trees: Sequence[SequenceTree], releases: Sequence[int]) -> list[FixedTree]:
     """Fit trees, and count donors and released records."""
     threads = n_threads(None) if sequence.n >= WORTH_A_THREAD else 1
-    # The last links have the most predictors: begun first, so that no thread is left alone with one of them.
+    # The last trees have the most predictors: they are begun first, so that no thread is left alone with one of them.
     found = in_threads(lambda definition: fit_fixed(sequence, definition, releases), list(trees)[::-1], threads)
     return found[::-1]
 
@@ -102,13 +102,13 @@ class CartLikelihood(WorldLikelihood):
     sequence
         Codes of the files.
     worlds
-        What is unknown.
+        The worlds.
     trees
         The trees concerned, fitted to all records.
     releases
         The releases that are pooled.
     exact
-        Whether trees are fitted anew for every world, or held.
+        Whether trees are fitted again for every world, or held.
     recoded
         Variables that follow from others as long as no world breaks that.
     """
@@ -158,7 +158,7 @@ class CartLikelihood(WorldLikelihood):
             alive &= impossible == 0
             found.append(LikelihoodTerm(one.recoding.variable, impossible, log))
         if self.exact is not None and np.isfinite(log_wrong):
-            # What was not worked out to the end must not look better than the rest.
+            # Worlds that were not computed to the end must not look better than the rest.
             found[-1].impossible[~alive] += int(1e6)
         return found
 

@@ -33,7 +33,7 @@ class TargetValues:
     levels : (q,) int32
         Levels in question.
     value_of : (q,) int64
-        Value that each level belongs to: its own value, or an interval.
+        Value that each level is reported as: itself, or an interval.
     values
         Names of the values.
     named : (q,) bool
@@ -57,7 +57,7 @@ class Outcomes:
     Parameters
     ----------
     options, sequence, worlds
-        Options of the call, codes of the files, and what is unknown.
+        Options of the call, codes of the files, and the worlds.
     targets
         The targets in the order in which they were named.
     value_by_cell : (c,) int64 or None
@@ -92,7 +92,7 @@ class Outcomes:
 
     @property
     def log_wrong(self) -> float:
-        """Logarithm of what an impossible value counts for; more than minus infinity if the intruder makes errors."""
+        """Logarithm of the factor for an impossible value; more than minus infinity if the intruder makes errors."""
         if not self.options.intruder_errors:
             return -math.inf
         return -math.log(2.0 * self.sequence.n * max(self.n_values, 2))

@@ -23,12 +23,12 @@ from unveil.notes import Note
 from unveil.trees.response import grid_is_kept
 
 LARGEST_IMPOSSIBLE = 0.001
-"""Share of released values that may be impossible where nothing else is said."""
+"""Default of the share of released values that may be impossible."""
 
 
 @dataclass(frozen=True, eq=False)
 class CheckedSequence:
-    """Files in codes, and whether a sequence can have made the releases: the same whatever the target is.
+    """Codes of the files, and whether a sequence can have made the releases; they do not depend on the target.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ class CheckedSequence:
     trees
         All trees, with all releases pooled.
     check
-        Whether the counts fit, where that was asked.
+        Whether the counts fit; None if that was not checked.
     texts
         Warnings.
     """
@@ -49,28 +49,28 @@ class CheckedSequence:
 
 
 _LAST: WeakKeyDictionary[Pair, tuple[Any, Any, CheckedSequence]] = WeakKeyDictionary()
-"""What the last question about a pair found, by what it depends on; forgotten with the pair."""
+"""Last result for a pair, and what it depends on; forgotten with the pair."""
 
 
 def checked_sequence(
     options: CheckedOptions, largest_impossible: float, texts: list[str], *, thorough: bool
 ) -> tuple[TreeSequence, list[FixedTree], SettingsCheck | None]:
-    """Codes of the files, after a look at whether the sequence can have made the releases.
+    """Return the codes of the files after a check that the sequence can have made the releases.
 
     Parameters
     ----------
     options
-        What is asked.
+        Options of the call.
     largest_impossible
         Largest share of released values that may be impossible.
     texts
         Receives warnings.
     thorough
-        Whether the counts of possible values are looked at too.
+        Whether the counts of possible values are checked too.
 
     Returns
     -------
-    sequence : Chain
+    sequence : TreeSequence
         Codes of the files.
     trees : list of FixedTree
         All trees, with all releases pooled.
@@ -147,7 +147,7 @@ def _constant(sequence: TreeSequence, tree: FixedTree) -> bool:
 
 
 def grid_of_far_values(sequence: TreeSequence, trees: Sequence[FixedTree], unknown: Sequence[str]) -> str | None:
-    """Why the trees of some variable cannot stand for those of other worlds; None if all can.
+    """Return why the trees of some variable cannot stand for those of other worlds; None if all can.
 
     A tree of numbers is fitted to whole steps from the smallest to the largest. Where a candidate, or one record, makes
     the steps much larger than they otherwise are, ties between splits can fall in another way.

@@ -17,16 +17,16 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 CELLS = 1 << 20
-"""Record-world pairs that are worked on at a time."""
+"""Number of record-world pairs that are computed at a time."""
 FEW_RECORDS = 256
-"""Records of a block where every one of them is slow."""
+"""Number of records of a block if each takes long."""
 MOST_PROBABILITIES = 5_000_000
-"""Most record-value pairs whose posterior is kept."""
+"""Largest number of record-value pairs whose posterior is kept."""
 
 
 @dataclass(frozen=True, eq=False)
 class Posteriors:
-    """Answers, one per record.
+    """Posterior and prior of records.
 
     Parameters
     ----------
@@ -41,15 +41,15 @@ class Posteriors:
     likeliest_probability : (r,) float64
         Its probability.
     possible_worlds : (r,) int64
-        Worlds that can have produced the release.
+        Number of worlds that can have produced the release.
     must_fill : (r,) bool
         Whether some released value can have come from the record alone.
     part : (r,) int64
-        Which part of the synthesizer raises the probability of the truth most; -1: none, or not known.
+        Number of the part of the synthesizer that raises the probability of the truth most; -1: none, or not known.
     parts
         Names of the parts.
     probabilities : (r, v) float64 or None
-        Posterior of every value, where there are not too many.
+        Posterior of every value; None if there are too many.
     """
 
     members: Ints
@@ -99,7 +99,7 @@ _BY_RECORD = tuple(field.name for field in fields(Posteriors) if field.name != "
 
 
 def block_size(n_worlds: int, slow: bool) -> int:
-    """Most records that are worked on together."""
+    """Largest number of records that are computed together."""
     size = max(1, CELLS // max(n_worlds, 1))
     return min(size, FEW_RECORDS) if slow else size
 
@@ -122,8 +122,8 @@ def posteriors_of(likelihood: WorldLikelihood, outcomes: Outcomes, members: Ints
 
     Returns
     -------
-    Weighed
-        The answers.
+    Posteriors
+        Figures of the records.
     """
     r = members.size
     rows = np.arange(r)

@@ -1,4 +1,4 @@
-"""What an intruder believes before the release is seen."""
+"""Prior: what an intruder believes before seeing the release."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ def prior_table(
 ) -> Callable[[Ints], Floats]:
     """Prior probabilities by record and cell, a cell being a combination of levels of the targets.
 
-    Those of the records' own values are over all values of the files, also where only some are in question.
+    Marginal and conditional priors are over all values of the files, also if only some are in question.
 
     Parameters
     ----------
     options, sequence
-        What is asked, and of which files.
+        Options of the call, and codes of the files.
     levels : sequence of (q,) int32
         Levels in question by target; the cells are their combinations, the last target running fastest.
     value_by_cell : (c,) int64 or None
-        Value that each cell is reported as; None where each is its own.
+        Value that each cell is reported as; None if each cell is a value.
     n_values
         Number of values.
     truth_cell : (n,) int64
@@ -102,7 +102,7 @@ def _spread(table: Callable[[Ints], Floats], value_by_cell: Ints | None, n_value
 
 
 def _probabilities(choice: Prior | ArrayLike, known: Sequence[str]) -> Floats:
-    """Numbers of a user's own prior, which may say what it is conditioned on."""
+    """Return the numbers of a prior given by the user, after a check of what it is conditioned on."""
     if isinstance(choice, Prior):
         given = None if choice.given is None else set(choice.given)
         if given is not None and given != set(known):
@@ -138,7 +138,7 @@ class _Conditional:
     sequence
         Codes of the files.
     options
-        What is asked.
+        Options of the call.
     levels : sequence of (q,) int32
         Levels in question by target.
     """
@@ -150,7 +150,7 @@ class _Conditional:
             raise CallError("the targets have too many combinations of values for a conditional prior; use 'marginal'")
         everything = number_of((sequence.original[name] for name in options.targets), sizes)
         held, code = np.unique(everything, return_inverse=True)
-        # By place among the values that records have: candidates that nobody has do not change what is believed.
+        # Only values that records have count: candidates that nobody has do not change the prior.
         present = math.prod(np.unique(sequence.original[name]).size for name in options.targets)
         response = (
             Column(code.astype(np.int32), "categorical", held.size)

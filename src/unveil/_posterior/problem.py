@@ -1,4 +1,4 @@
-"""How the likelihood of the worlds is had: which evidence fits a synthesizer and a question."""
+"""Choose the likelihood that fits a synthesizer and the options of the call."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ Floats = NDArray[np.float64]
 
 MOST_EXACT = 200_000_000
 MOST_FIXED = 20_000_000_000
-"""Most record-world pairs that are worked on."""
+"""Largest number of record-world pairs."""
 MOST_VALUES = 50_000_000
-"""Most values that a posterior is kept of while one record is worked on."""
+"""Largest number of values whose posterior is held for one record."""
 
 
 class PosteriorProblem:
-    """A setting with its worlds, and how their likelihood is found.
+    """Options of a call, the worlds, and the kind of their likelihood.
 
     Parameters
     ----------
     options
-        What is asked.
+        Options of the call.
     sequence
         Codes of the files.
     kind
@@ -60,9 +60,9 @@ class PosteriorProblem:
     trees
         The trees of a sequence, with all releases pooled.
     check
-        Whether the counts of the releases fit the assumed settings, where that was asked.
+        Whether the counts of the releases fit the assumed settings; None if that was not checked.
     only
-        Variables of a fitted sequence whose probabilities are asked for; None for all.
+        Variables of a fitted sequence whose likelihood is computed; None for all.
     """
 
     def __init__(
@@ -95,7 +95,7 @@ class PosteriorProblem:
 
     @property
     def likelihood(self) -> str:
-        """How the likelihood was found, in words."""
+        """Kind of the likelihood in words."""
         return {
             "cart": DONOR_SHARES,
             "catall": "closed form of the saturated multinomial",
@@ -106,7 +106,7 @@ class PosteriorProblem:
         }[self.kind]
 
     def slow(self, structure: str) -> bool:
-        """Whether every record takes its time."""
+        """Whether every record takes long."""
         return self.kind != "cart" or structure == "exact"
 
     @property
@@ -115,7 +115,7 @@ class PosteriorProblem:
         return self.kind == "cart"
 
     def likelihoods(self, releases: Sequence[int], structure: str) -> list[tuple[WorldLikelihood, Ints]]:
-        """Evidence, and the records that it is meant for if not for all."""
+        """Likelihoods, each with the records that it applies to."""
         s = self.options
         if self.kind == "cart":
             if s.intruder_errors:
@@ -174,7 +174,7 @@ class PosteriorProblem:
         else:
             trees = fit_fixed_trees(sequence, concerned, releases)
         if self.options.intruder_errors:
-            # Such an intruder cannot tell which values to leave out.
+            # An intruder with errors cannot tell which values to leave out.
             trees = [replace(tree, possible=tree.definition.released) for tree in trees]
         exact = structure == "exact"
         recoded = [
@@ -228,7 +228,7 @@ def _among(sequence: TreeSequence, options: CheckedOptions, name: str) -> NDArra
 
 
 def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough: bool) -> PosteriorProblem:
-    """Find out how the likelihood can be had, and whether the synthesizer can have made the releases."""
+    """Choose the likelihood, and check that the synthesizer can have made the releases."""
     pair, synthesizer = options.pair, options.synthesizer
     texts: list[str] = []
     reason = None
@@ -285,7 +285,7 @@ def _asked(options: CheckedOptions, sequence: TreeSequence) -> list[str]:
 
 
 def _on_simulation(options: CheckedOptions, sequence: TreeSequence, reason: str | None) -> list[str]:
-    """What is to be said of a simulated likelihood."""
+    """Warnings about a simulated likelihood."""
     synthesizer, n = options.synthesizer, options.pair.n_original
     name = (
         without_likelihood(synthesizer, options.unknown, sequence.withheld)
@@ -319,11 +319,7 @@ def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
     DataError
         If it cannot.
     """
-    options = check_options(
-        pair, synthesizer, target=target, known="all", candidates=None, prior="uniform", structure="fixed",
-        records="all", sample=None, releases="pooled", intruder_errors=0, withheld=(), time_limit=None, seed=0,
-        replicates=2,
-    )  # fmt: skip
+    options = check_options(pair, synthesizer, target=target, structure="fixed")
     maker = options.synthesizer
     if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, options.unknown) is None:
         checked_sequence(options, LARGEST_IMPOSSIBLE, [], thorough=True)

@@ -70,10 +70,10 @@ class Protection:
 
 
 def merged(column: CodedColumn, smallest: int, alone: Sequence[object]) -> Protection:
-    """Merge levels until each has at least so many records.
+    """Merge levels until each has at least ``smallest`` records.
 
-    Neighbours where levels have an order, and called by their middle record's; otherwise all rare ones, and the next
-    where they are too few together. Gaps and special codes stay as they are.
+    Ordered levels are merged with their neighbours, and take the level of their middle record; otherwise all rare
+    levels are merged, and the next one if they are too few together. Gaps and special codes stay as they are.
     """
     count = np.bincount(column.original, minlength=column.n_levels)
     free = _free(column, alone)

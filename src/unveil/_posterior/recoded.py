@@ -1,8 +1,8 @@
 """A variable that follows from an earlier one, level by level: sequential CART carries it over and fits no tree.
 
 In a world in which one record breaks the recoding, the synthesizer would fit the tree after all. Whether a world breaks
-it is known without a fit: it is kept where the record's pair of levels is that of other records, or where no other
-record has either of the two levels. The tree is then walked like any other, and nothing is fitted anew.
+it is known without a fit: the recoding holds if other records have the record's pair of levels, or if no other record
+has either of the two levels. The tree is then walked like any other, and nothing is fitted anew.
 
 Where trees are held as they were fitted, a recoding counts as a tree with a leaf for every level of its source.
 """
@@ -40,11 +40,11 @@ class Recoded:
     sequence
         Codes of the files.
     recoding
-        Which variable, and what it follows from.
+        The variable, and those that it follows from.
     releases
         The releases that are pooled.
     exact
-        Whether the tree is walked, or the recoding is held.
+        Whether the tree is walked; otherwise the recoding is held.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""The likelihood of any synthesizer that knows its own probability: fitted anew for every record and world."""
+"""Likelihood of any synthesizer with ``log_prob``, which is fitted again for every record and world."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ Flags = NDArray[np.bool_]
 
 ALL = "all variables"
 FIT = 1
-"""Seed of fits that are random: what is fitted for a figure is not released."""
+"""Seed of fits that are random; what they draw is not released."""
 
 
 class Altered:
     """The original with the unknown values of one record replaced.
 
-    Records come in the order of their values, and the one in question last: what a synthesizer draws may depend on
-    their order, and that of the file is not to matter.
+    Records come in the order of their values, and the changed record last: what a synthesizer draws may depend on the
+    order of records, and figures must not depend on that of the file.
 
     Parameters
     ----------
     pair
         The files.
     sequence
-        Their codes.
+        Codes of the files.
     worlds
-        What is unknown.
+        The worlds.
     """
 
     def __init__(self, pair: Pair, sequence: TreeSequence, worlds: PossibleValues):
@@ -69,7 +69,7 @@ class Altered:
 
 
 def quietly(synthesizer: Any, original: Any) -> Any:
-    """A copy of a synthesizer, fitted without repeating its warnings; the figures do not depend on a secret seed."""
+    """Return a fitted copy of a synthesizer without its warnings; figures do not depend on a secret seed."""
     return fitted_anew(synthesizer, original, seed=FIT)
 
 
@@ -102,11 +102,11 @@ class RefitLikelihood(WorldLikelihood):
     altered
         The worlds as files.
     synthesizer
-        What is fitted.
+        The synthesizer.
     releases
         Released files, pooled.
     only
-        Variables of a sequence whose probabilities are asked for; None for the whole of ``log_prob``.
+        Variables of a sequence whose likelihood is computed; None for the whole of ``log_prob``.
     """
 
     def __init__(self, altered: Altered, synthesizer: Any, releases: Sequence[Any], only: Sequence[str] | None = None):
@@ -131,7 +131,7 @@ class RefitLikelihood(WorldLikelihood):
 
 
 class DeltaLikelihood(WorldLikelihood):
-    """Likelihood by the synthesizer's own ``delta_log_prob(record, candidates) -> (impossible, log)``."""
+    """Likelihood by the synthesizer's ``delta_log_prob(record, candidates) -> (impossible, log)``."""
 
     def __init__(self, synthesizer: Any, labels: Sequence[object]):
         self.synthesizer, self.labels = synthesizer, list(labels)

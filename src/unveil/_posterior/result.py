@@ -1,4 +1,4 @@
-"""The result: posterior of every record's true value, in all, by group, and beside other measures."""
+"""The result: posterior of every record's true value, over all records, by group, and beside other measures."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ class PosteriorRisk(Result):
     Attributes
     ----------
     target
-        The unknown variables whose values are asked for.
+        The targets.
     known
-        The variables that the intruder knows of the record.
+        The variables that the intruder knows about the record.
     structures
         What the intruder uses: "fixed" (donor counts), "exact" (and the shape of the trees), or "simulated".
     labels
@@ -48,11 +48,11 @@ class PosteriorRisk(Result):
     releases
         Per entry of ``labels``, measures by structure; see :data:`POSTERIOR_MEASURES`.
     n_original, n_records, n_values
-        Records of the original, records asked about, and values in question.
+        Number of records of the original, of records to compute, and of values in question.
     selection
-        How the records were chosen, and how many of them were worked out.
+        How the records were chosen, and how many of them were computed.
     prior
-        What is believed beforehand.
+        Name of the prior.
     intruder_errors
         Number of the intruder's other records that are wrong.
     left_out
@@ -60,19 +60,19 @@ class PosteriorRisk(Result):
     withheld
         Variables that the releases do not show.
     likelihood
-        How the likelihood was found.
+        Kind of the likelihood in words.
     monte_carlo_error
         Per record looked at, standard error of the posterior where it was simulated.
     largest_mean_gain
         Upper bound of the mean normalised gain for the first entry of ``labels``, averaged over releases that might
         have been drawn: for proper synthesis, whose likelihood is a mixture over bootstrap samples; None otherwise.
     settings_check
-        Whether the counts of the releases fit the assumed settings; None where that was not asked.
+        Whether the counts of the releases fit the assumed settings; None if that was not checked.
     unmatched
         By column, what share of the records of each file hold values that the other lacks; see
         :meth:`unveil.Pair.unmatched`.
     warnings
-        What deserves a look.
+        Warnings.
     """
 
     _words = "words.posterior.in_words"
@@ -122,7 +122,7 @@ class PosteriorRisk(Result):
         Raises
         ------
         CallError
-            If the structure was not asked for.
+            If the structure was not computed.
         """
         name = structure or self.structures[-1]
         if name not in self.structures:
@@ -132,7 +132,7 @@ class PosteriorRisk(Result):
     def to_dict(
         self, *, by: Sequence[str] = (), beside: Sequence[Any] = (), threshold: float = 0.3, smallest_group: int = 10
     ) -> dict[str, Any]:
-        """The result as plain values, without any record's own.
+        """The result as plain values, without those of single records.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Work through the records, block by block: in a given time, and going on where an earlier run stopped."""
+"""Compute the records block by block, within a time limit, and continue where an earlier run stopped."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ Ints = NDArray[np.int64]
 Progress = Callable[[int, int, str], None]
 
 GROWTH = 4
-"""Most times that a block is larger than the one before, where time is limited."""
+"""Largest ratio of the sizes of two successive blocks if time is limited."""
 SHORTEST = 1e-6
-"""Seconds that a block takes at least, so that a speed can be told."""
+"""Least seconds of a block when its speed is computed."""
 
 
 def work_out(
@@ -38,7 +38,7 @@ def work_out(
     checkpoint: Checkpoint | None = None,
     progress: Progress | None = None,
 ) -> list[dict[str, Posteriors]]:
-    """Weigh all records, or as many as there is time for.
+    """Compute the posterior of all records, or of as many as there is time for.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def work_out(
     groups
         Releases that are pooled, by entry of the result.
     labels
-        What these are called.
+        Names of these entries.
     time_limit
         Seconds of wall clock. What is left is divided evenly among the entries and structures that are still to come.
         The first record of each is always worked out; of trees that are walked it does not count, since it may have to
@@ -55,12 +55,12 @@ def work_out(
     checkpoint
         Finished blocks; removed once all is done.
     progress
-        Called with records done, their total and what is being done.
+        Function that is called with the number of records done, their total, and the release and structure.
 
     Returns
     -------
     list of dict
-        By entry and structure the records that were worked out, in the order in which they were asked for.
+        By entry and structure the records that were computed, in the order of the options.
     """
     options = problem.options
     limited = time_limit is not None
@@ -99,7 +99,7 @@ def _blocks(
     seconds: float,
     checkpoint: Checkpoint | None,
 ) -> Iterator[Posteriors]:
-    """Weigh block after block, until the time is over.
+    """Compute block after block until the time is over.
 
     Where time is limited, the first record is a block of its own. Blocks grow from there, but not beyond what the time
     that is left is expected to do. Records that an earlier run has finished cost nothing, in whatever order it took
@@ -173,7 +173,7 @@ class _Known:
 def _posteriors_apart(
     likelihoods: list[tuple[WorldLikelihood, Ints]], outcomes: Outcomes, members: Ints, n_members: int
 ) -> Posteriors:
-    """Weigh records, each with the evidence that is meant for it."""
+    """Compute records, each with the likelihood that applies to it."""
     keep = n_members * outcomes.n_values <= MOST_PROBABILITIES
     if len(likelihoods) == 1:
         return posteriors_of(likelihoods[0][0], outcomes, members, keep=keep)

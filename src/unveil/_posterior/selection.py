@@ -1,4 +1,4 @@
-"""What was looked at: which records, and releases together."""
+"""Which records were computed, and names of pooled releases."""
 
 from __future__ import annotations
 
@@ -45,5 +45,5 @@ class Selection(Plain):
 
 
 def pooled_label(labels: Sequence[str]) -> str:
-    """How releases are called together."""
+    """Name of releases that are pooled."""
     return labels[0] if len(labels) == 1 else f"{len(labels)} releases pooled"

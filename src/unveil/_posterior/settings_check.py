@@ -68,7 +68,7 @@ class SettingsCheck(Plain):
 
     @property
     def warning(self) -> str | None:
-        """What to say about it."""
+        """The warning; None if the releases fit."""
         if self.verdict == "finer":
             text = "the releases follow the original more closely than the assumed settings let them"
             why = (
@@ -89,7 +89,7 @@ class SettingsCheck(Plain):
 
 
 def check_settings(sequence: TreeSequence, trees: Sequence[FixedTree], releases: Sequence[int]) -> SettingsCheck:
-    """Ask whether a sequence fitted to the original would draw such releases.
+    """Test whether a sequence fitted to the original can have drawn the counts of the releases.
 
     Parameters
     ----------
@@ -103,9 +103,9 @@ def check_settings(sequence: TreeSequence, trees: Sequence[FixedTree], releases:
     Returns
     -------
     SettingsCheck
-        The answers.
+        Statistics and verdict.
     """
-    # A file in which no column was drawn from a tree has nothing to be asked about.
+    # There is nothing to test if no column was drawn from a tree.
     moments = np.sum([_moments(tree) for tree in trees] or [(0.0,) * 5], axis=0)
     x2, degrees, spread, log, spread_of_log = moments.tolist()
     z = log / np.sqrt(spread_of_log) if spread_of_log > 0 else 0.0

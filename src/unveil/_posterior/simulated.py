@@ -32,7 +32,7 @@ ALL = "all variables"
 
 
 def fit_is_random(synthesizer: Any) -> bool:
-    """Whether two fits to the same records can differ; somebody's own class says so by ``draws_in_fit``."""
+    """Whether two fits to the same records can differ; a user's class says so by ``draws_in_fit``."""
     if isinstance(synthesizer, CartSynthesizer):
         methods = [step.method for plan in synthesizer.plans for step in plan.steps if step.method is not None]
         return any(getattr(method, "draws_in_fit", True) for method in methods)
@@ -55,7 +55,7 @@ class SimulatedLikelihood(WorldLikelihood):
     altered
         The worlds as files.
     synthesizer
-        What is fitted and sampled.
+        The synthesizer.
     sequence
         Codes of the files.
     names
@@ -94,7 +94,7 @@ class SimulatedLikelihood(WorldLikelihood):
             raise CallError("there are too many worlds to simulate; name fewer candidates")
         log = np.zeros((members.size, self.n_worlds))
         for i, record in enumerate(members):
-            # The same for all records, whose numbers are not to matter.
+            # The same for all records, so that figures do not depend on their numbers.
             rng = np.random.default_rng([self.seed, 7])
             counts = self._simulate(int(record))
             seen = sum(self._counts(int(record), self._released(r)) for r in self.releases)
@@ -119,7 +119,7 @@ class SimulatedLikelihood(WorldLikelihood):
             for r in range(self.replicates):
                 seed = self.seed + world * self.replicates + r
                 if anew:
-                    # What a fit draws is not known to the intruder: every file has a fit of its own.
+                    # What a fit draws is not known to the intruder: every file comes from another fit.
                     fitted = _fit_with(self.synthesizer, source, seed)
                 frame = fitted.sample(self.size, seed=seed)
                 source = read(frame, label="a simulated file")

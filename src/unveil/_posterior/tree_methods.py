@@ -64,7 +64,7 @@ def _drawn(plan: Plan, methods: Sequence[VariableMethod], cart: CartMethod) -> D
     if plan.rules:
         return f"column {name!r} has rules"
     for method in methods:
-        # A class of somebody's own may do otherwise than the one that it is made from.
+        # A user's class may differ from the one that it inherits from.
         if type(method) is CartMethod:
             if method.surrogates:
                 return "surrogate splits are used"
@@ -183,7 +183,7 @@ def _nearly_recoded(plans: Sequence[Plan], unknown: set[str]) -> str | None:
                 or min(one.n_levels, other.n_levels) < 2
             ):
                 continue
-            # Where records are pairs of their own, a match is taken for chance, but for values that are the same.
+            # If nearly every record is another pair, a match counts as chance, unless the values are the same.
             few = 2 * (min(one.n_levels, other.n_levels) - 1) <= one.codes.size
             if few or _alike(one, other):
                 found = _matched(one.codes, other.codes)

@@ -53,7 +53,7 @@ class SequenceTree:
     released : tuple of (n_r,) bool
         Per release, the records whose value it has drawn.
     grown
-        The synthesizer's own tree, where it was grown from the very codes of this sequence.
+        The synthesizer's tree if it was grown from the codes of this sequence; else None.
     """
 
     name: str
@@ -163,7 +163,7 @@ def sequence_without_trees(
     names
         The columns.
     kinds, special_codes
-        As the synthesizer has them.
+        Kinds and special codes that the synthesizer uses.
     candidates
         Further values by column.
     withheld
@@ -198,7 +198,7 @@ def sequence_without_trees(
 
 
 def joint_column(pair: Pair, name: str, kind: Kind | None, *, withheld: bool = False) -> CodedColumn:
-    """The pair's column; coded anew only where the synthesizer takes its values for something else.
+    """Return the pair's column; it is coded again only if the synthesizer uses another kind.
 
     Parameters
     ----------
@@ -207,9 +207,9 @@ def joint_column(pair: Pair, name: str, kind: Kind | None, *, withheld: bool = F
     name
         The column.
     kind
-        What its values are to the synthesizer; None: what they are to the pair.
+        Kind that the synthesizer uses; None: that of the pair.
     withheld
-        Whether released values do not count; there are none then.
+        Whether released values do not count; the column then has no releases.
     """
     kinds = None if kind is None else {name: kind}
     if withheld:
@@ -278,8 +278,8 @@ def build_sequence(
 
     Returns
     -------
-    Chain
-        The trees to come and all records in codes.
+    TreeSequence
+        The trees and the codes of all records.
 
     Raises
     ------
@@ -311,7 +311,7 @@ def build_sequence(
 
 
 def _alike_positions(sequence: TreeSequence, plans: Sequence[Plan]) -> dict[int, int]:
-    """Parts that have the codes of the synthesizer's own, which never saw the releases: its position by ours."""
+    """The synthesizer's position by position of this sequence, for parts that have the same codes in both."""
     found = {}
     for plan in plans:
         positions = sequence.positions[plan.variable.name]
