@@ -189,7 +189,7 @@ def advise(
     first = ask.row("as released", "", pair, synthesizer)
     rows = [first, ask.row("drawn anew", "", *_released(pair, pair.original, synthesizer, seed))]
     for value in wanted:
-        rows.append(ask.row("m", str(value), _fewer(pair, value), synthesizer))
+        rows.append(ask.row("m", str(value), Pair(pair.original, list(pair.releases[:value])), synthesizer))
     if first is not None and wanted and max(wanted) < pair.n_releases:
         rows.append(replace(first, setting="m", value=str(pair.n_releases)))
     for option, values in (("minbucket", minbucket), ("cp", cp)):
@@ -261,10 +261,6 @@ def _released(pair: Pair, original: Any, synthesizer: CartSynthesizer, seed: int
         fitted = copy.copy(synthesizer).fit(original, seed=APART + seed)
         releases = [fitted.sample(n, seed=APART + seed + r) for r, n in enumerate(pair.n_synthetic)]
     return Pair(original, releases), fitted
-
-
-def _fewer(pair: Pair, m: int) -> Pair:
-    return Pair(pair.original, list(pair.releases[:m]))
 
 
 class _Asker:

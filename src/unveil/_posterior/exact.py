@@ -58,18 +58,14 @@ def fit_exact(
         return np.concatenate([sequence.z[r][position][own] for r, own in rows.items()]).astype(np.int32)
 
     z_response = pooled(definition.position)
-    z_predictors = (
-        np.stack([pooled(p) for p in definition.predictors])
-        if definition.predictors
-        else np.zeros((0, z_response.size), dtype=np.int32)
-    )
+    z_predictors = [pooled(p) for p in definition.predictors]
     known = known_tree(
         sequence.columns[definition.position],
         [sequence.columns[p] for p in definition.predictors],
         np.flatnonzero(definition.fitted),
         definition.settings,
         z_response,
-        z_predictors,
+        np.array(z_predictors, dtype=np.int32).reshape(len(z_predictors), z_response.size),
     )
     return ExactTree(definition, known)
 

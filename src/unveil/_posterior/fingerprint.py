@@ -11,6 +11,11 @@ from unveil._posterior.tree_sequence import TreeSequence
 from unveil.synthesis.settings import identity_of, in_plain_words
 from unveil.version import __version__
 
+_OPTIONS = (
+    *("targets", "known", "structures", "members", "groups", "intruder_errors", "seed", "replicates", "candidates"),
+    *("intervals", "prior"),
+)
+
 
 def fingerprint(options: CheckedOptions, sequence: TreeSequence) -> str:
     """Return a text that is the same for two runs only if their files, synthesizer and options are.
@@ -23,20 +28,9 @@ def fingerprint(options: CheckedOptions, sequence: TreeSequence) -> str:
         for codes in (sequence.original[name], *sequence.released[name], sequence.further[name]):
             values.update(np.ascontiguousarray(codes).tobytes())
         values.update(repr([part.of_level.tolist() for part in variable.parts]).encode())
-    asked = {
+    asked = {name: getattr(options, name) for name in _OPTIONS} | {
         "version": __version__,
-        "targets": options.targets,
-        "known": options.known,
-        "structures": options.structures,
-        "members": options.members,
-        "groups": options.groups,
         "sizes": (options.pair.n_original, options.pair.n_synthetic),
-        "intruder_errors": options.intruder_errors,
-        "seed": options.seed,
-        "replicates": options.replicates,
-        "candidates": options.candidates,
-        "intervals": options.intervals,
-        "prior": options.prior,
         "withheld": sequence.withheld,
         "synthesizer": identity_of(options.synthesizer),
         "files": values.hexdigest(),

@@ -33,19 +33,9 @@ Flags = NDArray[np.bool_]
 
 Routing = STRUCTS["Routing"]
 """Where a tree sends a record; as in :class:`unveil.trees.Tree`."""
-_add_fixed = loop(
-    "add_fixed",
-    Routing,
-    STRUCTS["LeafCells"],
-    Worlds,
-    np.int32,
-    int,
-    np.int32,
-    np.int32,
-    np.float64,
-    np.int64,
-    np.float64,
-)
+_Counts = STRUCTS["LeafCells"]
+_INTEGERS = (np.int32, int, np.int32, np.int32)
+_add_fixed = loop("add_fixed", Routing, _Counts, Worlds, *_INTEGERS, np.float64, np.int64, np.float64)
 
 PAIRS = 30_000
 """Record-world pairs that a thread takes at a time."""
@@ -273,23 +263,13 @@ def fixed_changes(tree: FixedTree, sequence: TreeSequence, members: Ints, moved:
     if tree.cells.start.size <= 1:
         return impossible, change
     known = [sequence.columns[p].codes for p in definition.predictors]
-    known_codes = np.stack(known) if known else np.zeros((0, sequence.n), dtype=np.int32)
-    counts = STRUCTS["LeafCells"](**tree.cells._asdict())
+    codes = np.array(known, dtype=np.int32).reshape(len(known), sequence.n)
+    counts = _Counts(**tree.cells._asdict())
+    places = (codes, sequence.n, tree.response, tree.leaf, tree.logs)
 
     def work(rows: slice) -> None:
         worlds = moved.of_records(members[rows], definition.fitted)
-        _add_fixed(
-            tree.routing,
-            counts,
-            worlds,
-            known_codes,
-            sequence.n,
-            tree.response,
-            tree.leaf,
-            tree.logs,
-            impossible[rows],
-            change[rows],
-        )
+        _add_fixed(tree.routing, counts, worlds, *places, impossible[rows], change[rows])
 
     size = max(1, PAIRS // moved.n_worlds)
     in_threads(work, [slice(at, at + size) for at in range(0, members.size, size)], n_threads(None))

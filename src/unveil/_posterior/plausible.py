@@ -52,9 +52,7 @@ _LAST: WeakKeyDictionary[Pair, tuple[Any, Any, CheckedSequence]] = WeakKeyDictio
 """Last result for a pair, and what it depends on; forgotten with the pair."""
 
 
-def checked_sequence(
-    options: CheckedOptions, largest_impossible: float, texts: list[str], *, thorough: bool
-) -> tuple[TreeSequence, list[FixedTree], SettingsCheck | None]:
+def checked_sequence(options: CheckedOptions, largest_impossible: float, *, thorough: bool) -> CheckedSequence:
     """Return the codes of the files after a check that the sequence can have made the releases.
 
     Parameters
@@ -63,19 +61,8 @@ def checked_sequence(
         Options of the call.
     largest_impossible
         Largest share of released values that may be impossible.
-    texts
-        Receives warnings.
     thorough
         Whether the counts of possible values are checked too.
-
-    Returns
-    -------
-    sequence : TreeSequence
-        Codes of the files.
-    trees : list of FixedTree
-        All trees, with all releases pooled.
-    check : SettingsCheck or None
-        Whether the counts fit.
 
     Raises
     ------
@@ -84,13 +71,12 @@ def checked_sequence(
     """
     pair, maker = options.pair, options.synthesizer
     asked = (repr(maker.cart), repr(maker.special_codes), options.withheld, largest_impossible, thorough)
-    plans, last, found = _LAST.get(pair, (None, None, None))
-    if found is None or options.candidates or plans is not maker.plans or last != asked:
-        found = _checked(options, largest_impossible, thorough=thorough)
+    plans, last, checked = _LAST.get(pair, (None, None, None))
+    if checked is None or options.candidates or plans is not maker.plans or last != asked:
+        checked = _checked(options, largest_impossible, thorough=thorough)
         if not options.candidates:
-            _LAST[pair] = maker.plans, asked, found
-    texts.extend(found.texts)
-    return found.sequence, found.trees, found.check
+            _LAST[pair] = maker.plans, asked, checked
+    return checked
 
 
 _NOT_MADE = "the assumed synthesizer did not make"

@@ -236,7 +236,8 @@ def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough
         lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
         reason = refusal(synthesizer, options.unknown, {*options.withheld, *lacking})
         if reason is None:
-            sequence, trees, check = checked_sequence(options, largest_impossible, texts, thorough=thorough)
+            checked = checked_sequence(options, largest_impossible, thorough=thorough)
+            sequence, trees = checked.sequence, checked.trees
             reason = grid_of_far_values(sequence, trees, options.unknown)
         if reason is None:
             if options.intruder_errors and (broken := recodings_concerned(sequence, options.unknown)):
@@ -246,8 +247,7 @@ def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough
                     "record would break; name other targets, or leave the one column out of the files"
                 )
             left_out = {tree.definition.name: tree.n_impossible for tree in trees if tree.n_impossible}
-            return PosteriorProblem(options, sequence, "cart", left_out, texts, trees, check)
-        texts.clear()
+            return PosteriorProblem(options, sequence, "cart", left_out, [*checked.texts], trees, checked.check)
     sequence = _plain(options)
     kind, only = _kind(options, sequence.withheld), None
     if kind == "refit":
@@ -322,7 +322,7 @@ def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
     options = check_options(pair, synthesizer, target=target, structure="fixed")
     maker = options.synthesizer
     if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, options.unknown) is None:
-        checked_sequence(options, LARGEST_IMPOSSIBLE, [], thorough=True)
+        checked_sequence(options, LARGEST_IMPOSSIBLE, thorough=True)
     elif _kind(options) in ("refit", "catall"):
         check_truth(options, None)
 

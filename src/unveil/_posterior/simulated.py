@@ -8,7 +8,7 @@ to each world; the second is pooled over the worlds. All that other combinations
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -66,8 +66,6 @@ class SimulatedLikelihood(WorldLikelihood):
         Synthetic files per world.
     seed
         Seed of the draws.
-    progress
-        Called with the number of worlds done, and their number.
     """
 
     def __init__(
@@ -79,11 +77,9 @@ class SimulatedLikelihood(WorldLikelihood):
         releases: Sequence[int],
         replicates: int,
         seed: int,
-        progress: Callable[[int, int], None] | None = None,
     ):
         self.altered, self.synthesizer, self.sequence, self.names = altered, synthesizer, sequence, list(names)
         self.releases, self.replicates, self.seed = list(releases), replicates, seed
-        self.progress = progress
         self.errors: dict[int, Floats] = {}
         self.n_worlds = altered.worlds.size
         self.size = altered.pair.n_synthetic[self.releases[0]]
@@ -128,8 +124,6 @@ class SimulatedLikelihood(WorldLikelihood):
                     found, unknown = self.sequence.variables[name].read(source)
                     levels[name] = np.where(unknown, -1, found.codes)
                 counts[world, r] = self._counts(record, levels)
-            if self.progress:
-                self.progress(world + 1, self.n_worlds)
         return counts
 
     def _released(self, release: int) -> dict[str, Any]:
