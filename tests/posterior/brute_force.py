@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from unveil.errors import UnveilWarning
 from unveil.synthesis import CartSynthesizer
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 DAY = datetime.date(2001, 1, 1)
 RARELY = 0.15
@@ -96,7 +96,7 @@ def conditional_shares(target, known, special):
     response = Column(truth.astype(np.int32), "categorical", len(levels)) if few else Column.from_values(truth)
     for out in range(5):
         inside = np.flatnonzero(fold != out)
-        tree = grow(response, columns, rows=inside, minbucket=20, collapse=False)
+        tree = grow(response, columns, Settings(minbucket=20, collapse=False), rows=inside)
         leaf = tree.apply([column.codes for column in columns]) if columns else np.zeros(truth.size, int)
         for record in np.flatnonzero(fold == out):
             mates = [truth[i] for i in inside if leaf[i] == leaf[record]]

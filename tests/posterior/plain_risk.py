@@ -17,10 +17,7 @@ def likelihood(columns, specs, settings, released):
     """
     impossible, log = 0, 0.0
     for position, predictors, rows, z_rows in specs:
-        tree = grow(
-            columns[position], [columns[p] for p in predictors], rows=np.array(rows), minbucket=settings.minbucket,
-            minsplit=settings.minsplit, max_depth=settings.max_depth, cp=settings.cp, collapse=settings.collapse,
-        )  # fmt: skip
+        tree = grow(columns[position], [columns[p] for p in predictors], settings, rows=np.array(rows))
         if predictors:
             own = tree.apply([columns[p].codes for p in predictors]).tolist()
             new = tree.apply([released[p][z_rows] for p in predictors]).tolist()

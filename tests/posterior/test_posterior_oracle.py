@@ -88,13 +88,11 @@ def fixed_count(sequence, record, levels):
 
     impossible, log = 0, 0.0
     for definition in sequence.trees:
-        s = definition.settings
         predictors = [sequence.columns[p] for p in definition.predictors]
         if not definition.fitted.any():
             continue
         response, rows = sequence.columns[definition.position], np.flatnonzero(definition.fitted)
-        tree = grow(response, predictors, rows=rows, minbucket=s.minbucket, minsplit=s.minsplit, max_depth=s.max_depth,
-                    cp=s.cp, collapse=s.collapse)  # fmt: skip
+        tree = grow(response, predictors, definition.settings, rows=rows)
         codes = {p: sequence.columns[p].codes.copy() for p in (*definition.predictors, definition.position)}
         fitted = definition.fitted.copy()
         for name, level in levels.items():

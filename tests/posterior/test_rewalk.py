@@ -50,20 +50,16 @@ def design(rng):
     settings = Settings(
         minbucket,
         int(rng.choice([3 * minbucket, 2 * minbucket, minbucket])),
-        int(rng.choice([30, 30, 3])),
-        float(rng.choice([0, 1e-8, 1e-3, 1e-2])),
-        bool(rng.integers(2)),
-        0,
+        max_depth=int(rng.choice([30, 30, 3])),
+        cp=float(rng.choice([0, 1e-8, 1e-3, 1e-2])),
+        collapse=bool(rng.integers(2)),
     )
     rows = np.arange(n) if rng.random() < 0.5 else np.flatnonzero(rng.random(n) < 0.7)
     return response, predictors, settings, rows if rows.size else np.arange(n)
 
 
 def fit(response, predictors, settings, rows):
-    return grow(
-        response, predictors, rows=rows, minbucket=settings.minbucket, minsplit=settings.minsplit,
-        max_depth=settings.max_depth, cp=settings.cp, collapse=settings.collapse,
-    )  # fmt: skip
+    return grow(response, predictors, settings, rows=rows)
 
 
 def release(rng, response, predictors, settings, rows):
@@ -157,7 +153,7 @@ def test_walks_equal_fits_on_twenty_thousand_cells():
 def test_smallest_fits(values):
     response = Column(np.array(values, dtype=np.int32), "categorical", 4)
     x = Column(np.arange(4, dtype=np.int32), "categorical", 4)
-    settings = Settings(1, 2, 30, 0.0, False, 0)
+    settings = Settings(1, 2, 0.0, collapse=False)
     z = np.array(values, dtype=np.int32)
     known = known_tree(response, [x], np.arange(4), settings, z, x.codes[None])
     impossible, log = np.zeros((4, 4), dtype=np.int64), np.zeros((4, 4))
@@ -176,7 +172,7 @@ def test_smallest_fits(values):
 
 def test_the_only_fitted_record_leaves():
     response = Column.from_values([1.0, 2.0])
-    known = known_tree(response, [], np.array([0]), Settings(1, 2, 30, 0.0, True, 0), np.array([0], np.int32),
+    known = known_tree(response, [], np.array([0]), Settings(1, 2, 0.0), np.array([0], np.int32),
                        np.zeros((0, 1), np.int32))  # fmt: skip
     impossible, log = np.zeros((1, 2), dtype=np.int64), np.zeros((1, 2))
     asked = worlds([0], np.array([True, False]), [], [], True, [0, 1], np.array([False, True]))

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from unveil.errors import CallError, DataError
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 
 def categorical(codes, n_levels=None, **names):
@@ -28,8 +28,7 @@ def test_one_threshold_of_a_numeric_response():
     tree = grow(
         Column.from_values([1, 3, 2, 9, 11, 10]),
         [Column.from_values([1, 2, 3, 5, 6, 7])],
-        minbucket=3,
-        minsplit=6,
+        Settings(minbucket=3, minsplit=6),
     )
     assert tree.threshold[0] == 4.0
     assert (tree.gain[0], tree.risk.tolist()) == (96.0, [100.0, 2.0, 2.0])
@@ -40,7 +39,7 @@ def test_gini_of_two_sets_of_levels():
     # a: 4 yes; b: 4 no; c: 3 yes 1 no -> {a, c} against {b}
     x = categorical([0] * 4 + [1] * 4 + [2] * 4)
     y = categorical([1] * 4 + [0] * 4 + [1, 1, 1, 0])
-    tree = grow(y, [x], minbucket=4, minsplit=8)
+    tree = grow(y, [x], Settings(minbucket=4, minsplit=8))
     assert leaves_of(tree) == [[4, 5, 6, 7], [0, 1, 2, 3, 8, 9, 10, 11]]
     # 12 (1 - (5/12)^2 - (7/12)^2) - 8 (1 - (1/8)^2 - (7/8)^2)
     assert tree.gain[0] == pytest.approx(12 * (1 - (25 + 49) / 144) - 8 * (1 - 50 / 64), rel=1e-14)
@@ -49,13 +48,15 @@ def test_gini_of_two_sets_of_levels():
 def test_ties_go_to_the_first_predictor_and_the_first_cut():
     x = Column.from_values([0, 0, 1, 1, 2, 2])
     y = Column.from_values([0, 0, 5, 5, 0, 0])
-    tree = grow(y, [x, x], minbucket=2, minsplit=6)
+    tree = grow(y, [x, x], Settings(minbucket=2, minsplit=6))
     assert (tree.feature[0], tree.threshold[0], tree.gain[0]) == (0, 0.5, tree.rival_gain[0])
 
 
 def test_threshold_lies_between_values_that_are_in_the_node():
     x = Column.from_values([0, 10, 4, 4, 4])
-    tree = grow(Column.from_values([0, 9, 5, 5, 5]), [x], rows=np.array([0, 0, 1, 1]), minbucket=2, minsplit=4)
+    tree = grow(
+        Column.from_values([0, 9, 5, 5, 5]), [x], Settings(minbucket=2, minsplit=4), rows=np.array([0, 0, 1, 1])
+    )
     assert tree.threshold[0] == 5.0
     assert tree.apply([x.codes]).tolist() == [0, 1, 0, 0, 0]
     assert tree.apply([np.array([4.99, 5.0, np.inf, -np.inf])]).tolist() == [0, 1, 1, 0]
@@ -63,7 +64,7 @@ def test_threshold_lies_between_values_that_are_in_the_node():
 
 def test_neighbouring_and_infinite_values_are_told_apart():
     values = np.array([-np.inf, 1.0, np.nextafter(1.0, 2.0), np.inf])
-    tree = grow(categorical([0, 1, 0, 1]), [Column.from_values(values)], minbucket=1, minsplit=2)
+    tree = grow(categorical([0, 1, 0, 1]), [Column.from_values(values)], Settings(minbucket=1, minsplit=2))
     assert tree.n_leaves == 4
     assert tree.apply([values]).tolist() == [0, 1, 2, 3]
 
@@ -71,12 +72,12 @@ def test_neighbouring_and_infinite_values_are_told_apart():
 def test_unseen_level_goes_with_the_larger_child():
     x = categorical([0, 0, 0, 1, 1, 2], 4)
     y = categorical([0, 0, 0, 1, 1, 0])
-    tree = grow(y, [x], rows=np.arange(5), minbucket=2, minsplit=4)
+    tree = grow(y, [x], Settings(minbucket=2, minsplit=4), rows=np.arange(5))
     assert tree.sides.tolist() == [0, 1, 2, 2]
-    mirrored = grow(categorical([1, 1, 1, 0, 0, 0]), [x], rows=np.arange(5), minbucket=2, minsplit=4)
+    mirrored = grow(categorical([1, 1, 1, 0, 0, 0]), [x], Settings(minbucket=2, minsplit=4), rows=np.arange(5))
     assert mirrored.sides.tolist() == [1, 0, 3, 3]
     assert mirrored.apply([np.array([3])]).tolist() == [1]
-    even = grow(y, [x], rows=np.array([0, 1, 3, 4]), minbucket=2, minsplit=4)
+    even = grow(y, [x], Settings(minbucket=2, minsplit=4), rows=np.array([0, 1, 3, 4]))
     assert even.sides.tolist() == [0, 1, 2, 2]
 
 
@@ -86,21 +87,23 @@ def test_surrogate_sends_an_unseen_level_on():
     other = categorical([0, 1] * 5)
     y = Column.from_values([0] * 6 + [8] * 4)
     options = {"minbucket": 2, "minsplit": 10, "surrogates": 5}
-    tree = grow(y, [x, other, like_x], **options)
+    tree = grow(y, [x, other, like_x], Settings(**options))
     assert tree.feature[0] == 0
     assert tree.surrogates.feature.tolist() == [2]
     assert tree.surrogates.agreement.tolist() == [9]
     assert tree.surrogate_threshold.tolist() == [5.5]
     unseen = [np.array([2, 2]), np.array([0, 0]), np.array([12.0, 3.0])]
     assert tree.apply(unseen).tolist() == [1, 0]
-    assert grow(y, [x, other, like_x], minbucket=2, minsplit=10).apply(unseen).tolist() == [0, 0]
+    assert grow(y, [x, other, like_x], Settings(minbucket=2, minsplit=10)).apply(unseen).tolist() == [0, 0]
 
 
 def test_surrogate_whose_own_level_is_unseen_is_passed_over():
     x = categorical([0] * 6 + [1] * 4, 3)
     exact = categorical([2] * 6 + [1] * 4, 3)
     good = Column(np.array([1] * 5 + [0] * 5), "ordered", 2)
-    tree = grow(Column.from_values([0] * 6 + [8] * 4), [x, exact, good], minbucket=2, minsplit=10, surrogates=2)
+    tree = grow(
+        Column.from_values([0] * 6 + [8] * 4), [x, exact, good], Settings(minbucket=2, minsplit=10, surrogates=2)
+    )
     assert tree.surrogates.feature.tolist() == [1, 2]
     assert tree.surrogates.flip.tolist() == [False, True]
     assert tree.apply([np.array([2] * 4), np.array([1, 2, 0, 0]), np.array([1, 0, 1, 0])]).tolist() == [
@@ -126,7 +129,7 @@ def test_five_surrogates_then_the_majority(first_is_low):
     four, three = (0.0, 8.0) if first_is_low else (8.0, 0.0)
     y = Column.from_values([four] * 4 + [three] * 3 + [100.0] * 6)
     options = {"minbucket": 3, "minsplit": 6}
-    tree = grow(y, [g, x, z, w, v], surrogates=5, **options)
+    tree = grow(y, [g, x, z, w, v], Settings(surrogates=5, **options))
     assert tree.feature.tolist() == [0, 1, -1, -1, -1]
     assert tree.surrogates.start.tolist() == [0, 0, 2, 2, 2, 2]
     assert tree.surrogates.feature.tolist() == [2, 3]
@@ -145,7 +148,7 @@ def test_five_surrogates_then_the_majority(first_is_low):
     given = [np.zeros(len(met), dtype=np.int32), *np.array(list(met), dtype=np.int32).T]
     means = np.array([y.values[y.codes[tree.donors[a:b]]].mean() for a, b in pairwise(tree.leaf_start)])
     assert means[tree.apply(given)].tolist() == list(met.values())
-    plain = grow(y, [g, x, z, w, v], **options)
+    plain = grow(y, [g, x, z, w, v], Settings(**options))
     assert means[plain.apply(given)].tolist() == [four, three] + [four] * 6
 
 
@@ -154,7 +157,7 @@ def test_an_even_node_sends_what_no_surrogate_knows_to_the_left():
     x = categorical([0, 0, 0, 1, 1, 1] + [2] * 6)
     z = categorical([0, 0, 0, 0, 1, 1] + [2] * 6)
     y = Column.from_values([8] * 3 + [0] * 3 + [100] * 6)
-    tree = grow(y, [g, x, z], minbucket=3, minsplit=6, surrogates=5)
+    tree = grow(y, [g, x, z], Settings(minbucket=3, minsplit=6, surrogates=5))
     assert tree.surrogates.agreement.tolist() == [5]
     given = [np.zeros(3, dtype=np.int32), np.array([2, 2, 2]), np.array([0, 1, 2])]
     assert tree.apply(given).tolist() == [1, 0, 0]
@@ -166,7 +169,7 @@ def test_records_that_go_down_in_blocks_end_where_they_do_one_by_one(monkeypatch
     x = [categorical(rng.integers(0, 9, 400), 10), Column.from_values(rng.normal(size=400).round(1))]
     x.append(categorical(x[0].codes // 2, 5))
     y = Column.from_values(x[0].codes % 3 * 10 + x[1].values[x[1].codes] + rng.integers(0, 3, 400))
-    tree = grow(y, x, surrogates=surrogates)
+    tree = grow(y, x, Settings(surrogates=surrogates))
     given = [rng.integers(0, 10, 101), rng.normal(size=101), rng.integers(0, 5, 101)]
     alone = [int(tree.apply([array[i : i + 1] for array in given])[0]) for i in range(101)]
     assert len(set(alone)) > 10
@@ -179,7 +182,7 @@ def test_collapse_makes_rare_classes_independent():
     rng = np.random.default_rng(1)
     x = categorical(np.repeat([0, 1, 2, 3], 5000), name="x")
     y = categorical(rng.random(20_000) < np.array([0.02, 0.09, 0.23, 0.42])[x.codes], name="y")
-    tree, full = grow(y, [x]), grow(y, [x], collapse=False)
+    tree, full = grow(y, [x]), grow(y, [x], Settings(collapse=False))
     assert (tree.n_leaves, tree.n_leaves_full, full.n_leaves) == (1, 4, 4)
     assert y.codes[tree.donors].mean() == pytest.approx(0.19, abs=0.01)
     shares = [y.codes[donors].mean() for donors in leaves_of(full)]
@@ -195,8 +198,8 @@ def test_cp_removes_weak_subtrees_first():
     x = Column.from_values([0, 0, 1, 1, 2, 2])
     y = Column.from_values([0, 0, 8, 8, 9, 9])
     for cp, leaves in ((0.0, 3), (0.011, 2), (0.9, 2), (0.992, 1)):
-        assert grow(y, [x], minbucket=1, minsplit=2, cp=cp).n_leaves == leaves
-    tree = grow(y, [x], minbucket=1, minsplit=2, cp=0.0)
+        assert grow(y, [x], Settings(minbucket=1, minsplit=2, cp=cp)).n_leaves == leaves
+    tree = grow(y, [x], Settings(minbucket=1, minsplit=2, cp=0.0))
     np.testing.assert_allclose(tree.complexity(), [tree.gain[0], 0, 1, 0, 0])
 
 
@@ -204,15 +207,15 @@ def test_cp_removes_weak_subtrees_first():
 def test_constant_response_and_single_record(kind):
     x = Column.from_values(np.arange(20.0))
     y = Column.from_values(np.full(20, 3.5)) if kind == "numeric" else categorical([1] * 20)
-    tree = grow(y, [x], minbucket=1)
+    tree = grow(y, [x], Settings(minbucket=1))
     assert (tree.n_leaves, tree.risk.tolist(), tree.dependence().bits) == (1, [0.0], 0.0)
-    single = grow(y, [x], rows=np.array([7]), minbucket=1)
+    single = grow(y, [x], Settings(minbucket=1), rows=np.array([7]))
     assert leaves_of(single) == [[7]]
     assert single.apply([x.codes]).tolist() == [0] * 20
 
 
 def test_no_predictors():
-    tree = grow(categorical([0, 1, 2]), [], minbucket=1)
+    tree = grow(categorical([0, 1, 2]), [], Settings(minbucket=1))
     assert leaves_of(tree) == [[0, 1, 2]]
 
 
@@ -221,18 +224,18 @@ def test_deep_degenerate_trees():
     x = Column.from_values(np.arange(25))
     chain = Column.from_values(3.0 ** np.arange(25))
     options = {"minbucket": 1, "minsplit": 2, "cp": 0.0}
-    deep = grow(chain, [x], max_depth=10**9, **options)
+    deep = grow(chain, [x], Settings(max_depth=10**9, **options))
     assert (deep.n_leaves, deep.depth.max()) == (25, 24)
     assert deep.apply([x.codes]).tolist() == list(range(25))
-    assert grow(chain, [x], max_depth=4, **options).n_leaves == 5
-    assert grow(chain, [x], max_depth=0, **options).n_leaves == 1
+    assert grow(chain, [x], Settings(max_depth=4, **options)).n_leaves == 5
+    assert grow(chain, [x], Settings(max_depth=0, **options)).n_leaves == 1
     many = Column.from_values(np.cumsum(np.arange(400.0) ** 3))
-    assert grow(many, [Column.from_values(np.arange(400))], max_depth=400, **options).n_leaves == 400
+    assert grow(many, [Column.from_values(np.arange(400))], Settings(max_depth=400, **options)).n_leaves == 400
 
 
 def test_rows_may_repeat():
     x, y = Column.from_values([0, 1, 2, 3]), Column.from_values([0, 0, 9, 9])
-    tree = grow(y, [x], rows=np.array([3, 0, 3, 0, 0]), minbucket=2, minsplit=4)
+    tree = grow(y, [x], Settings(minbucket=2, minsplit=4), rows=np.array([3, 0, 3, 0, 0]))
     assert leaves_of(tree) == [[0, 0, 0], [3, 3]]
 
 
@@ -253,7 +256,7 @@ def test_numeric_response_without_decimals_in_common_is_put_on_a_grid():
 def test_printed_tree_names_levels():
     region = categorical([0] * 5 + [1] * 5 + [2] * 5, name="region")
     income = Column.from_values([1.0] * 10 + [9.0] * 5, name="income")
-    tree = grow(income, [region], minbucket=5)
+    tree = grow(income, [region], Settings(minbucket=5))
     assert str(tree).splitlines()[1:] == [
         "all  n=15  mean 3.66667",
         "  region in {0, 1}  n=10  mean 1  leaf 0",
@@ -271,7 +274,7 @@ def test_printed_tree_names_levels():
 def test_pickled_tree_is_the_same():
     rng = np.random.default_rng(5)
     x, z = Column.from_values(rng.integers(0, 50, 500)), categorical(rng.integers(0, 6, 500))
-    tree = grow(categorical(rng.integers(0, 3, 500)), [x, z], collapse=False, surrogates=2)
+    tree = grow(categorical(rng.integers(0, 3, 500)), [x, z], Settings(collapse=False, surrogates=2))
     other = pickle.loads(pickle.dumps(tree))
     np.testing.assert_array_equal(other.apply([x, z]), tree.apply([x, z]))
     assert (str(other), other.dependence()) == (str(tree), tree.dependence())
@@ -281,11 +284,11 @@ def test_threads_fit_the_same_trees():
     rng = np.random.default_rng(6)
     x = [Column.from_values(rng.integers(0, 400, 3000)), categorical(rng.integers(0, 12, 3000))]
     responses = [categorical(rng.integers(0, 4, 3000)) for _ in range(4)]
-    alone = [grow(y, x, collapse=False) for y in responses]
+    alone = [grow(y, x, Settings(collapse=False)) for y in responses]
     together = [None] * 4
 
     def fit(i):
-        together[i] = grow(responses[i], x, collapse=False)
+        together[i] = grow(responses[i], x, Settings(collapse=False))
 
     threads = [threading.Thread(target=fit, args=(i,)) for i in range(4)]
     for thread in threads:
@@ -332,13 +335,17 @@ def test_five_hundred_levels_on_both_sides():
         ({"cp": -0.1}, "cp must be a number from 0"),
         ({"cp": np.nan}, "cp must be a number from 0"),
         ({"surrogates": -1}, "surrogates must be a whole number from 0"),
-        ({"rows": np.array([4])}, "rows must be record numbers between 0 and 3"),
     ],
 )
 def test_settings_out_of_range(change, message):
-    y = Column.from_values([1, 2, 3, 4])
     with pytest.raises(CallError, match=message):
-        grow(y, [y], **change)
+        Settings(**change)
+
+
+def test_rows_that_do_not_exist():
+    y = Column.from_values([1, 2, 3, 4])
+    with pytest.raises(CallError, match="rows must be record numbers between 0 and 3"):
+        grow(y, [y], rows=np.array([4]))
 
 
 def test_wrong_columns():
@@ -361,7 +368,7 @@ def test_wrong_columns():
         Column(np.array([0]), "numeric", 2, np.array([1.0, 1.0]))
     with pytest.raises(CallError, match="one-dimensional"):
         Column(np.zeros((2, 2)), "categorical", 1)
-    tree = grow(y, [categorical([0, 1, 0, 1]), y], minbucket=1)
+    tree = grow(y, [categorical([0, 1, 0, 1]), y], Settings(minbucket=1))
     with pytest.raises(CallError, match="2 predictors, got 1"):
         tree.apply([np.array([0])])
     with pytest.raises(CallError, match="differ in length"):
@@ -375,7 +382,7 @@ def test_wrong_columns():
 def test_the_sides_of_many_levels_at_many_nodes_are_those_of_the_records():
     rng = np.random.default_rng(3)
     places = [Column(rng.integers(0, 200, 900).astype(np.int32), "categorical", 200) for _ in range(2)]
-    tree = grow(Column.from_values(rng.integers(0, 50, 900)), places, minbucket=2)
+    tree = grow(Column.from_values(rng.integers(0, 50, 900)), places, Settings(minbucket=2))
     split = np.flatnonzero(tree.right >= 0)
     assert tree.sides.size == 200 * split.size > 10_000
     order = tree.order
@@ -392,7 +399,7 @@ def test_values_by_node_and_by_leaf(repeated):
     rng = np.random.default_rng(4)
     x, y = (Column(rng.integers(0, levels, 300).astype(np.int32), "categorical", levels) for levels in (40, 3))
     rows = rng.integers(0, 300, 200).astype(np.int32) if repeated else None
-    tree = grow(y, [x], rows=rows, minbucket=1)
+    tree = grow(y, [x], Settings(minbucket=1), rows=rows)
     assert tree.n_leaves < tree.n_leaves_full
     fitted = np.arange(300) if rows is None else rows
     assert sorted(tree.donors.tolist()) == sorted(tree.order.tolist()) == sorted(fitted.tolist())

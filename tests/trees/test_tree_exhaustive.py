@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 
 def try_every_subset(table: np.ndarray, minbucket: int):
@@ -39,7 +39,7 @@ def first_split(table: np.ndarray, minbucket: int):
     counts = table[levels, classes]
     x = Column(np.repeat(levels, counts), "categorical", table.shape[0])
     y = Column(np.repeat(classes, counts), "categorical", table.shape[1])
-    tree = grow(y, [x], minbucket=minbucket, minsplit=2, max_depth=1, cp=0.0, collapse=False)
+    tree = grow(y, [x], Settings(minbucket=minbucket, minsplit=2, max_depth=1, cp=0.0, collapse=False))
     if tree.feature[0] < 0:
         return Fraction(0), None
     left = set(x.codes[tree.order[tree.start[1] : tree.stop[1]]].tolist())

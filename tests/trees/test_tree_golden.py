@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from trees.tree_designs import read_design, read_table
-from unveil.trees import grow
+from unveil.trees import Settings, grow
 
 
 @pytest.fixture(scope="module", params=["sd2011_9", "adult"])
@@ -21,8 +21,8 @@ def design(request, shared):
         trees[case["variable"], case["mode"]] = grow(
             columns[case["variable"]],
             [columns[p] for p in case["predictors"].split()],
+            Settings(collapse=case["mode"] == "collapse"),
             rows=rows[case["variable"]],
-            collapse=case["mode"] == "collapse",
         )
     return columns, cases, members, trees
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from trees.slow_tree import Reference
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 
 @st.composite
@@ -51,7 +51,7 @@ def fit_both(problem):
     else:
         response = Column(np.array(y, dtype=np.int32), "categorical", 6)
         exact = y
-    tree = grow(response, columns, **options)
+    tree = grow(response, columns, Settings(**options))
     return tree, Reference(exact, numeric, ranked, kinds, **options), columns
 
 

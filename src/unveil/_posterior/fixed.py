@@ -204,13 +204,9 @@ def _counted(sequence: TreeSequence, definition: SequenceTree, releases: Sequenc
 
 
 def _grown(sequence: TreeSequence, definition: SequenceTree) -> Tree:
-    s = definition.settings
     rows = None if definition.fitted.all() else np.flatnonzero(definition.fitted)
     response, predictors = sequence.columns[definition.position], [sequence.columns[p] for p in definition.predictors]
-    return grow(
-        response, predictors, rows=rows, minbucket=s.minbucket, minsplit=s.minsplit, max_depth=s.max_depth, cp=s.cp,
-        collapse=s.collapse,
-    )  # fmt: skip
+    return grow(response, predictors, definition.settings, rows=rows)
 
 
 def _leaves(tree: Tree, columns: Sequence[Column], n: int) -> Codes:

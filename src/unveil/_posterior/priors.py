@@ -12,7 +12,7 @@ from unveil._posterior.checked_options import CheckedOptions, Prior
 from unveil._posterior.possible_values import number_of
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.int64]
@@ -172,7 +172,7 @@ class _Conditional:
         inside, outside = np.flatnonzero(self.fold != fold), np.flatnonzero(self.fold == fold)
         if inside.size == 0 or outside.size == 0:
             return np.append(np.bincount(code, minlength=n_held) / code.size, 0.0)[None, :]
-        tree = grow(response, known, rows=inside, minbucket=PRIOR_BUCKET, collapse=False)
+        tree = grow(response, known, Settings(minbucket=PRIOR_BUCKET, collapse=False), rows=inside)
         if tree.n_leaves * n_held > LARGEST:
             raise CallError(
                 f"a conditional prior of {code.size} records and {n_held} values does not fit in memory; use "

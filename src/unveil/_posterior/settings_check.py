@@ -29,6 +29,7 @@ from unveil._posterior.likelihood import fit_fixed_trees
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
 from unveil.notes import Note
 from unveil.plain import Plain
+from unveil.trees import Settings
 
 Floats = NDArray[np.float64]
 
@@ -173,9 +174,13 @@ def _finer(definition: SequenceTree) -> SequenceTree:
     s = definition.settings
     minbucket = max(1, s.minbucket // 2)
     finer = replace(
-        s, minbucket=minbucket, minsplit=min(s.minsplit, max(2, 3 * minbucket)), cp=min(s.cp, 1e-8), collapse=False,
-        max_depth=max(s.max_depth, 30),
-    )  # fmt: skip
+        s,
+        minbucket=minbucket,
+        minsplit=min(s.smallest_split, max(2, 3 * minbucket)),
+        cp=min(s.cp, Settings.cp),
+        collapse=False,
+        max_depth=max(s.max_depth, Settings.max_depth),
+    )
     return replace(definition, settings=finer, grown=None)
 
 

@@ -8,7 +8,7 @@ guessed at: it is asked for probabilities after a fit to every world, and where 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow.compute as pc
@@ -74,11 +74,9 @@ def _drawn(plan: Plan, methods: Sequence[VariableMethod], cart: CartMethod) -> D
             return f"column {name!r} is modelled by {type(method).__name__}"
     own = methods[0]
     tree = own if isinstance(own, CartMethod) else cart
-    return DrawnFromLeaves(_settings_of(tree), by_predictors=isinstance(own, CartMethod) and bool(plan.predictors))
-
-
-def _settings_of(method: CartMethod) -> Settings:
-    return Settings.of(method.minbucket, method.minsplit, method.max_depth, method.cp, method.collapse, 0)
+    return DrawnFromLeaves(
+        replace(tree.settings, surrogates=0), by_predictors=isinstance(own, CartMethod) and bool(plan.predictors)
+    )
 
 
 def without_likelihood(

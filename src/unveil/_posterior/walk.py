@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from unveil.core import STRUCTS, Struct, loop, record_type
 from unveil.trees.column import Column
-from unveil.trees.grow import cuts, fitted_records
-from unveil.trees.nodes import GINI, MISCLASSIFIED, NODE, SQUARES, Grown, Limits, grow_nodes
+from unveil.trees.grow import cuts, fitted_records, limits_of
+from unveil.trees.nodes import NODE, Grown, grow_nodes
 from unveil.trees.response import Response, integer_target
-from unveil.trees.tree import Settings
+from unveil.trees.settings import Settings
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -70,13 +70,7 @@ def known_tree(
     """
     fitted = np.ascontiguousarray(rows, dtype=np.int32)
     y_of, target = _integers_by_code(response, fitted)
-    limits = Limits(
-        minbucket=settings.minbucket,
-        minsplit=settings.minsplit,
-        max_depth=settings.max_depth,
-        risk=SQUARES if response.kind == "numeric" else (MISCLASSIFIED if settings.collapse else GINI),
-        cp=settings.cp,
-    )
+    limits = limits_of(settings, response, response.codes.size)
     grown = _grown(response, predictors, fitted, limits)
     n, p, v, z, t = response.codes.size, len(predictors), max(response.n_levels, 1), z_response.size, grown.nodes.size
     n_levels = np.array([predictor.n_levels for predictor in predictors], dtype=np.int64)

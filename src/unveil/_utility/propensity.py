@@ -15,7 +15,7 @@ from unveil._utility.measures import UtilityMeasures
 from unveil._utility.null import by_pairs, by_permutation, formula
 from unveil._utility.stack import Stack, stack_of
 from unveil.models.logit import fit_logistic
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 Floats = NDArray[np.float64]
 Null = Literal["permutation", "pairs"]
@@ -177,7 +177,7 @@ def _cart(stack: Stack, minbucket: int) -> tuple[Floats, int]:
 
 def _leaves(columns: Sequence[Column], second: NDArray[np.bool_], minbucket: int) -> NDArray[np.int32]:
     response = Column(second.astype(np.int32), "categorical", 2)
-    tree = grow(response, columns, minbucket=minbucket, minsplit=2 * minbucket, cp=0.0, collapse=False)
+    tree = grow(response, columns, Settings(minbucket, 2 * minbucket, cp=0.0, collapse=False))
     leaf = np.empty(len(second), dtype=np.int32)
     leaf[tree.donors] = np.repeat(np.arange(tree.n_leaves, dtype=np.int32), np.diff(tree.leaf_start))
     return leaf

@@ -27,7 +27,7 @@ from unveil.models.least_squares import fit_least_squares
 from unveil.models.logit import NotConverged, fit_logistic
 from unveil.models.multinomial import Multinomial, maximum_likelihood, penalised
 from unveil.models.pruning import pruned
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 Floats = NDArray[np.float64]
 Predictor = Callable[[KeyTable], Floats]
@@ -190,7 +190,7 @@ def _cart(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence,
         response = Column.from_values(target.y)
     else:
         response = Column(target.y.astype(np.int32), "categorical", target.n_classes)
-    tree = pruned(grow(response, table.columns(), minbucket=7, minsplit=20, cp=0.0, collapse=True), _CP)
+    tree = pruned(grow(response, table.columns(), Settings(minbucket=7, minsplit=20, cp=0.0)), _CP)
     leaf = np.repeat(np.arange(tree.n_leaves), np.diff(tree.leaf_start))
     size = np.bincount(leaf, minlength=tree.n_leaves)
     if target.n_classes is None:

@@ -35,7 +35,7 @@ def pruned(tree: Tree, cp: float) -> Tree:
     --------
     >>> from unveil.trees import Column, grow
     >>> x = Column.from_values(np.arange(40.0))
-    >>> tree = grow(Column.from_values(np.repeat([1.0, 2.0, 9.0, 9.1], 10)), [x], minbucket=5)
+    >>> tree = grow(Column.from_values(np.repeat([1.0, 2.0, 9.0, 9.1], 10)), [x])
     >>> tree.n_leaves, pruned(tree, 0.01).n_leaves
     (4, 2)
     """

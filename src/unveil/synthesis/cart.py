@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import ClassVar, Literal
 
@@ -14,8 +14,7 @@ from unveil.checks import check_choice
 from unveil.core import loop
 from unveil.synthesis.bandwidth import BandwidthRule, Noise
 from unveil.synthesis.donors import Donors
-from unveil.trees import Column, Tree, grow
-from unveil.trees.tree import Settings
+from unveil.trees import Column, Settings, Tree, grow
 
 BLOCK = 1 << 16
 
@@ -24,13 +23,13 @@ _draw_donors = loop("draw_donors", int, np.int32, np.int64, None, int, np.float6
 
 
 @dataclass(frozen=True)
-class CartMethod:
+class CartMethod(Settings):
     """Draw a donor from the leaf of a tree that the record falls into.
 
     Parameters
     ----------
     minbucket, minsplit, cp, max_depth, collapse, surrogates
-        See :func:`unveil.trees.grow`.
+        See :class:`unveil.trees.Settings`.
     smoothing : {None, "density"}
         None for observed numbers, "density" for normal noise.
     bandwidth : {"sheather-jones", "silverman"}
@@ -52,33 +51,22 @@ class CartMethod:
 
     draws_in_fit: ClassVar[bool] = False
 
-    minbucket: int = 5
-    minsplit: int | None = None
-    cp: float = 1e-8
-    max_depth: int = 30
-    collapse: bool = True
-    surrogates: int = 0
     smoothing: Literal["density"] | None = None
     bandwidth: BandwidthRule = "sheather-jones"
 
     def __post_init__(self) -> None:
         check_choice("smoothing", self.smoothing, (None, "density"))
         check_choice("bandwidth", self.bandwidth, ("sheather-jones", "silverman"))
-        # Checked here and not by the first tree, because some files need no tree.
-        Settings.of(self.minbucket, self.minsplit, self.max_depth, self.cp, self.collapse, self.surrogates)
+        super().__post_init__()
+
+    @property
+    def settings(self) -> Settings:
+        """How the tree is grown."""
+        return Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})
 
     def fit(self, response: Column, predictors: Sequence[Column], rng: np.random.Generator) -> FittedCart:
         """Grow the tree; nothing is random in it."""
-        tree = grow(
-            response,
-            predictors,
-            minbucket=self.minbucket,
-            minsplit=self.minsplit,
-            max_depth=self.max_depth,
-            cp=self.cp,
-            collapse=self.collapse,
-            surrogates=self.surrogates,
-        )
+        tree = grow(response, predictors, self.settings)
         noise = None
         if self.smoothing and response.values is not None:
             noise = Noise.of(response.values[response.codes], self.bandwidth)

@@ -26,7 +26,7 @@ from unveil.synthesis.sampling import draw_copy
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.variable import EncodedVariable, open_release
 from unveil.threads import in_threads, n_threads
-from unveil.trees import Dependence
+from unveil.trees import Dependence, Settings
 
 
 class CartSynthesizer:
@@ -114,12 +114,12 @@ class CartSynthesizer:
     def __init__(
         self,
         *,
-        minbucket: int = 5,
-        minsplit: int | None = None,
-        cp: float = 1e-8,
-        collapse: bool = True,
-        max_depth: int = 30,
-        surrogates: int = 0,
+        minbucket: int = Settings.minbucket,
+        minsplit: int | None = Settings.minsplit,
+        cp: float = Settings.cp,
+        collapse: bool = Settings.collapse,
+        max_depth: int = Settings.max_depth,
+        surrogates: int = Settings.surrogates,
         visit_order: Sequence[str] | None = None,
         predictors: Mapping[str, Iterable[str]] | None = None,
         methods: Method | Mapping[str, Method] = "cart",

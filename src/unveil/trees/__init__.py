@@ -5,6 +5,7 @@ from __future__ import annotations
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence
 from unveil.trees.grow import grow
-from unveil.trees.tree import Settings, Tree
+from unveil.trees.settings import Settings
+from unveil.trees.tree import Tree
 
 __all__ = ["Column", "Dependence", "Settings", "Tree", "grow"]

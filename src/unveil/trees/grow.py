@@ -13,8 +13,9 @@ from unveil.trees.collapse import settle
 from unveil.trees.column import Column, shared_block
 from unveil.trees.nodes import GINI, MISCLASSIFIED, SQUARES, Grown, Limits, Records, grow_nodes
 from unveil.trees.response import Response, integer_target
+from unveil.trees.settings import Settings
 from unveil.trees.surrogates import Surrogates, find_surrogates, no_surrogates
-from unveil.trees.tree import Settings, Tree
+from unveil.trees.tree import Tree
 
 WIDE = 256
 """Numeric and ordered predictors with more levels are read in sorted order, others are counted by level."""
@@ -26,14 +27,9 @@ _fill_cuts = loop("fill_cuts", int, np.int64, np.int64, np.int64, np.int64, np.f
 def grow(
     response: Column,
     predictors: Sequence[Column],
+    settings: Settings = Settings(),
     *,
     rows: NDArray[np.integer] | None = None,
-    minbucket: int = 5,
-    minsplit: int | None = None,
-    max_depth: int = 30,
-    cp: float = 1e-8,
-    collapse: bool = True,
-    surrogates: int = 0,
 ) -> Tree:
     """Fit a classification or regression tree.
 
@@ -48,23 +44,10 @@ def grow(
         Numeric and ordered: thresholds halfway between neighbours in the node. Categorical: sets of levels;
         the best of all sets for a numeric response, for two classes, and while ``2^(levels - 1) * classes <=
         10^6``, else the best cut along the first principal component of the levels' class shares.
+    settings : Settings
+        How the tree is grown.
     rows : (m,) int, optional
         Records that are fitted, also repeatedly; all by default.
-    minbucket : int
-        Smallest number of records in a leaf.
-    minsplit : int, optional
-        Smallest number of records of a node that is split; ``3 * minbucket`` by default.
-    max_depth : int
-        Largest depth of a leaf, the root having 0.
-    cp : float
-        Subtrees that lower the risk by ``cp`` times the root's risk or less per split are removed, and nodes
-        with at most this risk are not split. The risk is the within sum of squares of a numeric response.
-    collapse : bool
-        The risk of a categorical response: the number of misclassified records (True, as usual: then a
-        subtree that does not change the majority class is removed however small ``cp`` is), or Gini (False).
-    surrogates : int
-        Number of surrogate splits by which a record whose level was not in a node is sent on. With 0 it goes
-        to the child with more records.
 
     Returns
     -------
@@ -74,7 +57,7 @@ def grow(
     Raises
     ------
     CallError
-        If a setting is out of range or columns differ in length.
+        If columns differ in length or a row does not exist.
     DataError
         If there are no records, or a numeric response is infinite.
 
@@ -88,25 +71,32 @@ def grow(
     --------
     >>> age = Column.from_values([20, 30, 40, 50, 60, 70], name="age")
     >>> income = Column.from_values([10, 11, 12, 30, 31, 32], name="income")
-    >>> print(grow(income, [age], minbucket=3, minsplit=6))
+    >>> print(grow(income, [age], Settings(minbucket=3, minsplit=6)))
     tree of income: 2 leaves, 6 records
     all  n=6  mean 21
       age < 45  n=3  mean 11  leaf 0
       age >= 45  n=3  mean 31  leaf 1
     """
-    settings = Settings.of(minbucket, minsplit, max_depth, cp, collapse, surrogates)
     _check_lengths(response, predictors)
     fitted = None if rows is None else _rows(rows, response.codes.size)
     m = response.codes.size if fitted is None else fitted.size
     if m == 0:
         raise DataError(f"{response.name or 'response'}: no records to fit a tree to")
     target = integer_target(response, fitted)
-    risk = SQUARES if response.kind == "numeric" else (MISCLASSIFIED if collapse else GINI)
-    limits = Limits(
-        minbucket=minbucket, minsplit=settings.minsplit, max_depth=min(max_depth, m), risk=risk, cp=float(cp)
-    )
+    limits = limits_of(settings, response, m)
     grown = grow_nodes(fitted_records(predictors, target, fitted), limits)
-    return _tree(response, predictors, settings, target, fitted, grown, risk)
+    return _tree(response, predictors, settings, target, fitted, grown, limits.risk)
+
+
+def limits_of(settings: Settings, response: Column, m: int) -> Struct:
+    """Settings as the loops take them, for a fit to ``m`` records."""
+    return Limits(
+        minbucket=settings.minbucket,
+        minsplit=settings.smallest_split,
+        max_depth=min(settings.max_depth, m),
+        risk=SQUARES if response.kind == "numeric" else (MISCLASSIFIED if settings.collapse else GINI),
+        cp=float(settings.cp),
+    )
 
 
 def _check_lengths(response: Column, predictors: Sequence[Column]) -> None:

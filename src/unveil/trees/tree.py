@@ -10,55 +10,21 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unveil.checks import check_flags, check_numbers, check_whole_numbers
 from unveil.core import STRUCTS, loop
 from unveil.errors import CallError
 from unveil.printable import commands_shown
 from unveil.trees.collapse import complexities
 from unveil.trees.column import Column
 from unveil.trees.dependence import Dependence, mutual_information
+from unveil.trees.settings import Settings
 from unveil.trees.surrogates import Surrogates
 
 BLOCK = 1 << 16
 """Number of records that go down the tree together, so that they stay in the processor's cache."""
-_LARGEST = 2**31 - 1
-"""Largest whole number that the compiled code holds."""
 _MOST_LABELS = 8
 
 _arrange = loop("arrange", int, None, int, np.int64, np.int64, np.int64)
 _route = loop("route", STRUCTS["Splits"], int, np.int32, int, int, np.int32, result=bool)
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Settings of a fit, see :func:`unveil.trees.grow`.
-
-    Raises
-    ------
-    CallError
-        If a setting is out of range.
-    """
-
-    minbucket: int
-    minsplit: int
-    max_depth: int
-    cp: float
-    collapse: bool
-    surrogates: int
-
-    @classmethod
-    def of(
-        cls, minbucket: int, minsplit: int | None, max_depth: int, cp: float, collapse: bool, surrogates: int
-    ) -> Settings:
-        """Return the settings; ``minsplit`` is ``3 * minbucket`` by default."""
-        check_whole_numbers(1, _LARGEST, minbucket=minbucket)
-        return cls(minbucket, 3 * minbucket if minsplit is None else minsplit, max_depth, cp, collapse, surrogates)
-
-    def __post_init__(self) -> None:
-        for name, least in (("minbucket", 1), ("minsplit", 1), ("max_depth", 0), ("surrogates", 0)):
-            check_whole_numbers(least, _LARGEST, **{name: getattr(self, name)})
-        check_numbers(0, cp=self.cp)
-        check_flags(collapse=self.collapse)
 
 
 class _Splits(NamedTuple):
@@ -229,9 +195,9 @@ class Tree:
 
         Examples
         --------
-        >>> from unveil.trees import Column, grow
+        >>> from unveil.trees import Column, Settings, grow
         >>> x = Column.from_values([0.0, 1.0, 2.0, 3.0])
-        >>> tree = grow(Column.from_values([5.0, 5.0, 9.0, 9.0]), [x], minbucket=1)
+        >>> tree = grow(Column.from_values([5.0, 5.0, 9.0, 9.0]), [x], Settings(minbucket=1))
         >>> tree.apply([np.array([-7.0, 1.49, 1.5])]).tolist()
         [0, 0, 1]
         """
@@ -281,7 +247,7 @@ class Tree:
 
         Examples
         --------
-        >>> from unveil.trees import Column, grow
+        >>> from unveil.trees import Column, Settings, grow
         >>> x = Column(np.repeat([0, 1], 10), "categorical", 2)
         >>> y = Column(np.array([1] * 4 + [0] * 16), "categorical", 2)
         >>> lost = grow(y, [x]).dependence()

@@ -13,7 +13,7 @@ from unveil.checks import check_whole_numbers
 from unveil.errors import CallError
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.donors import require_records
-from unveil.trees import Column, grow
+from unveil.trees import Column, Settings, grow
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class RandomForest:
             if self.n_predictors is not None and self.n_predictors < p:
                 used = sorted(rng.choice(p, size=self.n_predictors, replace=False).tolist())
             own = [predictors[j] for j in used]
-            tree = grow(response, own, rows=rows, minbucket=self.minbucket, collapse=False)
+            tree = grow(response, own, Settings(self.minbucket, collapse=False), rows=rows)
             trees.append((FittedCart(tree), tuple(used)))
         return FittedForest(response.without_records(), tuple(trees))
 
