@@ -13,7 +13,7 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "unveil"
 # Files of a few lines that every room may import, and that import no room.
-GROUND = ("checks", "errors", "limits", "notes", "plain", "printable", "threads", "version")
+GROUND = ("checks", "docstrings", "errors", "limits", "notes", "plain", "printable", "threads", "version")
 # The face of the package: files that hand on names of rooms.
 FACE = ("__init__", "conformance", "inference", "membership", "posterior", "report", "tables", "utility")
 BEGIN, END = "<!-- rooms: begin -->", "<!-- rooms: end -->"

@@ -38,7 +38,7 @@ from unveil.assessment.posterior_part import _certain_figure, _entry, _limit, _m
 from unveil.assessment.public_summary import public_summary
 from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 from unveil.assessment.rounding import Rounding, significant
-from unveil.assessment.scenario import INTRUDERS, Scenario
+from unveil.assessment.scenario import INTRUDERS, Options, Scenario
 from unveil.assessment.summary import _capital, _gaps, _use
 from unveil.assessment.utility_part import _figure
 from unveil.assessment.wording import of_hundred, probability
@@ -266,7 +266,7 @@ def test_what_all_candidates_say_is_said_once() -> None:
 def test_settings_are_not_tried_without_a_synthesizer_or_without_time() -> None:
     table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
     pair = unveil.Pair(table, table.slice(0, 6))
-    scenario = Scenario.of(pair, "sex", "ill")
+    scenario = Scenario.of(pair, Options("sex", targets="ill"))
     with pytest.raises(Skipped, match="the synthesizer was not given"):
         advice_part.settings_advice_part(Context(pair, scenario, Clock(100.0)))
     with pytest.raises(Skipped, match="the budget was used up before other settings were tried"):
@@ -292,7 +292,7 @@ def test_actions_in_words(setting: str, value: str, action: str) -> None:
 def test_versions_of_packages_and_sizes_of_files_are_kept() -> None:
     table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
     pair = unveil.Pair(table, table.slice(0, 6))
-    found = _provenance(Context(pair, Scenario.of(pair, "sex", "ill"), Clock(1.0)), [])
+    found = _provenance(Context(pair, Scenario.of(pair, Options("sex", targets="ill")), Clock(1.0)), [])
     assert found["packages"]["numpy"] == metadata.version("numpy")
     assert set(found["packages"]) == set(PACKAGES)
     assert [one["role"] for one in found["inputs"]] == ["original", "release"]
@@ -384,7 +384,9 @@ def test_files_of_candidates_are_opened_once_and_the_rest_is_left(tmp_path: Any)
 def test_only_larger_leaves_are_tried(monkeypatch: pytest.MonkeyPatch, now: int, tried: list[int]) -> None:
     table = pa.table({"sex": ["f", "m"] * 60, "ill": ["y", "n", "n"] * 40})
     pair = unveil.Pair(table, table.slice(0, 60))
-    context = Context(pair, Scenario.of(pair, "sex", "ill"), Clock(100.0), unveil.CartSynthesizer(minbucket=now))
+    context = Context(
+        pair, Scenario.of(pair, Options("sex", targets="ill")), Clock(100.0), unveil.CartSynthesizer(minbucket=now)
+    )
     monkeypatch.setattr(advice_part, "_measured", lambda *_: {("repU", None): 0.0})
     rows = list(advice_part._other_settings(context, {("repU", None): 1.0}))
     assert [row["action"] for row in rows] == [f"Raise minbucket to {size}." for size in tried]
@@ -425,7 +427,7 @@ def test_files_are_compared_with_files_made_alike(monkeypatch: pytest.MonkeyPatc
 
 def test_what_a_scenario_does_not_say() -> None:
     table = pa.table({"sex": ["f", "m"] * 60, "pay": [float(i) for i in range(120)]})
-    scenario = Scenario.of(unveil.Pair(table, table.slice(0, 60)), "sex", "pay")
+    scenario = Scenario.of(unveil.Pair(table, table.slice(0, 60)), Options("sex", targets="pay"))
     # More than fifty amounts are cut into twenty groups.
     assert scenario.ngroups_target == {"pay": 20}
     rule = Threshold("repU", 5)
@@ -449,7 +451,9 @@ def test_a_synthesizer_is_attacked_with_what_was_declared_of_the_columns(monkeyp
     declared: dict[str, Any] = {"kinds": {"age": "numeric"}, "special_codes": {"age": [-8]}}
     for options in (declared, {}):
         pair = unveil.Pair(table, table.slice(0, 10), **options)
-        context = Context(pair, Scenario.of(pair, "age", "ill", level=0.9, seed=5), Clock(100.0), object())
+        context = Context(
+            pair, Scenario.of(pair, Options("age", targets="ill", level=0.9, seed=5)), Clock(100.0), object()
+        )
         with pytest.raises(Skipped, match="seen"):
             membership_part(context)
         assert (asked["kinds"], asked["special_codes"]) == (pair.kinds or None, pair.special_codes or None)
@@ -468,7 +472,7 @@ def test_a_synthesizer_is_attacked_with_what_was_declared_of_the_columns(monkeyp
 def test_why_an_intruder_has_no_figure() -> None:
     table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
     pair = unveil.Pair(table, table.slice(0, 6))
-    scenario = Scenario.of(pair, "sex", "ill")
+    scenario = Scenario.of(pair, Options("sex", targets="ill"))
     without, with_it = Context(pair, scenario, Clock(1.0)), Context(pair, scenario, Clock(1.0), object())
     not_given, not_taken = "the synthesizer and its settings were not given", "no measure of this intruder was taken"
     for name, context, said in (

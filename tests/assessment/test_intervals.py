@@ -14,7 +14,7 @@ import pytest
 import unveil
 from unveil.assessment.figure import OF_PROCESS
 from unveil.assessment.repetitions import Repetitions
-from unveil.assessment.scenario import Scenario
+from unveil.assessment.scenario import Options, Scenario
 
 KEYS, TARGET = ["sex", "age", "region"], "marital"
 OPTIONS: dict[str, Any] = {
@@ -92,7 +92,7 @@ def test_several_releases_have_both(people: Any, synthesizer: Any) -> None:
 def test_with_the_synthesizer_one_release_has_both(people: Any, synthesizer: Any) -> None:
     found = assessed(people, synthesizer, 1, synthesizer=synthesizer)
     pair = unveil.Pair(people, synthesizer.sample(seed=1))
-    again = Repetitions(pair, Scenario.of(pair, KEYS, **OPTIONS), synthesizer)
+    again = Repetitions(pair, Scenario.of(pair, Options(KEYS, **OPTIONS)), synthesizer)
     assert again.halves is not None
     assert len(again.halves) == 20
     own = unveil.identity(pair, KEYS).interval("process", halves=again.halves)
@@ -109,7 +109,7 @@ def test_with_the_synthesizer_one_release_has_both(people: Any, synthesizer: Any
 
 def test_without_time_the_synthesizer_is_not_fitted_again(people: Any, synthesizer: Any) -> None:
     pair = unveil.Pair(people, synthesizer.sample(seed=1))
-    poor = Repetitions(pair, Scenario.of(pair, KEYS, **(OPTIONS | {"budget": 1e-3})), synthesizer)
+    poor = Repetitions(pair, Scenario.of(pair, Options(KEYS, **(OPTIONS | {"budget": 1e-3}))), synthesizer)
     assert poor.halves is poor.resamples is None
     assert poor.reason is not None
     assert "raise the budget" in poor.reason

@@ -15,7 +15,7 @@ from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import AssessmentPart, Clock, Context, Section, Skipped, run
 from unveil.assessment.rounding import Rounding
-from unveil.assessment.scenario import Scenario
+from unveil.assessment.scenario import Options, Scenario
 from unveil.assessment.summary import _risks
 from unveil.errors import DataError, UnveilWarning
 
@@ -168,7 +168,7 @@ def test_a_point_that_is_not_defined_is_never_best():
 def context():
     table = pa.table({"sex": ["f", "m"] * 6, "ill": ["y", "n", "n"] * 4})
     pair = unveil.Pair(table, table.slice(0, 6))
-    return Context(pair, Scenario.of(pair, "sex", "ill"), Clock(10.0))
+    return Context(pair, Scenario.of(pair, Options("sex", targets="ill")), Clock(10.0))
 
 
 def test_how_a_part_ends(context):

@@ -8,6 +8,7 @@ import pytest
 
 import unveil
 from unveil.assessment import Scenario, read_scenario
+from unveil.assessment.scenario import Options
 from unveil.errors import CallError, FileError
 
 
@@ -19,12 +20,14 @@ def pair():
 
 
 def test_targets_are_the_other_columns_and_amounts_are_grouped(pair):
-    scenario = Scenario.of(pair, "sex", None)
+    scenario = Scenario.of(pair, Options("sex"))
     assert scenario.keys == ("sex",)
     assert scenario.targets == ("age", "ill", "pay")
     assert scenario.ngroups_target == {"age": 20, "pay": 20}
-    assert Scenario.of(pair, "sex", "pay", ngroups_target=5).ngroups_target == {"pay": 5}
-    assert Scenario.of(pair, "sex", ["ill", "pay"], ngroups_target={"pay": 7}).ngroups_target == {"pay": 7}
+    assert Scenario.of(pair, Options("sex", targets="pay", ngroups_target=5)).ngroups_target == {"pay": 5}
+    assert Scenario.of(pair, Options("sex", targets=["ill", "pay"], ngroups_target={"pay": 7})).ngroups_target == {
+        "pay": 7
+    }
 
 
 @pytest.mark.parametrize(
@@ -58,7 +61,7 @@ def test_targets_are_the_other_columns_and_amounts_are_grouped(pair):
 def test_wrong_calls(pair, options, said):
     keys, targets = options.pop("keys", "sex"), options.pop("targets", ["ill"])
     with pytest.raises(CallError) as caught:
-        Scenario.of(pair, keys, targets, **options)
+        Scenario.of(pair, Options(keys, targets=targets, **options))
     assert said in str(caught.value)
     assert "\n" not in str(caught.value)
 

@@ -1,12 +1,31 @@
 """One assessment: risk, utility, their map, and what is drawn from them."""
 
-from unveil.assessment.comparison import compare
-from unveil.assessment.figure import Figure
-from unveil.assessment.policy import Policy, read_policy
-from unveil.assessment.result import Assessment
-from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
-from unveil.assessment.run import assess
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from unveil.assessment.scenario import INTRUDERS, MEASURES, Scenario, read_scenario
+
+if TYPE_CHECKING:
+    from unveil.assessment.comparison import compare
+    from unveil.assessment.figure import Figure
+    from unveil.assessment.policy import Policy, read_policy
+    from unveil.assessment.result import Assessment
+    from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
+    from unveil.assessment.run import assess
+else:
+    _LATE = {
+        "Assessment": "result", "Figure": "figure", "Point": "risk_utility_map", "Policy": "policy",
+        "RiskUtilityMap": "risk_utility_map", "assess": "run", "compare": "comparison", "read_policy": "policy",
+    }  # fmt: skip
+
+    def __getattr__(name: str) -> Any:
+        """Load a name when it is asked for: the command line wants the options of a scenario, and no compiler."""
+        if name not in _LATE:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+        return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)
+
 
 __all__ = [
     "INTRUDERS",

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import update_wrapper
+from inspect import Parameter, Signature, signature
 from pathlib import Path
-from typing import Any
+from textwrap import indent
+from typing import Any, Concatenate, ParamSpec, cast
 
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.checkpoint import Checkpoint, fingerprint
@@ -18,25 +21,78 @@ from unveil.assessment.posterior_part import posterior_part
 from unveil.assessment.rapid_part import inference_part
 from unveil.assessment.repetitions import Repetitions
 from unveil.assessment.result import Assessment
-from unveil.assessment.scenario import Scenario
+from unveil.assessment.scenario import Options, Scenario
 from unveil.assessment.utility_part import utility_part
 from unveil.columns import Pair
+from unveil.docstrings import parameter_texts
 from unveil.synthesis.settings import identity_of, in_plain_words
 from unveil.version import __version__
 
-Progress = Callable[[int, int, str], None]
+P = ParamSpec("P")
 
 
-def assess(
-    pair: Pair, keys: str | Sequence[str], *, targets: str | Sequence[str] | None = None, synthesizer: Any = None,
-    holdout: Any = None, holdout_unseen: bool = False, intruders: str | Sequence[str] | None = None,
-    measures: str | Sequence[str] | None = None, ngroups_keys: Mapping[str, int] | None = None,
-    ngroups_target: int | Mapping[str, int] | None = None, attacker: str = "auto", tau: float = 0.3,
-    epsilon: float = 0.10, permutations: int = 19, models: str | Sequence[str] = (), level: float = 0.95,
-    budget: float = 180.0, minimum_count: int = 10, release_safe: bool = True,
-    policy: str | Path | Policy | None = None, seed: int = 0, checkpoint: str | Path | None = None,
-    progress: Progress | None = None,
-) -> Assessment:  # fmt: skip
+@dataclass(frozen=True)
+class Call(Options):
+    """Everything that an assessment takes besides the pair.
+
+    Parameters
+    ----------
+    synthesizer
+        What made the releases, with its settings: a :class:`unveil.CartSynthesizer`, or another object that
+        :func:`unveil.posterior` takes. Without it there is no Bayesian risk and no advice on settings.
+    holdout
+        Real records that the synthesizer never saw: a frame or a path. Without it (and without a synthesizer) there is
+        no membership attack.
+    holdout_unseen
+        True to state that the synthesizer never saw the held-out records; see :func:`unveil.membership`.
+    release_safe
+        Whether documents are for publication: figures are rounded, names and counts of few persons are left out; see
+        :class:`Assessment`.
+    policy
+        The institution's limits: a TOML file, or what :func:`unveil.assessment.read_policy` gives.
+    checkpoint
+        A folder that keeps finished parts, so that an interrupted assessment goes on where it stopped.
+    progress
+        Called with the number of finished parts, their total, and the name of the next part.
+    """
+
+    _: KW_ONLY
+    synthesizer: Any = None
+    holdout: Any = None
+    holdout_unseen: bool = False
+    release_safe: bool = True
+    policy: str | Path | Policy | None = None
+    checkpoint: str | Path | None = None
+    progress: Callable[[int, int, str], None] | None = None
+
+
+def _with_options(
+    options: Callable[P, Call],
+) -> Callable[[Callable[[Pair, Call], Assessment]], Callable[Concatenate[Pair, P], Assessment]]:
+    """Let a function of a pair and a call take the options one by one, with their signature and their texts."""
+
+    def decorate(function: Callable[[Pair, Call], Assessment]) -> Callable[Concatenate[Pair, P], Assessment]:
+        def taken(pair: Pair, *args: P.args, **kwargs: P.kwargs) -> Assessment:
+            try:
+                call = options(*args, **kwargs)
+            except TypeError as error:
+                raise TypeError(str(error).replace("Call.__init__", function.__name__)) from None
+            return function(pair, call)
+
+        update_wrapper(taken, function)
+        first = Parameter("pair", Parameter.POSITIONAL_OR_KEYWORD, annotation="Pair")
+        each = signature(options).parameters.values()
+        taken.__signature__ = Signature([first, *each], return_annotation="Assessment")  # type: ignore[attr-defined]
+        texts = parameter_texts(Options) | parameter_texts(Call)
+        section = "\n".join(f"{name}\n{indent(text, '    ')}" for name, text in texts.items())
+        taken.__doc__ = (function.__doc__ or "").replace("    {options}", indent(section, "    "))
+        return cast("Callable[Concatenate[Pair, P], Assessment]", taken)
+
+    return decorate
+
+
+@_with_options(Call)
+def assess(pair: Pair, call: Call) -> Assessment:
     """Assess what one or more releases give away, to intruders from weak to strong, and what the releases are good for.
 
     Every measure that applies is taken, each beside its baseline, its uncertainty, and the measure that would
@@ -49,52 +105,7 @@ def assess(
     ----------
     pair
         The original and its releases.
-    keys
-        What an intruder knows of a person.
-    targets
-        What an intruder wants to know; every other common column without it.
-    synthesizer
-        What made the releases, with its settings: a :class:`unveil.CartSynthesizer`, or another object that
-        :func:`unveil.posterior` takes. Without it there is no Bayesian risk and no advice on settings.
-    holdout
-        Real records that the synthesizer never saw: a frame or a path. Without it (and without a synthesizer) there is
-        no membership attack.
-    holdout_unseen
-        True to state that this is so; see :func:`unveil.membership`.
-    intruders
-        Which of "release", "release and synthesizer", "all but one record"; all by default.
-    measures
-        Which of "identity", "attribute", "structure", "key sets", "utility", "membership", "inference", "posterior",
-        "advice"; all by default.
-    ngroups_keys, ngroups_target
-        Number of groups of numeric keys and targets in the key tables. Targets of more than 50 amounts are cut into 20
-        groups by default.
-    attacker
-        Of RAPID; "auto" is a random forest whatever the budget is, with fewer shuffles behind its null, and no ceiling,
-        where time is short; named attackers make all of them.
-    tau, epsilon
-        Thresholds of RAPID for categorical and continuous targets.
-    permutations
-        Number of shuffles behind each null of RAPID.
-    models
-        Models whose estimates are compared, such as ``"income ~ age + sex"``.
-    level
-        Coverage of intervals, between 0 and 1.
-    budget
-        Seconds that the assessment should take; parts that were begun are finished.
-    minimum_count
-        Fewest persons of a group that is shown.
-    release_safe
-        Whether documents are for publication: figures rounded, and names and counts of few persons left out; see
-        :class:`Assessment`.
-    policy
-        The institution's thresholds: a TOML file, or what :func:`unveil.assessment.read_policy` gives.
-    seed
-        Of all random numbers.
-    checkpoint
-        A folder that keeps finished parts, so that an interrupted assessment goes on where it stopped.
-    progress
-        Called with finished parts, their total, and the part that is next.
+    {options}
 
     Returns
     -------
@@ -120,34 +131,30 @@ def assess(
     >>> result.figure("repU").value <= result.figure("repU").ceiling
     True
     """
-    scenario = Scenario.of(
-        pair, keys, targets, intruders=intruders, measures=measures, ngroups_keys=ngroups_keys,
-        ngroups_target=ngroups_target, attacker=attacker, tau=tau, epsilon=epsilon, permutations=permutations,
-        models=models, level=level, budget=budget, minimum_count=minimum_count, seed=seed,
-    )  # fmt: skip
-    rules = policy if policy is None or isinstance(policy, Policy) else read_policy(policy)
+    scenario = Scenario.of(pair, call)
+    rules = call.policy if call.policy is None or isinstance(call.policy, Policy) else read_policy(call.policy)
     if rules is not None:
         rules.check(scenario.targets)
-    pair = pair.with_holdout(holdout)
-    said = pair.roles.usual(scenario.keys)[1] if targets is None else ()
+    pair = pair.with_holdout(call.holdout)
+    said = pair.roles.usual(scenario.keys)[1] if call.targets is None else ()
     said += tuple(pair.roles.identifier_notes([*scenario.keys, *scenario.targets]))
-    again = Repetitions(pair, scenario, synthesizer)
-    context = Context(pair, scenario, Clock(scenario.budget), synthesizer, holdout_unseen, said=said, again=again)
+    again = Repetitions(pair, scenario, call.synthesizer)
+    clock = Clock(scenario.budget)
+    context = Context(pair, scenario, clock, call.synthesizer, call.holdout_unseen, said=said, again=again)
     parts = _parts(scenario)
-    kept = None if checkpoint is None else _kept(checkpoint, context)
+    progress = call.progress or (lambda *_: None)
+    kept = None if call.checkpoint is None else _kept(call.checkpoint, context)
     done = []
     for number, part in enumerate(parts):
-        if progress is not None:
-            progress(number, len(parts), part.name)
+        progress(number, len(parts), part.name)
         found = kept.load(part.name) if kept else None
         if found is None:
             found = run(part, replace(context, parts_left=len(parts) - number))
             if kept and found["status"] == "done":
                 kept.store(found)
         done.append(found | {"measure": part.measure})
-    if progress is not None:
-        progress(len(parts), len(parts), "done")
-    return Assessment(document(context, done, rules), release_safe=release_safe)
+    progress(len(parts), len(parts), "done")
+    return Assessment(document(context, done, rules), release_safe=call.release_safe)
 
 
 def _parts(scenario: Scenario) -> list[AssessmentPart]:

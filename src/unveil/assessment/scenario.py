@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args, get_type_hints
 
 from unveil._tables.keyed_pair import as_names, only_known, targets_of, ungrouped
 from unveil.checks import (
@@ -42,56 +42,79 @@ READING = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decima
 
 
 @dataclass(frozen=True)
-class Scenario:
-    """What is asked, checked against the files.
+class Options:
+    """Options of an assessment, as a call, a command line or a scenario file gives them.
 
     Parameters
     ----------
-    keys, targets
-        What the intruder knows of a person, and what they want.
+    keys
+        Key variables: what an intruder knows about a person.
+    targets
+        Target variables: what an intruder wants to know. Default: every other common column.
     intruders
-        Which of :data:`INTRUDERS` are looked at.
+        Which intruders are looked at: release, release and synthesizer, all but one record. Default: all.
     measures
-        Which of :data:`MEASURES` are taken.
-    ngroups_keys, ngroups_target
-        Number of groups of numeric keys and targets in the key tables.
+        Which measures are computed: identity, attribute, structure, key sets, utility, membership, inference,
+        posterior, advice. Default: all.
+    ngroups_keys
+        Number of groups of numeric keys, by column.
+    ngroups_target
+        Number of groups of numeric targets in the key tables; 0 for none. Default: 20 for targets of more than 50
+        amounts.
     attacker
-        Of RAPID; "auto" is a random forest, with fewer shuffles behind its null where time is short.
-    tau, epsilon
-        Thresholds of RAPID for categorical and continuous targets.
+        Attacker of RAPID: rf, cart, gbm, logit, logit_l1, lm, stack, suite, or auto: a random forest, with fewer
+        shuffles behind its null, and no ceiling, where time is short.
+    tau
+        RAPID: a person is at risk above this score of a categorical target.
+    epsilon
+        RAPID: a person is at risk below this error of a continuous target.
     permutations
         Number of shuffles behind each null of RAPID.
     models
-        Models whose estimates are compared, as ``income ~ age + sex``.
+        Models whose estimates are compared, such as "income ~ age + sex".
     level
         Coverage of intervals, between 0 and 1.
     budget
-        Seconds that the assessment should take.
+        Seconds that the assessment should take; parts that were begun are finished.
     minimum_count
-        Fewest persons of a group that a release-safe report shows.
+        Smallest number of persons of a group that is shown.
     seed
-        Of all random numbers.
+        Seed of all random numbers: the same seed gives the same figures.
     """
 
-    keys: tuple[str, ...]
-    targets: tuple[str, ...]
-    intruders: tuple[str, ...] = INTRUDERS
-    measures: tuple[str, ...] = MEASURES
+    keys: str | Sequence[str]
+    _: KW_ONLY
+    targets: str | Sequence[str] | None = None
+    intruders: str | Sequence[str] | None = None
+    measures: str | Sequence[str] | None = None
     ngroups_keys: Mapping[str, int] | None = None
-    ngroups_target: Mapping[str, int] | None = None
+    ngroups_target: int | Mapping[str, int] | None = None
     attacker: str = "auto"
     tau: float = 0.3
     epsilon: float = 0.10
     permutations: int = 19
-    models: tuple[str, ...] = ()
+    models: str | Sequence[str] = ()
     level: float = 0.95
     budget: float = 180.0
     minimum_count: int = 10
     seed: int = 0
 
+
+@dataclass(frozen=True)
+class Scenario(Options):
+    """Options of an assessment, checked against the files: columns exist, and nothing is left open."""
+
+    keys: tuple[str, ...]
+    _: KW_ONLY
+    targets: tuple[str, ...]
+    intruders: tuple[str, ...] = INTRUDERS
+    measures: tuple[str, ...] = MEASURES
+    ngroups_target: Mapping[str, int] | None = None
+    models: tuple[str, ...] = ()
+
     @classmethod
-    def of(cls, pair: Pair, keys: str | Sequence[str], targets: str | Sequence[str] | None, **options: Any) -> Scenario:
-        """Check what is asked against the files.
+    def of(cls, pair: Pair, options: Options) -> Scenario:
+        """Check options against the files; None stands for the default.
 
         Raises
         ------
@@ -100,15 +123,15 @@ class Scenario:
         DataError
             If a release lacks a column.
         """
-        keys = as_names(keys, "key")
+        keys = as_names(options.keys, "key")
         pair.require(keys)
-        targets, _ = targets_of(pair, keys, None, targets)
-        given = {name: value for name, value in options.items() if value is not None}
+        targets, _ = targets_of(pair, keys, None, options.targets)
+        given = {f.name: getattr(options, f.name) for f in fields(Options) if f.name not in ("keys", "targets")}
+        given = {name: value for name, value in given.items() if value is not None}
         for name, known in (("intruders", INTRUDERS), ("measures", MEASURES)):
             if name in given:
                 given[name] = _chosen(given[name], known, name)
-        if "models" in given:
-            given["models"] = _texts(given["models"], "models")
+        given["models"] = _texts(given.get("models", ()), "models")
         check_choice("attacker", given.get("attacker", "auto"), ATTACKERS)
         _check_numbers(given)
         _check_groups(pair, keys, given.get("ngroups_keys"), "ngroups_keys", "key")
@@ -208,7 +231,7 @@ def read_scenario(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
                 takes = "a file name, or a list of them," if name in SEVERAL else "a file name,"
                 raise FileError(f"{path}: {name} takes {takes} not {value!r}")
             content[name] = [path.parent / one for one in value] if many else path.parent / value
-        elif not _TAKES.get(name, _ANYTHING)[1](value):
+        elif not _TAKES[name][1](value):
             raise FileError(f"{path}: {name} takes {_TAKES[name][0]}, not {value!r}")
     return content
 
@@ -221,15 +244,23 @@ def _is_table(value: Any) -> bool:
     return isinstance(value, dict) and not any(isinstance(one, dict) for one in value.values())
 
 
-_ANYTHING: tuple[str, Callable[[Any], bool]] = ("anything", lambda value: True)
-_TEXTS = ("a text or a list of texts", _is_texts)
-_TEXT = ("a text", lambda value: isinstance(value, str))
-_TABLE = ("a table by column", _is_table)
-# Numbers, and what is chosen from a list, are checked with the options of a call.
-_TAKES: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
-    "keys": _TEXTS, "targets": _TEXTS, "intruders": _TEXTS, "measures": _TEXTS, "models": _TEXTS, "missing": _TEXTS,
-    "encoding": _TEXT, "delimiter": _TEXT, "decimal": _TEXT, "attacker": _TEXT,
-    "special_codes": _TABLE, "kinds": _TABLE, "ngroups_keys": _TABLE,
-    "holdout_unseen": ("true or false", lambda value: isinstance(value, bool)),
-}  # fmt: skip
+def _kind(hint: Any) -> tuple[str, Callable[[Any], bool]]:
+    """What a scenario file gives for an option of a type, and whether a value is that.
+
+    Numbers are checked with the options of a call.
+    """
+    kinds = {one for one in (get_args(hint) or (hint,)) if one is not type(None)}
+    return _KINDS.get(frozenset(kinds), ("anything", lambda value: True))
+
+
+_TEXTS, _TEXT, _TABLE = frozenset({str, Sequence[str]}), frozenset({str}), frozenset({Mapping[str, int]})
+_KINDS: Mapping[frozenset[Any], tuple[str, Callable[[Any], bool]]] = {
+    _TEXTS: ("a text or a list of texts", _is_texts),
+    _TEXT: ("a text", lambda value: isinstance(value, str)),
+    _TABLE: ("a table by column", _is_table),
+    frozenset({bool}): ("true or false", lambda value: isinstance(value, bool)),
+}
+_TAKES = {name: _kind(hint) for name, hint in get_type_hints(Options).items() if name != "_"}
+_TAKES |= {"holdout_unseen": _kind(bool), "special_codes": _KINDS[_TABLE], "kinds": _KINDS[_TABLE]}
+_TAKES |= {"missing": _KINDS[_TEXTS]} | dict.fromkeys(("encoding", "delimiter", "decimal"), _KINDS[_TEXT])
 """What the options of a scenario file take, and whether a value is that."""

@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from unveil.assessment.scenario import Options
+from unveil.cli.derived import COMMAS, Derived, derived
 from unveil.cli.options import (
     POLICY_NOT_MET,
     Listed,
@@ -24,73 +26,30 @@ from unveil.cli.options import (
     write_text,
 )
 from unveil.cli.screen import remark
+from unveil.cli.trees import Trees
 from unveil.errors import CallError, UnveilWarning
 
+TYPED = {
+    **dict.fromkeys(("keys", "targets", "intruders", "measures"), COMMAS),
+    "ngroups_keys": "Typed as age=5.",
+    "ngroups_target": "Typed as a number for all, or as income=20.",
+    "models": "Repeat the option for several models.",
+}
+"""How an option is typed."""
 
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Asked:
-    """What is asked; the names of :func:`unveil.assess`. A scenario file may hold any of them.
 
-    Parameters
-    ----------
-    keys
-        Key variables, separated by commas.
-    targets
-        Target variables, separated by commas; default: every other common column.
-    intruders
-        release, release and synthesizer, all but one record; default: all.
-    measures
-        identity, attribute, structure, key sets, utility, membership, inference, posterior, advice; default: all.
-    ngroups_keys
-        Groups of numeric keys, as age=5.
-    ngroups_target
-        Groups of numeric targets in the key tables: a number, or as income=20.
-    attacker
-        Of RAPID: rf, cart, gbm, logit, lm, stack, suite, or auto (rf, its null as the budget allows).
-    tau
-        A person is at risk above this score of RAPID; default 0.3.
-    epsilon
-        A person is at risk below this error of RAPID; default 0.10.
-    permutations
-        Shuffles behind each null of RAPID; default 19.
-    models
-        Models whose estimates are compared, as "income ~ age + sex" (repeat).
-    level
-        Coverage of intervals; default 0.95.
-    budget
-        Seconds that the assessment should take; default 180.
-    minimum_count
-        Fewest persons of a group that is shown; default 10.
-    seed
-        The same seed gives the same figures; default 0.
-    """
-
-    keys: Listed = None
-    targets: Listed = None
-    intruders: Listed = None
-    measures: Listed = None
-    ngroups_keys: Listed = None
-    ngroups_target: Listed = None
-    attacker: str | None = None
-    tau: float | None = None
-    epsilon: float | None = None
-    permutations: Whole | None = None
-    models: Annotated[list[str] | None, Parameter(negative=())] = None
-    level: float | None = None
-    budget: float | None = None
-    minimum_count: Whole | None = None
-    seed: Whole | None = None
+@derived(Options, TYPED)
+class Asked(Derived):
+    """Options of an assessment; a scenario file may hold any of them."""
 
     def options(self) -> dict[str, Any]:
         """What was given, as options of :func:`unveil.assess`."""
-        given = {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
-        for name in ("keys", "targets", "intruders", "measures"):
-            if name in given:
-                given[name] = [one.strip() for part in given[name] for one in part.split(",")]
-        for name in ("ngroups_keys", "ngroups_target"):
-            if name in given:
-                given[name] = groups_of(given[name], name)
+        given = self.given()
+        for name, value in given.items():
+            if TYPED.get(name) == COMMAS:
+                given[name] = [one.strip() for part in value for one in part.split(",")]
+            elif name.startswith("ngroups"):
+                given[name] = groups_of(value, name)
         return given
 
 
@@ -105,16 +64,10 @@ class Synthesis:
         The provenance file that `unveil synthesize` left beside them.
     synthesizer
         cart: sequential CART with the settings below.
-    minbucket
-        Smallest number of records in a leaf; default 5.
-    cp
-        Least improvement of a split; default 1e-8.
     """
 
     provenance: Path | None = None
     synthesizer: str | None = None
-    minbucket: Whole | None = None
-    cp: float | None = None
 
     def reading(self, schema: Path | None) -> dict[str, Any]:
         """How the original was read when the releases were made, as far as the provenance file says so."""
@@ -124,11 +77,8 @@ class Synthesis:
 
         return reading_of(self.provenance, schema)
 
-    def made(self, original: Path, releases: Sequence[Path], special_codes: Any, kinds: Any) -> Any:
-        """The synthesizer, or None where nothing is said of it."""
-        settings: dict[str, Any] = {
-            name: v for name, v in (("minbucket", self.minbucket), ("cp", self.cp)) if v is not None
-        }
+    def made(self, settings: dict[str, Any], original: Path, releases: Sequence[Path], reading: Reading) -> Any:
+        """The synthesizer with settings of its trees, or None where nothing is said of it."""
         if self.provenance is not None:
             if settings or self.synthesizer is not None:
                 raise CallError(
@@ -145,7 +95,7 @@ class Synthesis:
             raise CallError(f"--synthesizer: there is no {self.synthesizer!r}; choose cart, or give --provenance")
         from unveil.synthesis import CartSynthesizer
 
-        return CartSynthesizer(**settings, special_codes=special_codes or None, kinds=kinds or None)
+        return CartSynthesizer(**settings, special_codes=reading.codes or None, kinds=reading.stated or None)
 
     def keep_secret(self, seed: int) -> None:
         """Warn where the assessment's seed, which its documents hold, is that of the synthesis."""
@@ -205,14 +155,14 @@ class Documents:
         return [path for path in (self.html, self.markdown, self.public_summary) if path is not None]
 
 
-_ASKED = tuple(field.name for field in fields(Asked))
+_ASKED = tuple(field.name for field in fields(Options))
 
 
 def assess(
     *files: Path, scenario: Path | None = None, holdout: Path | None = None,
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, asked: Asked = Asked(),
-    synthesis: Synthesis = Synthesis(), documents: Documents = Documents(), reading: Reading = Reading(),
-    output: Output = Output(),
+    synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
+    reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """What a release gives away, to intruders from weak to strong, and what it is good for: one document.
 
@@ -245,11 +195,11 @@ def assess(
     output.check(tuple(inputs), *documents.paths())
     _require_keys(options)
     provenance = given.pop("provenance", None)
-    if synthesis == Synthesis() and provenance is not None:
+    if synthesis == Synthesis() and trees == Trees() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
     pair = reading.pair(original, tuple(releases), holdout)
-    maker = synthesis.made(original, releases, reading.codes, reading.stated)
+    maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     announce_compiling()
     with progress_bar("reading") as progress:

@@ -20,6 +20,7 @@ from unveil.cli.options import (
     progress_bar,
     save_confidential,
 )
+from unveil.cli.trees import Trees
 from unveil.errors import CallError
 
 
@@ -67,7 +68,7 @@ class AttackOptions:
 def membership(
     original: Original, *synthetic: Synthetic, holdout: Path | None = None,
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
-    repeats: Whole = 3, minbucket: Whole = 5, cp: float = 1e-8, collapse: bool = True, records: Path | None = None,
+    repeats: Whole = 3, trees: Trees = Trees(), records: Path | None = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Whether the release gives away whose records it was made from.
@@ -85,13 +86,7 @@ def membership(
     refit
         Fit this synthesizer to random halves of the original instead, and attack both halves.
     repeats
-        Number of times the original is cut, with --refit.
-    minbucket
-        Smallest number of donors in a leaf, with --refit.
-    cp
-        Least relative gain of a split, with --refit.
-    collapse
-        Whether splits that change no majority are removed, with --refit.
+        Number of times the original is cut, with --refit; the settings of trees are those of --refit too.
     records
         Write the scores of every attacked record to this file. They are confidential.
     """
@@ -101,7 +96,7 @@ def membership(
     if refit is not None:
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
-        refitted = _refitted(original, repeats, minbucket, cp, collapse, attack, reading)
+        refitted = _refitted(original, repeats, trees, attack, reading)
         output.give(refitted)
         return output.status(refitted)
     if holdout is None:
@@ -119,16 +114,14 @@ def membership(
     return output.status(found)
 
 
-def _refitted(
-    original: Path, repeats: int, minbucket: int, cp: float, collapse: bool, attack: AttackOptions, reading: Reading
-) -> Any:
+def _refitted(original: Path, repeats: int, trees: Trees, attack: AttackOptions, reading: Reading) -> Any:
     from unveil._membership import membership_synthesizer
     from unveil.files import read
     from unveil.synthesis import CartSynthesizer
 
     source = read(str(original), **reading.options)
     synthesizer = CartSynthesizer(
-        minbucket=minbucket, cp=cp, collapse=collapse, kinds=reading.stated or None,
+        **trees.given(), kinds=reading.stated or None,
         special_codes=reading.codes or None, n_jobs=attack.n_jobs,
     )  # fmt: skip
     with progress_bar("releases") as progress:

@@ -71,15 +71,6 @@ Records = Annotated[
     Path | None,
     Parameter(help="Write the figures of every original record to this file. They are confidential."),
 ]
-Minbucket = Annotated[int, Parameter(converter=whole, help="Smallest number of real records in a leaf; default: 5.")]
-Cp = Annotated[float, Parameter(help="Splits that lower the risk by less than this share are removed; default: 1e-8.")]
-Collapse = Annotated[
-    bool,
-    Parameter(
-        help="Whether splits that do not change the majority are removed (default). Without, more dependence is kept."
-    ),
-]
-MaxDepth = Annotated[int, Parameter(converter=whole, help="Largest depth of a tree; default: 30.")]
 VisitOrder = Annotated[
     list[str] | None,
     Parameter(help="Order of synthesis, separated by commas; default: the file's.", negative=()),

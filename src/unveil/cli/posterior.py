@@ -9,12 +9,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.options import (
-    Collapse,
-    Cp,
     Epsilon,
     Listed,
-    MaxDepth,
-    Minbucket,
     Original,
     Output,
     Reading,
@@ -31,6 +27,7 @@ from unveil.cli.options import (
     save_records,
 )
 from unveil.cli.screen import say
+from unveil.cli.trees import Trees
 from unveil.errors import CallError
 
 
@@ -39,10 +36,10 @@ def posterior(
     known: Listed = None, candidates: Listed = None, prior: str = "uniform", structure: str = "both",
     releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
     sample: Whole | None = None, time_limit: float | None = None, keys: Listed = None,
-    provenance: Path | None = None, method: str = "cart", minbucket: Minbucket = 5, cp: Cp = 1e-8,
-    collapse: Collapse = True, max_depth: MaxDepth = 30, visit_order: VisitOrder = None, epsilon: Epsilon = None,
-    seed: Whole = 0, checkpoint: Path | None = None, advice: Annotated[bool, Parameter(negative=())] = False,
-    by: str | None = None, records: Records = None, reading: Reading = Reading(), output: Output = Output(),
+    provenance: Path | None = None, method: str = "cart", trees: Trees = Trees(), visit_order: VisitOrder = None,
+    epsilon: Epsilon = None, seed: Whole = 0, checkpoint: Path | None = None,
+    advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None, records: Records = None,
+    reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """What an intruder learns of a record who knows all others and the synthesizer.
 
@@ -102,8 +99,7 @@ def posterior(
     pair = reading.pair(original, synthetic)
     synthesizer = _synthesizer(
         provenance, original, synthetic, reading, method, epsilon,
-        {"minbucket": minbucket, "cp": cp, "collapse": collapse, "max_depth": max_depth,
-         "visit_order": None if visit_order is None else names_of(visit_order, pair.original.names)},
+        {**trees.given(), "visit_order": None if visit_order is None else names_of(visit_order, pair.original.names)},
     )  # fmt: skip
     with progress_bar("fitting") as progress:
         risk = compute(

@@ -9,12 +9,8 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.options import (
-    Collapse,
-    Cp,
     Epsilon,
     Listed,
-    MaxDepth,
-    Minbucket,
     Original,
     Reading,
     VisitOrder,
@@ -25,28 +21,8 @@ from unveil.cli.options import (
     progress_bar,
 )
 from unveil.cli.screen import remark, say
+from unveil.cli.trees import Trees
 from unveil.errors import CallError
-
-
-@Parameter(name="*")
-@dataclass(frozen=True)
-class Trees:
-    """How trees are grown.
-
-    Parameters
-    ----------
-    minsplit
-        Smallest number of real records of a node that is split; default: 3 times minbucket.
-    surrogates
-        Number of surrogate splits for levels that a node has not seen; default: 0.
-    """
-
-    minbucket: Minbucket | None = None
-    minsplit: Whole | None = None
-    cp: Cp | None = None
-    collapse: Collapse | None = None
-    max_depth: MaxDepth | None = None
-    surrogates: Whole | None = None
 
 
 @Parameter(name="*")
@@ -155,7 +131,7 @@ def synthesize(
     from unveil.synthesis.synthetic_files import synthesize_files
 
     announce_compiling()
-    settings = asdict(trees) | model.settings() | asdict(whole_file) | {
+    settings = trees.given() | model.settings() | asdict(whole_file) | {
         "special_codes": reading.codes or None, "kinds": reading.stated or None,
     }  # fmt: skip
     with progress_bar("reading") as progress:

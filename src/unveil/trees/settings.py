@@ -19,24 +19,27 @@ class Settings:
     minbucket : int
         Smallest number of original records in a leaf.
     minsplit : int, optional
-        Smallest number of original records of a node that is split; 3 times ``minbucket`` by default.
+        Smallest number of original records of a node that is split. Default: 3 times ``minbucket``.
     cp : float
-        Subtrees that lower the risk by ``cp`` times the root's risk or less per split are removed, and nodes with at
-        most this risk are not split. The risk of a numeric response is the within sum of squares.
+        Complexity parameter: splits that lower the risk by this share of the root's risk or less are removed.
     max_depth : int
         Largest depth of a leaf; the root has depth 0.
     collapse : bool
-        Whether the risk of a categorical response is the number of misclassified records, as usual: a subtree that
-        does not change the majority is then removed however small ``cp`` is, and with it the dependence that it holds.
-        Otherwise the risk is the Gini index.
+        Whether splits that do not change the majority are removed, as usual. Without, more dependence is kept.
     surrogates : int
-        Number of surrogate splits by which a record whose level was not in a node is sent on. With 0 it goes to the
-        child with more records.
+        Number of surrogate splits for levels that a node has not seen; 0: such records follow the majority.
 
     Raises
     ------
     CallError
         If a setting is out of range.
+
+    Notes
+    -----
+    The risk of a numeric response is the within sum of squares. That of a categorical response is the number of
+    misclassified records with ``collapse``: a subtree that does not change the majority is then removed however small
+    ``cp`` is. Without ``collapse`` it is the Gini index. Subtrees are removed that lower the risk by ``cp`` times the
+    root's risk or less per split; nodes with at most this risk are not split.
 
     Examples
     --------

@@ -1,0 +1,60 @@
+"""Options of the command line, made from the class that declares them for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import MISSING, dataclass, fields, make_dataclass
+from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+
+from cyclopts import Parameter
+
+from unveil.cli.options import Listed, whole
+from unveil.docstrings import parameter_texts
+
+COMMAS = "Separated by commas."
+T = TypeVar("T", bound="Derived")
+
+
+@dataclass(frozen=True)
+class Derived:
+    """Options that are None unless they are given."""
+
+    def given(self) -> dict[str, Any]:
+        """The options that are given, by name."""
+        return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
+
+
+def derived(source: type, typed: Mapping[str, str] | None = None) -> Callable[[type[T]], type[T]]:
+    """Give a class the options of another: their names, types, defaults and texts.
+
+    Parameters
+    ----------
+    source
+        The frozen dataclass that declares the options; its docstring holds their texts.
+    typed
+        How an option is typed, by its name, where that needs saying.
+    """
+    texts, hints = parameter_texts(source), get_type_hints(source)
+
+    def decorate(cls: type[T]) -> type[T]:
+        options = []
+        for option in fields(source):
+            words = [*texts[option.name].replace("``", "").split(), (typed or {}).get(option.name, "")]
+            options.append((option.name, _typed(hints[option.name], " ".join(words).strip(), option.default), None))
+        made = make_dataclass(cls.__name__, options, bases=(cls,), frozen=True)
+        made.__doc__, made.__module__ = cls.__doc__, cls.__module__
+        return Parameter(name="*")(made)
+
+    return decorate
+
+
+def _typed(hint: Any, text: str, default: Any) -> Any:
+    """The type of an option as the command line reads it, with its text and default."""
+    kinds = [one for one in (get_args(hint) or (hint,)) if one is not type(None)]
+    shown = f"{default:g}" if isinstance(default, float) else str(default)
+    about = Parameter(help=text, show_default=default not in (MISSING, None, ()) and shown)
+    if Sequence[str] in kinds or Mapping[str, int] in kinds:
+        return Annotated[Listed, about, Parameter(negative=())]
+    if kinds == [int]:
+        return Annotated[int | None, about, Parameter(converter=whole)]
+    return Annotated[kinds[0] | None, about]
