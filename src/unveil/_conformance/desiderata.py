@@ -1,4 +1,4 @@
-"""What Latner, Neunhoeffer and Drechsler (2026) require of a measure of disclosure risk, and what they found."""
+"""What Latner, Neunhoeffer and Drechsler (2026) require of a measure of disclosure risk, and their verdicts."""
 
 from __future__ import annotations
 

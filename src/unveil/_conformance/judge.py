@@ -1,4 +1,4 @@
-"""From what a measure reads in the worlds of a trial to a verdict."""
+"""Verdicts on a measure from its readings in the worlds of a trial."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Finding:
     verdict
         "pass", "fail", "undecided" or "not applicable".
     worlds
-        Positions of the two worlds that were compared; the same one twice where a world is held against a number.
+        Positions of the two worlds that were compared; a world that is compared with a number stands twice.
     figures
-        The two figures: mean readings, or a reading and what it should have been.
+        The two figures: mean readings, or a reading and the number that was required.
     margin
         How far the mean difference may lie from the truth by chance.
     """
@@ -84,7 +84,7 @@ def _maximum(values: Floats, maximum: float, gains: Floats) -> Finding:
 
 
 def _not_rising(values: Floats, maximum: float, gains: Floats) -> Finding:
-    """The pair of worlds that stands out most decides."""
+    """Judge by the pair of worlds that differs most."""
     found = []
     for first, second in combinations(range(values.shape[1]), 2):
         rise = values[:, second] - values[:, first]
@@ -117,7 +117,7 @@ def _equal(values: Floats, maximum: float, gains: Floats) -> Finding:
 
 
 def _not_low(values: Floats, maximum: float, gains: Floats) -> Finding:
-    """In the second world the value covers half of the way from the first to the maximum that the gain covers."""
+    """Require of the value in the second world half of the way to the maximum that the gain covers."""
     floor = float(values[:, 0].mean())
     least = floor + HALF * gains[:, 1] * (maximum - floor)
     short = least - values[:, 1]

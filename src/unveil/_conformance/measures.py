@@ -33,13 +33,13 @@ class Measure:
     Attributes
     ----------
     name
-        What it is called.
+        Name of the measure.
     function
         From a world to a number: the higher, the riskier. NaN where the measure does not apply.
     maximum
-        The number that says that disclosure is certain.
+        The number that stands for certain disclosure.
     about
-        What the number is, in a few words.
+        Meaning of the number, in a few words.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""The verdicts, and what they rest on."""
+"""The verdicts and their evidence."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from unveil.result import Result, columns_of, drawer
 
 @dataclass(frozen=True)
 class Reading:
-    """What one measure read in the worlds of one trial.
+    """Readings of one measure in the worlds of one trial.
 
     Attributes
     ----------
     measure, trial, desideratum, requirement
-        What was tried, and what had to hold.
+        Names of the measure, the trial and the desideratum, and the requirement.
     verdict
         "pass", "fail", "undecided" (a difference within chance) or "not applicable".
     worlds
         Labels of the worlds.
     means, standard_errors
-        Of the measure over the drawings, by world.
+        Mean and standard error of the measure over the drawings, by world.
     gains
         What the intruder learns, by world: mean normalised gain.
     compared, figures
-        The two worlds that decided, and the two figures; where a world is held against a number it stands twice, and
-        the second figure is that number.
+        The two worlds that decided, and their figures. A world that is compared with a number stands twice, and the
+        second figure is that number.
     margin
         How much of a mean difference chance explains.
     """
@@ -71,13 +71,13 @@ class Conformance(Result):
     measures
         The measures that were run.
     trials
-        What they were run through.
+        The trials that they ran through.
     evidence
         One entry per measure and trial.
     replicates, seed
         Number of drawings of every world, and their seed.
     warnings
-        None: the worlds are made for the trials, and hold nothing that deserves a look.
+        Always empty: the worlds were made for the trials.
     """
 
     _words = "words.conformance.conformance"

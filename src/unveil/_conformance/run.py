@@ -1,4 +1,4 @@
-"""Any measure, run through the worlds."""
+"""Run measures through the worlds of trials."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def conformance(
     """Run measures of disclosure risk through constructed worlds, and judge them by five desiderata.
 
     Each trial draws its worlds ``replicates`` times. A measure fails where the requirement of the trial is broken by
-    more than chance explains; the world that breaks it is named.
+    more than chance explains; the result names the world that breaks it.
 
     Parameters
     ----------
@@ -50,7 +50,7 @@ def conformance(
     replicates
         Number of times that the worlds are drawn, at least 3.
     seed
-        Of the worlds.
+        Seed of the worlds.
     progress
         Called with the number of drawings done, their total, and the trial.
 

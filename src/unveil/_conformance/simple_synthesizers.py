@@ -1,4 +1,4 @@
-"""Synthesizers so simple that what an intruder learns from their releases can be written down."""
+"""Synthesizers so simple that a formula tells what an intruder learns from their releases."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class LevelCombinations:
         })  # fmt: skip
 
     def counts(self, frame: Any) -> Ints:
-        """Records by cell of a frame that is asked for again and again: a release, in every world it is weighed in."""
+        """Records by cell of a frame, kept: each world asks for the same release again."""
         known = next((counts for seen, counts in self._seen if seen is frame), None)
         if known is not None:
             return known
@@ -64,7 +64,7 @@ class LevelCombinations:
 
 
 class CellMixture:
-    """Draws records from the original with replacement; a share of them is replaced by any combination whatever.
+    """Draws records from the original with replacement; a share of them is replaced by random combinations.
 
     ``P(cell) = (1 - noise) N(cell) / n + noise / C`` with N of n original records in a cell, and C cells.
 
@@ -107,10 +107,10 @@ class CellMixture:
 
 
 class Blind:
-    """Makes releases without looking at the original: their probability is the same whatever it holds."""
+    """Makes releases that do not depend on the original: their probability is the same for each original."""
 
     def fit(self, frame: Any) -> Blind:
-        """Look away."""
+        """Ignore the original."""
         return self
 
     def log_prob(self, frame: Any) -> float:
@@ -129,11 +129,11 @@ def learnt(original: Ints, released: Ints, records: Sequence[int], n_cells: int,
     original, released : (n,) and (z,) int64
         Cells of the records; several releases one after the other.
     records
-        The persons asked for.
+        Records of the persons.
     n_cells
         Number of cells.
     noise
-        The synthesizer's.
+        Noise of the synthesizer.
     """
     donors = np.bincount(original, minlength=n_cells).astype(np.float64)
     drawn = np.bincount(released, minlength=n_cells)
@@ -143,7 +143,7 @@ def learnt(original: Ints, released: Ints, records: Sequence[int], n_cells: int,
         return math.log(share) if share > 0 else -math.inf
 
     def log_likelihood(own: int, other: int, moved: int) -> float:
-        """Of the two cells that matter, when so many records moved from the one to the other."""
+        """Log-likelihood of two cells after records moved from one to the other."""
         pairs = ((drawn[own], donors[own] - moved), (drawn[other], donors[other] + moved))
         return sum(float(times) * log_share(count) for times, count in pairs if times)
 

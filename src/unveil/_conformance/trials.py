@@ -1,4 +1,4 @@
-"""The constructed worlds. In each it is known what the intruder learns, from how it was built."""
+"""The constructed worlds. How a world was built tells what the intruder learns in it."""
 
 from __future__ import annotations
 
@@ -93,7 +93,7 @@ def certain_alone(rng: Rng) -> list[World]:
 
 # ------------------------------------------------------------------------------------------- D2, uncertainty
 def growing_noise(rng: Rng, times: int = 1, crowded: float = 0.5) -> list[World]:
-    """The same draws throughout; more and more of them are replaced by any combination whatever."""
+    """The same draws in all worlds; more and more of them are replaced by random combinations."""
     original, holdout = population(rng, crowded), population(rng, crowded)
     draws, anything = rng.choice(original, times * N), rng.integers(SPACE.size, size=times * N)
     place = rng.random(times * N)
@@ -129,7 +129,7 @@ def constant_target(rng: Rng) -> list[World]:
 
 
 def constant_skewed(rng: Rng) -> list[World]:
-    """A target that four of five persons have in common; in the second world all released records have it."""
+    """A level that four of five persons have; in the second world all released records have it."""
     original, holdout = population(rng, 1.0, ill=0.2), population(rng, 1.0, ill=0.2)
     release = rng.choice(original, N)
     return [
@@ -140,7 +140,7 @@ def constant_skewed(rng: Rng) -> list[World]:
 
 # ------------------------------------------------------------------------------------------- D3, information gain
 def growing_gain(rng: Rng, crowded: float = 1.0) -> list[World]:
-    """Longer and longer releases, each the beginning of the next: whoever has the longer one has the shorter too."""
+    """Longer and longer releases; each is the beginning of the next."""
     original, holdout = population(rng, crowded), population(rng, crowded)
     draws = rng.choice(original, max(LENGTHS.values()))
     return [world(label, original, [draws[:length]], CellMixture(SPACE), holdout) for label, length in LENGTHS.items()]
@@ -153,7 +153,7 @@ def growing_gain_rare(rng: Rng) -> list[World]:
 
 # ------------------------------------------------------------------------------------------- D4, consistency
 def same_pattern(rng: Rng) -> list[World]:
-    """One and the same original and release: made from the records, or without looking at them."""
+    """The same original and release in both worlds: made from the records, or without them."""
     original, holdout = population(rng), population(rng)
     release = rng.choice(original, 4 * N)
     return [
@@ -163,7 +163,7 @@ def same_pattern(rng: Rng) -> list[World]:
 
 
 def independence(rng: Rng) -> list[World]:
-    """Releases that know nothing of the original: a coin for every record's target, or one per combination of keys."""
+    """Releases that do not depend on the original: a coin for the target of each record, or of each combination."""
     original, holdout = population(rng), population(rng)
     keys = population(rng, n=4 * N) // 2
     coins = rng.integers(2, size=4 * N)
@@ -186,7 +186,7 @@ def crowd_reassured(rng: Rng) -> list[World]:
 
 
 def long_reassured(rng: Rng) -> list[World]:
-    """A release sixteen times as long as the original, which all but tells every count; of crowded keys."""
+    """A release sixteen times as long as the original, which almost tells every count; of crowded keys."""
     return _reassured(rng, 1.0, LONG * N, 1, "16 times as many records")
 
 

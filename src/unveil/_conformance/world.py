@@ -1,4 +1,4 @@
-"""Worlds: files of which it is known what an intruder learns from them. Trials: worlds, and what must hold in them."""
+"""Worlds: files from which an intruder learns a known amount. Trials: worlds, and what must hold in them."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ class World:
     Attributes
     ----------
     label
-        What the world is called among those of its trial.
+        Name of the world in its trial.
     original : pyarrow.Table
         The confidential records.
     releases : tuple of pyarrow.Table
-        What was made of them.
+        The files made from them.
     synthesizer
-        What made the releases, not fitted; it has ``fit(frame)`` and ``log_prob(frame)``.
+        The synthesizer of the releases, not fitted; it has ``fit(frame)`` and ``log_prob(frame)``.
     keys, target
-        What the intruder knows of a person, and wants to know.
+        Variables that the intruder knows of a person, and the variable that the intruder wants to know.
     records : tuple of int
         The persons under attack.
     gain
         Mean over them of ``(posterior - prior) / (1 - prior)`` of the true target: 0 where nothing is learnt, 1 where
-        the intruder is certain. Found from how the world was built, without any measure; NaN if not known.
+        the intruder is certain. Derived from how the world was built, without any measure; NaN if not known.
     holdout : pyarrow.Table or None
-        Further persons of the same population, of whom no release was made.
+        Further persons of the same population who are in no release.
     """
 
     label: str
@@ -74,7 +74,7 @@ class Trial:
     Attributes
     ----------
     name
-        What the trial is called.
+        Name of the trial.
     desideratum
         "D1" to "D5".
     requirement

@@ -66,8 +66,8 @@ def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
         if not math.isnan(y_low):
             ax.plot([x, x], [y_low, y_high], color=colour, linewidth=1)
         ax.plot(x, y, "o" if point.pareto else "s", color=colour, zorder=3)
-        # The best ones below and on the left of their point, where neither their line nor a better one can be; but not
-        # out of the axes.
+        # Labels of the best points stand below and on the left, where no line and no better point can be, but inside
+        # the axes.
         below = point.pareto and x > (1 - _EDGE) * farthest
         on_left = below or x > _EDGE * farthest
         ax.annotate(

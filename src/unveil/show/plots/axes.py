@@ -118,7 +118,7 @@ def legend_above(ax: Any) -> None:
 
 
 def as_written(name: str) -> str:
-    """A name as it is written: matplotlib would set what stands between two dollar signs as mathematics.
+    """A name with dollar signs escaped: matplotlib would set text between two of them as mathematics.
 
     Examples
     --------

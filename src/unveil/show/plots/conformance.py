@@ -1,4 +1,4 @@
-"""Drawings of what measures read along the worlds of a trial."""
+"""Drawings of the readings of measures along the worlds of a trial."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""An assessment as pages: one HTML file, or Markdown. Nothing is computed here; what is drawn is in the dict."""
+"""An assessment as pages: one HTML file, or Markdown. Nothing is computed here: all figures are in the dict."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The assessment in the order of the page: which figure goes where, and what is left out and why."""
+"""The assessment in the order of the page: the place of each figure, and the reasons for missing parts."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class TargetPage:
 
 @dataclass(frozen=True)
 class Page:
-    """What the templates are given.
+    """The content of the page, as the templates take it.
 
     Attributes
     ----------
@@ -102,7 +102,7 @@ def arrange(assessment: dict[str, Any]) -> Page:
 
 
 def _standing_out(names: Sequence[str], figures: Sequence[dict[str, Any]]) -> set[str]:
-    """The targets with the highest excess over chance, on average over their figures; the first ones of equals."""
+    """The targets with the highest excess over chance, on average over their figures; of equal targets the first."""
 
     def excess(name: str) -> float:
         known = [f["excess"] for f in figures if f["target"] == name and f["excess"] is not None]
@@ -121,12 +121,12 @@ def _slugs(names: Iterable[str]) -> list[str]:
 
 
 def records(file: dict[str, Any]) -> str:
-    """How many records a file has, as far as it is told."""
+    """Number of records of a file, in words."""
     return "number of records not told" if file["records"] is None else f"{count(file['records'])} records"
 
 
 def policy_rows(assessment: dict[str, Any], figure: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the institution's policy says of a figure."""
+    """Rows of the institution's policy that concern a figure."""
     policy = assessment["policy"]
     if policy is None:
         return []
@@ -156,7 +156,7 @@ def why_missing(assessment: dict[str, Any], *names: str) -> str:
 
 
 def intervals(figure: Mapping[str, Any], level: float) -> list[str]:
-    """The intervals of a figure, each with what it is over; an older document names only those of this release."""
+    """The intervals of a figure with their kinds; an older document has only those of this release."""
     found = [(figure.get("over", "this release"), numbers.interval(figure["low"], figure["high"], figure["unit"]))]
     process = numbers.interval(figure.get("process_low"), figure.get("process_high"), figure["unit"])
     if not process and figure.get("process_undefined"):
@@ -173,7 +173,7 @@ def limit_unit(statistic: str, unit: str) -> str:
 
 
 def first_columns(rows: Sequence[dict[str, Any]], *leading: str) -> list[str]:
-    """Names of all columns of a list of rows, the leading ones first; what is nested is left to the JSON."""
+    """Names of all columns of a list of rows, the leading ones first; nested values stand in the JSON only."""
     names = dict.fromkeys(leading)
     for row in rows:
         names |= dict.fromkeys(k for k, v in row.items() if not isinstance(v, list))
@@ -194,7 +194,7 @@ def command(assessment: dict[str, Any]) -> str:
 
 
 def command_note(assessment: dict[str, Any]) -> str:
-    """What the command leaves out."""
+    """A note on the settings that the command leaves out."""
     note = "Labels stand for paths. The settings below complete the command where it leaves something out."
     if assessment["scenario"].get("synthesizer"):
         note += " The synthesizer comes back by --provenance with the file that was written beside the releases."
@@ -202,7 +202,7 @@ def command_note(assessment: dict[str, Any]) -> str:
 
 
 def heat_map(pairs: Sequence[dict[str, Any]], measure: str) -> tuple[list[str], dict[tuple[str, str], float | None]]:
-    """Names along both sides of the map, and the values both ways; at most so many names as can be read."""
+    """Names along both sides of the map, and the values both ways; not more names than can be read."""
     names = list(dict.fromkeys(name for pair in pairs for name in (pair["first"], pair["second"])))[: MOST_ROWS["heat"]]
     values = {}
     for pair in pairs:
@@ -217,7 +217,7 @@ def pair_measures(pairs: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def posterior_rows(posterior: dict[str, Any]) -> list[dict[str, Any]]:
-    """Who was looked at, by what the intruder uses, and what the intruder believes."""
+    """A row per group of records and structure, with the figures of the posterior."""
     if "rows" in posterior:
         return list(posterior["rows"])
     pairs = zip(posterior.get("labels", []), posterior.get("releases", []), strict=False)
@@ -230,7 +230,7 @@ def posterior_cross(posterior: dict[str, Any]) -> list[dict[str, Any]]:
 
 
 def highest(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All groups as they are where they are few; else those with the highest figures, highest first."""
+    """All groups if they are few; otherwise those with the highest figures, highest first."""
     if len(groups) <= MOST_ROWS["groups"]:
         return list(groups)
     ordered = sorted(groups, key=lambda g: (g["value"] is None, -(g["value"] or 0.0)))

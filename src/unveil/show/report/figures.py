@@ -1,4 +1,4 @@
-"""Figures as they are printed."""
+"""Figures in print."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _ROUNDED: ContextVar[bool] = ContextVar("rounded", default=False)
 
 @contextmanager
 def rounded_before(yes: bool) -> Iterator[None]:
-    """Print figures that were rounded before, to multiples of 5 say, without decimals that they do not have.
+    """Print figures that were rounded before without further decimals.
 
     Examples
     --------
@@ -58,7 +58,7 @@ def rounded_before(yes: bool) -> Iterator[None]:
 
 
 def _no_longer(value: float, decimals: int) -> str:
-    """So many decimals; of a figure that was rounded before as many as it has."""
+    """A figure with this number of decimals, or fewer if it was rounded before."""
     text = f"{value:.{decimals}f}"
     return text.rstrip("0").rstrip(".") if _ROUNDED.get() else text
 
@@ -94,7 +94,7 @@ def interval(low: float | None, high: float | None, unit: str) -> str:
 
 
 def quantity(value: float | None, digits: int = 3) -> str:
-    """A number of any size: whole ones in groups of three, others with about as many digits as say something.
+    """A number of any size: whole numbers in groups of three, others with about three digits.
 
     Examples
     --------
@@ -136,7 +136,7 @@ def seconds(value: float | None) -> str:
 
 
 def value_text(value: Any) -> str:
-    """Whatever stands in a table cell, as text.
+    """The value of a table cell as text.
 
     Examples
     --------
@@ -188,7 +188,7 @@ def column(values: Sequence[Any]) -> list[str]:
 
 
 def moment(text: str) -> str:
-    """A point in time as people write it; as it is where it is not in ISO format.
+    """A point in time as people write it; unchanged if it is not in ISO format.
 
     Examples
     --------

@@ -81,14 +81,14 @@ def write_public_summary(assessment: Mapping[str, Any], path: str | Path, *, ove
 
 
 def write_pages(pages: Mapping[Path, str], assessment: Mapping[str, Any], *, overwrite: bool = False) -> None:
-    """Write what was drawn of one assessment, once it is known that all of it may be; errors as in :func:`write_html`.
+    """Write the pages of one assessment, after a check of all paths; errors as in :func:`write_html`.
 
     Parameters
     ----------
     pages
         The text of each file.
     assessment
-        The dict that they were drawn from.
+        The dict of the assessment.
     overwrite
         Whether existing files may be replaced; inputs of the assessment never are.
     """

@@ -44,7 +44,7 @@ def _drawn(page: arrange.Page) -> str:
 
 
 def text(value: Any) -> str:
-    """Any value as text that no Markdown reader takes for markup, on one line.
+    """Any value as text on one line, with markup escaped.
 
     Examples
     --------
@@ -64,7 +64,7 @@ def table(header: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1) -
 
 
 def _records(rows: Sequence[dict[str, Any]], *leading: str, most: int = 400) -> list[str]:
-    """A table of dicts; what is beyond the number of rows that can be read is left to the JSON."""
+    """A table of dicts; rows beyond the largest number stand in the JSON only."""
     names = arrange.first_columns(rows, *leading)
     if not rows:
         return []
@@ -88,7 +88,7 @@ def _points(lines: Iterable[str]) -> list[str]:
 
 
 def _fence(content: str) -> str:
-    """Text as it is, in a fence longer than any in it."""
+    """Unchanged text in a fence that is longer than any fence in it."""
     ticks = max((len(run) for run in re.findall(r"`+", content)), default=0)
     fence = "`" * max(3, ticks + 1)
     return f"{fence}\n{content.rstrip()}\n{fence}"
@@ -124,7 +124,7 @@ def _published(a: dict[str, Any]) -> list[str]:
 
 
 def _figures(page: arrange.Page, figures: Sequence[dict[str, Any]]) -> list[str]:
-    """Figures beside their baselines, then what each says and does not."""
+    """Figures beside their baselines, then a note on each figure."""
     with_policy = page.a["policy"] is not None
     rows = []
     for f in figures:

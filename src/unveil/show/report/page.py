@@ -1,4 +1,4 @@
-"""The report as one HTML file: no network, style and script inside, readable without the script."""
+"""The report as one HTML file with its style and script: it needs no network, and can be read without the script."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def template_text(name: str) -> str:
 
 @cache
 def environment() -> Environment:
-    """The templates with what they call."""
+    """The templates, with their filters and functions."""
     made = Environment(
         loader=PackageLoader("unveil.show.report", "templates"), autoescape=True, undefined=StrictUndefined,
         trim_blocks=True, lstrip_blocks=True,
@@ -122,7 +122,7 @@ POSTERIOR_NAMES = {
 
 
 def _name(value: object) -> Markup:
-    """A name that came with the data: its direction of writing stays its own."""
+    """A name from the data, which keeps its direction of writing."""
     return Markup("<bdi>{}</bdi>").format(value)
 
 
@@ -143,7 +143,7 @@ def _heading(name: str) -> str:
 
 
 def _statistic(name: str) -> str:
-    """What of a figure a policy limits."""
+    """Name of the statistic that a policy limits."""
     return STATISTICS.get(name) or _heading(name)
 
 

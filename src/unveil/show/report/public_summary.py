@@ -76,7 +76,7 @@ def _rows(a: dict[str, Any]) -> list[dict[str, str]]:
 
 
 def _about(value: float, step: float) -> str:
-    """A figure of 100 in words, as one that was rounded.
+    """A rounded figure of 100 in words.
 
     Examples
     --------
@@ -89,7 +89,7 @@ def _about(value: float, step: float) -> str:
 
 
 def _sentences(a: dict[str, Any]) -> dict[str, str]:
-    """What stands around the figures."""
+    """The sentences around the figures."""
     found, scenario = a["public_summary"], a["scenario"]
     m, least = len(a["data"]["releases"]), found["minimum_count"]
     files = "one synthetic file" if m == 1 else f"{m} synthetic files"

@@ -1,4 +1,4 @@
-"""Plots in one row of a table: the figures stand in the cells beside them, so that readers of tables miss nothing."""
+"""Plots in one row of a table. The cells beside them hold the same figures, for readers who see no plots."""
 
 from __future__ import annotations
 

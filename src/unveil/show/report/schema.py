@@ -1,4 +1,4 @@
-"""What an assessment has to look like before anything is drawn from it."""
+"""The schema of an assessment, checked before a page is drawn."""
 
 from __future__ import annotations
 
@@ -125,12 +125,12 @@ ASSESSMENT: dict[str, Any] = {
 
 
 def checked(assessment: Mapping[str, Any]) -> dict[str, Any]:
-    """The assessment with NaN as None and texts that can be shown, if it is one that can be drawn.
+    """The assessment with NaN as None and printable texts, if it fits the schema.
 
     Raises
     ------
     DataError
-        If it is something else, of another major version, or lacks a part; the message names the part.
+        If it is no assessment, is of another major version, or lacks a part; the message names the part.
     """
     if not isinstance(assessment, Mapping) or assessment.get("schema") != SCHEMA:
         found = assessment.get("schema") if isinstance(assessment, Mapping) else type(assessment).__name__
@@ -146,12 +146,12 @@ def checked(assessment: Mapping[str, Any]) -> dict[str, Any]:
 
 @contextmanager
 def drawing() -> Iterator[None]:
-    """What the shape allows and nobody can draw is said in one line too.
+    """Turn errors of drawing into a message of one line.
 
     Raises
     ------
     DataError
-        In place of the error that drawing ended with.
+        If drawing fails.
     """
     try:
         yield
@@ -168,7 +168,7 @@ def drawing() -> Iterator[None]:
 def _without_nan(value: Any, path: str = "assessment") -> Any:
     if isinstance(value, float) and not math.isfinite(value):
         return None
-    # What was given as a setting, a code of Stata for missing for instance, may be larger than any figure.
+    # A setting may be larger than any figure, for instance a code of Stata for missing.
     if isinstance(value, (int, float)) and abs(value) > LARGEST and not path.startswith("assessment.scenario."):
         raise DataError(f"{path} is beyond {LARGEST:g}; no figure of an assessment is so large")
     if isinstance(value, str):
@@ -181,7 +181,7 @@ def _without_nan(value: Any, path: str = "assessment") -> Any:
 
 
 def _without_public(value: Any) -> Any:
-    """The assessment without what a document for publication would say in place of its texts."""
+    """The assessment without the texts that stand in documents for publication only."""
     if isinstance(value, dict):
         return {key: _without_public(one) for key, one in value.items() if not key.endswith("_public")}
     return [_without_public(one) for one in value] if isinstance(value, list) else value

@@ -1,4 +1,4 @@
-"""What each measure is, where it comes from and what it does not show: the text of "Methods and sources"."""
+"""Definition, source and limits of each measure: the text of "Methods and sources"."""
 
 from __future__ import annotations
 
@@ -173,5 +173,5 @@ METHODS = (
 
 
 def method_of(measure: str) -> Method | None:
-    """The text for a measure; None for one that has none here."""
+    """The text for a measure; None if there is no text."""
     return next((one for one in METHODS if measure in one.names), None)

@@ -88,7 +88,7 @@ class Frame:
         return 100 - 100 * (value - self.y[0]) / (self.y[1] - self.y[0])
 
     def axes(self, x_ticks: Sequence[tuple[float, str]], y_ticks: Sequence[tuple[float, str]]) -> Markup:
-        """Grid lines and what is written at them."""
+        """Grid lines and their labels."""
         parts = [line(0, self.up(v), 100, self.up(v), "grid") for v, _ in y_ticks]
         parts += [line(self.across(v), 100, self.across(v), 0, "grid faint") for v, _ in x_ticks]
         parts.append(line(0, 100, 100, 100, "axis"))

@@ -48,7 +48,7 @@ def assessment(found: Assessment) -> str:
 
 
 def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
-    """Over what the intervals are, whose is over something else, and why some figures have none of the process."""
+    """The kinds of the intervals, exceptions, and why some figures have no process interval."""
     kept = NAMES["release"]
     other = {f["over"]: f["measure"] for f in figures if f["over"] != kept and f["low"] is not None}
     why: dict[str, list[str]] = {}

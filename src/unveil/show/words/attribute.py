@@ -84,7 +84,7 @@ def several_targets(risks: AttributeRisks) -> str:
 
 
 def _kinds(risks: Iterable[AttributeRisk]) -> list[str]:
-    """Over what intervals are, and the process intervals; of several targets with their names."""
+    """The kinds of the intervals, and the process intervals; with several targets, with their names."""
     found = {risk.target: risk.interval("process") for risk in risks}
     names = {(target, measure): measure if len(found) == 1 else f"{measure} of {target!r}"
              for target in found for measure in ("DiSCO", "DCAPd")}  # fmt: skip

@@ -8,7 +8,7 @@ from unveil.result import paragraph, text_table
 
 
 def conformance(found: Conformance) -> str:
-    """A row per measure, a column per desideratum, and what broke them."""
+    """A row per measure, a column per desideratum, and the readings that broke it."""
     rows = [[m.name, *(found.cell(m.name, name) for name in found.desiderata)] for m in found.measures]
     broken = [
         f"{m.name} {name}\n" + "\n".join(f"    {e}" for e in found.breaking(m.name, name))

@@ -52,7 +52,7 @@ def in_words(risk: PosteriorRisk) -> str:
 
 
 def _knowledge(risk: PosteriorRisk) -> str:
-    """What the intruder knows, in words."""
+    """The knowledge of the intruder, in words."""
     if len(risk.known) + len(risk.target) == len(risk._pair.original.names):
         return f"everything but {', '.join(risk.target)} of one record"
     return f"all other records, and of one record {', '.join(risk.known) or 'nothing'},"

@@ -37,7 +37,7 @@ def grouping_in_words(grouping: Mapping[str, Mapping[str, object]]) -> list[str]
 def left_out_in_words(
     left_out: Sequence[tuple[str, int, int]], n_original: int, n_synthetic: Sequence[int], rules: str
 ) -> list[str]:
-    """How many records of each file do not count, a paragraph per release where there are any.
+    """Number of records of each file that do not count: a paragraph per release.
 
     Parameters
     ----------
@@ -241,7 +241,7 @@ def _sentences(found: Ladder) -> list[str]:
 
 
 def _kinds(found: Ladder) -> list[str]:
-    """Over what the intervals are, and the process intervals."""
+    """The kinds of the intervals, and the process intervals."""
     process = ", ".join(
         f"{name} {ends(rung.process_interval)}" for name, rung in found.mean.items()
         if not math.isnan(rung.process_interval[0])
