@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 import pyarrow as pa
@@ -32,8 +33,6 @@ EMPTY = 127
 BITS = LevelCombinations(dict.fromkeys(VARIABLES, ("0", "1")))
 NOISE = (0.0, 0.3, 0.6, 1.0)
 LENGTHS = {"a quarter of the records": 16, "as many records": 64, "4 times": 256, "16 times": 1024}
-LONG = 16
-MANY = 5
 
 
 # ------------------------------------------------------------------------------------------- building blocks
@@ -104,11 +103,6 @@ def growing_noise(rng: Rng, times: int = 1, crowded: float = 0.5) -> list[World]
     ]  # fmt: skip
 
 
-def growing_noise_long(rng: Rng) -> list[World]:
-    """The same in a release four times as long, of persons with rare keys."""
-    return growing_noise(rng, 4, 0.0)
-
-
 def constant_target(rng: Rng) -> list[World]:
     """Four even binary variables; in the second world the target of every released record is 0."""
     table = latner_population(200, rng)
@@ -146,11 +140,6 @@ def growing_gain(rng: Rng, crowded: float = 1.0) -> list[World]:
     return [world(label, original, [draws[:length]], CellMixture(SPACE), holdout) for label, length in LENGTHS.items()]
 
 
-def growing_gain_rare(rng: Rng) -> list[World]:
-    """The same with persons of rare keys."""
-    return growing_gain(rng, 0.0)
-
-
 # ------------------------------------------------------------------------------------------- D4, consistency
 def same_pattern(rng: Rng) -> list[World]:
     """The same original and release in both worlds: made from the records, or without them."""
@@ -185,24 +174,12 @@ def crowd_reassured(rng: Rng) -> list[World]:
     return [blind, certain]
 
 
-def long_reassured(rng: Rng) -> list[World]:
-    """A release sixteen times as long as the original, which almost tells every count; of crowded keys."""
-    return _reassured(rng, 1.0, LONG * N, 1, "16 times as many records")
-
-
-def long_reassured_rare(rng: Rng) -> list[World]:
-    """The same with rare keys."""
-    return _reassured(rng, 0.0, LONG * N, 1, "16 times as many records")
-
-
-def many_reassured(rng: Rng) -> list[World]:
-    """Five releases of the usual length, of persons with rare keys."""
-    return _reassured(rng, 0.0, MANY * N, MANY, "5 releases")
-
-
-def _reassured(rng: Rng, crowded: float, n_released: int, n_releases: int, label: str) -> list[World]:
+def reassured(rng: Rng, crowded: float, factor: int = 1, n_releases: int = 1) -> list[World]:
+    """Releases from the population at large, then as many from the original, which almost tell every count."""
+    n_released = factor * n_releases * N
     original, holdout = population(rng, crowded), population(rng, crowded)
     draws, unseen = rng.choice(original, n_released), population(rng, crowded, n_released)
+    label = f"{factor} times as many records" if factor > 1 else f"{n_releases} releases"
     return [
         world("nothing learnt", original, np.split(unseen, n_releases), Blind(), holdout),
         world(label, original, np.split(draws, n_releases), CellMixture(SPACE), holdout),
@@ -216,7 +193,7 @@ TRIALS = (
           "a person with keys that nobody else has is released by a synthesizer that repeats records"),
     Trial("growing noise", "D2", "not rising", growing_noise,
           "more and more released records are replaced by any combination of values"),
-    Trial("growing noise, long release", "D2", "not rising", growing_noise_long,
+    Trial("growing noise, long release", "D2", "not rising", partial(growing_noise, times=4, crowded=0.0),
           "the same with four released records per original one, and rare keys"),
     Trial("constant target", "D2", "not rising", constant_target,
           "the target of all released records is overwritten with one value, which half of the persons have"),
@@ -224,7 +201,7 @@ TRIALS = (
           "the same with a value that four of five persons have"),
     Trial("growing information gain, crowded keys", "D3", "not falling", growing_gain,
           "longer and longer releases, each the beginning of the next; eight persons per combination of keys"),
-    Trial("growing information gain, rare keys", "D3", "not falling", growing_gain_rare,
+    Trial("growing information gain, rare keys", "D3", "not falling", partial(growing_gain, crowded=0.0),
           "the same with one person per combination of keys"),
     Trial("same pattern, different process", "D4", "first above second", same_pattern,
           "the same two files; the release was drawn from the records, or made without looking at them"),
@@ -232,11 +209,11 @@ TRIALS = (
           "two releases made without the original; in the second, each combination of keys has one target"),
     Trial("certain disclosure, against nothing", "D5", "not low", crowd_reassured,
           "the record 1111 again, beside a release of combinations at random"),
-    Trial("long release, crowded keys", "D5", "not low", long_reassured,
+    Trial("long release, crowded keys", "D5", "not low", partial(reassured, crowded=1.0, factor=16),
           "sixteen released records per original one, beside as many from the population at large"),
-    Trial("long release, rare keys", "D5", "not low", long_reassured_rare,
+    Trial("long release, rare keys", "D5", "not low", partial(reassured, crowded=0.0, factor=16),
           "the same with one person per combination of keys"),
-    Trial("many releases, rare keys", "D5", "not low", many_reassured,
+    Trial("many releases, rare keys", "D5", "not low", partial(reassured, crowded=0.0, n_releases=5),
           "five releases of the original's length, beside as many from the population at large"),
 )  # fmt: skip
 """All of them, in the order of the desiderata. Crowded keys: eight persons per combination on average; rare: one."""

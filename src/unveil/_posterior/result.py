@@ -226,12 +226,7 @@ class PosteriorRisk(Result):
         return dict(zip(self.values, found.probabilities[at[0]].tolist(), strict=True))
 
     def by(
-        self,
-        column: str,
-        release: int = 0,
-        structure: Structure | None = None,
-        *,
-        flavour: Flavour | None = None,
+        self, column: str, release: int = 0, structure: Structure | None = None, *, flavour: Flavour | None = None
     ) -> Any:
         """Number of records and measures for each level of a column."""
         table = group_table(self.posteriors(release, structure), self._pair.column(column))

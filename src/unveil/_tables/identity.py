@@ -126,11 +126,7 @@ class IdentityRisk(Result):
 
 
 def identity(
-    pair: Pair,
-    keys: str | Sequence[str],
-    *,
-    use_keys_na: bool | Mapping[str, bool] = True,
-    ngroups_keys: Groups = None,
+    pair: Pair, keys: str | Sequence[str], *, use_keys_na: bool | Mapping[str, bool] = True, ngroups_keys: Groups = None
 ) -> IdentityRisk:
     """Measure how many persons are unique on the keys, and are again in the release.
 

@@ -6,9 +6,8 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from unveil.show.report import arrange
+from unveil.show.report import arrange, sources
 from unveil.show.report import figures as numbers
-from unveil.show.report import sources as measures
 from unveil.show.report.schema import checked, drawing
 
 
@@ -314,13 +313,13 @@ def _policy(page: arrange.Page) -> list[str]:
 def _methods(page: arrange.Page) -> list[str]:
     rows = [
         [text(", ".join(m.names)), text(m.formula), text(m.reads), text(m.blind),
-         text("; ".join(measures.REFERENCES[s].short for s in m.sources))]
-        for m in measures.METHODS
+         text("; ".join(sources.REFERENCES[s].short for s in m.sources))]
+        for m in sources.METHODS
     ]  # fmt: skip
-    sources = (f"{text(r.text)}" + (f" [{r.identifier}]({r.link})" if r.link else "")
-               for r in measures.REFERENCES.values())  # fmt: skip
-    return [text(measures.NOTATION), table(["Measure", "Formula", "Reads", "Does not show", "Source"], rows, 5),
-            *_points(sources)]  # fmt: skip
+    cited = (f"{text(r.text)}" + (f" [{r.identifier}]({r.link})" if r.link else "")
+               for r in sources.REFERENCES.values())  # fmt: skip
+    return [text(sources.NOTATION), table(["Measure", "Formula", "Reads", "Does not show", "Source"], rows, 5),
+            *_points(cited)]  # fmt: skip
 
 
 def _provenance(page: arrange.Page) -> list[str]:

@@ -13,10 +13,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from unveil.show.report import arrange, charts
+from unveil.show.report import arrange, charts, row_plots, sources
 from unveil.show.report import figures as numbers
-from unveil.show.report import row_plots as strips
-from unveil.show.report import sources as measures
 from unveil.show.report.schema import checked, drawing
 
 
@@ -53,7 +51,6 @@ assess --json makes one
             script=Markup(script),
             script_hash=digest,
             verdicts=partial(arrange.policy_rows, page.a),
-            records=arrange.records,
             unit_of=partial(arrange.unit_of, page.a),
             why_missing=partial(arrange.why_missing, page.a),
             command=arrange.command(page.a), command_note=arrange.command_note(page.a),
@@ -80,15 +77,8 @@ def environment() -> Environment:
         seconds=numbers.seconds, moment=numbers.moment, cell=numbers.value_text,
     )  # fmt: skip
     made.globals.update(
-        strips=strips, charts=charts, interval=numbers.interval, intervals=arrange.intervals, cells_of=_cells_of,
-        wordy=_wordy,
-        method_of=measures.method_of, methods=measures.METHODS, references=measures.REFERENCES,
-        notation=measures.NOTATION, most=arrange.MOST_ROWS, most_detailed=arrange.MOST_DETAILED,
-        columns=arrange.first_columns,
-        percent_measures=arrange.PERCENT_MEASURES, heat_map=arrange.heat_map, pair_measures=arrange.pair_measures,
-        posterior_rows=arrange.posterior_rows, posterior_cross=arrange.posterior_cross,
-        highest=arrange.highest, limit_unit=arrange.limit_unit, chosen_point=_chosen_point, reach=_reach,
-        groups_top=_groups_top,
+        arrange=arrange, charts=charts, row_plots=row_plots, sources=sources, interval=numbers.interval,
+        cells_of=_cells_of, wordy=_wordy, chosen_point=_chosen_point, reach=_reach, groups_top=_groups_top,
         utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES, cross_names=CROSS_NAMES,
         attack_names=ATTACK_NAMES,
     )  # fmt: skip
@@ -160,7 +150,8 @@ def _wordy(rows: list[dict[str, Any]], column: str) -> bool:
 def _groups_top(groups: list[dict[str, Any]], units: dict[str, str]) -> float:
     """End of the axis that all bars of a table share."""
     ends = (
-        strips.round_top((g["value"], g.get("high")), g.get("unit") or units.get(g["measure"], "share")) for g in groups
+        row_plots.round_top((g["value"], g.get("high")), g.get("unit") or units.get(g["measure"], "share"))
+        for g in groups
     )
     return max(ends, default=100)
 

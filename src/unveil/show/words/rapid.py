@@ -109,7 +109,7 @@ def several_targets(results: Rapids) -> str:
             "",
             paragraph(
                 "Share of original records whose target a model trained on the release infers; means over attackers "
-                "and releases. Read each rate against its null: the same after shuffling the target in the release.",
+                "and releases. Read each rate against its null: the same after shuffling the target in the release."
             ),
             *(paragraph(f"{result.target}: {note}.") for result in results for note in _notes(result)),
             *warnings_in_words(results.warnings),
