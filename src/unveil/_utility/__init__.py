@@ -1,4 +1,4 @@
-"""Utility: how far what is learnt from a release is what would be learnt from the original."""
+"""Utility: how close results from the release are to results from the original."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far two tables of counts are apart."""
+"""Distances between two tables of counts."""
 
 from __future__ import annotations
 
@@ -108,7 +108,7 @@ def cramers_v(cells: NDArray[np.int64], counts: Counts, n_second: int, *, correc
     """Cramér's V of two variables, from the cells of their table that are not empty.
 
     ``V = sqrt(phi2 / min(r - 1, k - 1))`` with ``phi2 = chi-square / n`` and the numbers r and k of levels that occur;
-    corrected, each of the three is freed of its bias under independence (Bergsma 2013, equations 2 to 4).
+    corrected, each of the three without its bias under independence (Bergsma 2013, equations 2 to 4).
 
     Parameters
     ----------
@@ -119,7 +119,7 @@ def cramers_v(cells: NDArray[np.int64], counts: Counts, n_second: int, *, correc
     n_second
         Number of codes of the second variable.
     corrected
-        Whether the bias is taken off.
+        Whether the bias is removed.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A variable as utility measures see it: a few cells, and amounts where there are any."""
+"""A variable as utility measures use it: a few cells, and its amounts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How far the distributions of amounts in two files are apart."""
+"""Distances between the distributions of amounts in two files."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def amount_figures(values: ArrayLike, original: ArrayLike, release: ArrayLike) -
     Returns
     -------
     dict
-        Figures by name; NaN where a file has no amounts, and all but KS where the original has a single one.
+        Figures by name; NaN where a file has no amounts; all but KS also where the original has a single amount.
 
     Examples
     --------

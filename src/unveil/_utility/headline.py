@@ -1,4 +1,4 @@
-"""The few figures that sum up a release."""
+"""The headline figures of a release."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every variable by itself."""
+"""Single variables."""
 
 from __future__ import annotations
 

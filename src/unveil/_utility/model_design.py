@@ -39,7 +39,7 @@ class Rows:
     y: Floats
 
     def in_own_units(self, estimate: Floats, covariance: Floats) -> tuple[Floats, Floats]:
-        """Coefficients of the design, as coefficients of the amounts as they are."""
+        """Coefficients of the design, as coefficients of the amounts in their own unit."""
         centre = np.array([0.0 if scale is None else scale.centre for scale in self.scales])
         spread = np.array([1.0 if scale is None else scale.spread for scale in self.scales])
         back = np.diag(1 / spread)
@@ -49,7 +49,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class ModelDesign:
-    """How records become a design, settled on the original's complete records.
+    """The rule that makes a design from records, settled on the original's complete records.
 
     Parameters
     ----------

@@ -49,7 +49,7 @@ def by_permutation(
     permutations
         Number of shuffles for each size.
     seed
-        Of the shuffles.
+        Seed of the shuffles.
     threads
         Number of threads.
     """
@@ -76,7 +76,7 @@ def by_permutation(
 def by_pairs(variables: Sequence[Compared], stacks: Sequence[tuple[int, Stack]], scores_of: Scores) -> list[Expected]:
     """Compare the releases with each other: two draws from the same fit.
 
-    Two pairs that share a release are no two draws: pMSE is near a square of differences, and the squares of two
+    Two pairs that share a release are not independent: pMSE is near a square of differences, and the squares of two
     differences with one end in common have a correlation of 1/4. Over all pairs of m releases the sample variance is
     then on average ``m / (m + 1)`` of the variance, for which it is corrected.
 
@@ -101,7 +101,7 @@ def _distance(stack: Stack, scores_of: Scores) -> float:
 
 
 def _expected(stack: Stack, drawn: Sequence[float], larger: float) -> Expected:
-    """The expectation from draws, and the standard deviation from their variance, which is so many times larger."""
+    """The expectation from draws, and the standard deviation from their variance, which is larger by a factor."""
     c, mean = stack.share, float(np.mean(drawn))
     sd = relative_sd(drawn, larger) if len(drawn) > 1 and mean > 0 else math.nan
     return (1 - c) * mean * c * (1 - c) / len(stack.second), sd

@@ -1,4 +1,4 @@
-"""Every two variables together."""
+"""Pairs of variables."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ _MEASURES = ("pearson", "spearman")
 
 
 def compare_pairs(variables: Sequence[Compared], *, corrected: bool = False) -> tuple[UtilityMeasures, ...]:
-    """Distances of the two-way tables, and how much of an association is kept.
+    """Distances of the two-way tables, and of the associations in them.
 
     Parameters
     ----------
     variables
         The variables of all files.
     corrected
-        Whether Cramér's V is freed of its bias.
+        Whether Cramér's V is corrected for its bias.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Does a model trained on the release predict real records as well as one trained on real records?"""
+"""Prediction of real records by models trained on the release and on real records."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def compare_prediction(
     folds
         Number of folds.
     seed
-        Of folds and learner.
+        Seed of folds and learner.
     threads
         Number of threads; no figure depends on it.
 

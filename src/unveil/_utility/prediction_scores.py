@@ -1,4 +1,4 @@
-"""How good predictions are: of classes, and of numbers."""
+"""Scores of predictions of classes and of numbers."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Can a model tell the release from the original? Propensity scores, their mean squared error, and its null."""
+"""Propensity scores: how well a model tells the release from the original, and the null of their error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def compare_propensity(
     minbucket
         Smallest number of records in a leaf.
     seed
-        Of the permutations.
+        Seed of the permutations.
     threads
         Number of threads; no figure depends on it.
 
@@ -101,7 +101,7 @@ def _scores(model: Model, minbucket: int, stack: Stack) -> Floats:
 
 
 def score_figures(scores: Floats, second: NDArray[np.bool_]) -> dict[str, float]:
-    """What propensity scores say of two files.
+    """Figures of the propensity scores of two files.
 
     With scores p, N records and the second file's share c::
 
@@ -114,7 +114,7 @@ def score_figures(scores: Floats, second: NDArray[np.bool_]) -> dict[str, float]
     scores : (N,)
         Probability that a record is from the second file.
     second : (N,) bool
-        Whether it is.
+        Whether a record is from the second file.
 
     References
     ----------
@@ -159,13 +159,13 @@ def _reasons(releases: Sequence[dict[str, float]], variables: Sequence[Compared]
 
 
 def _logistic(stack: Stack, minbucket: int) -> tuple[Floats, int]:
-    """Main effects of all variables; amounts enter as they are, with an indicator for each level that is none."""
+    """Main effects of all variables; amounts enter unchanged, with an indicator for each level that is no amount."""
     records = stack.records
     return fit_logistic(records.design, stack.second.astype(np.float64)).probabilities, records.rank
 
 
 def _cart(stack: Stack, minbucket: int) -> tuple[Floats, int]:
-    """A tree grown until its leaves are small; never pruned, since its null is found by growing others alike."""
+    """A tree grown until its leaves are small; never pruned, since its null comes from trees grown in the same way."""
     columns = stack.records.columns
     leaf = _leaves(columns, stack.second, minbucket)
     if leaf.max() == 0:

@@ -1,4 +1,4 @@
-"""Does an analyst's regression say the same on the release as on the original?"""
+"""Regressions of an analyst, fitted to the original and to the release."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Estimates:
     Parameters
     ----------
     estimate, se : (k,) float64
-        Coefficients and their standard errors; NaN where there is none.
+        Coefficients and their standard errors; NaN where a coefficient is not defined.
     reasons
         Per coefficient why it is NaN, else an empty text.
     """

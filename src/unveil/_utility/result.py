@@ -1,4 +1,4 @@
-"""The result: what it holds, and how it is shown."""
+"""The result of utility."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ class Utility(Result):
     releases, mean, sd
         Per release, and over the releases: the headline figures by name; see the documentation.
     propensity, variables, pairs, models, prediction
-        What was compared in detail; empty where it was not asked for.
+        The comparisons in detail; empty where they were not asked for.
     n_original, n_synthetic
         Number of records of the original, and of each release.
     labels
-        What the releases are called.
+        Names of the releases.
     settings
         Options of the call that the figures depend on.
     notes
-        What the figures do not say by themselves.
+        Notes on the figures.
     unmatched
         By column, what share of the records of each file hold values that the other lacks; see
         :meth:`unveil.Pair.unmatched`.
     warnings
-        These, and what deserves a look in the files.
+        The notes, and remarks on the files.
     """
 
     _words = "words.utility.utility_text"

@@ -1,4 +1,4 @@
-"""The door: arguments are checked here, then each measure is taken."""
+"""The call: check the arguments, then compute each measure."""
 
 from __future__ import annotations
 
@@ -59,18 +59,18 @@ def utility(
     ngroups
         Groups that amounts are cut into for tables, at quantiles of all files together.
     bias_corrected
-        Whether Cramér's V is freed of its bias.
+        Whether Cramér's V is corrected for its bias.
     targets
         Variables that are predicted from all others; by default all columns.
     learner
-        What predicts them: cart, rf, gbm, linear (logit for classes, lm for numbers), or an estimator with ``fit``
-        and ``predict_proba`` or ``predict``.
+        Model that predicts them: cart, rf, gbm, linear (logit for classes, lm for numbers), or an estimator with
+        ``fit`` and ``predict_proba`` or ``predict``.
     folds
         Number of folds for models trained on real records.
     level
         Coverage of confidence intervals, between 0 and 1.
     seed
-        Of permutations, folds and learners.
+        Seed of permutations, folds and learners.
     n_jobs
         Number of threads; all by default. No figure depends on it.
     progress
@@ -169,14 +169,14 @@ def _choice(option: str, given: Sequence[str] | str, known: tuple[str, ...]) -> 
 
 
 def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
-    """The columns where none are named, and those that a model or a prediction asks for all the same."""
+    """The named columns, by default all, and those that a model or a prediction needs."""
     usual, notes = pair.roles.usual(asked)
     names = tuple(name for name in pair.names if name in usual or name in asked)
     return names, (*notes, *pair.roles.identifier_notes(name for name in names if name in asked))
 
 
 def _columns(pair: Pair, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Note, ...]]:
-    """The columns, and what is said of them or of those that are left out."""
+    """The columns, and notes on them and on those that are left out."""
     if columns is None:
         names, notes = pair.roles.usual()
         if not names:

@@ -1,4 +1,4 @@
-"""The original and a release in one file, and which of the two each record is from."""
+"""The original and a release in one file, with the file that each record is from."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OTHERS = "(others)"
 
 @dataclass(frozen=True, eq=False)
 class StackedRecords:
-    """The records of two files as the models want them, made once for all shuffles of the files.
+    """The records of two files as models use them, made once for all shuffles of the files.
 
     Parameters
     ----------

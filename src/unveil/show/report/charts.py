@@ -68,10 +68,9 @@ def _in_words(points: Sequence[dict[str, Any]], symbol: str) -> str:
         f"From {symbol} {first['threshold']:g} to {last['threshold']:g} the rate goes from "
         f"{shown(first['rate'], 'share')} to {shown(last['rate'], 'share')}"
     )
-    if first["null_mean"] is not None:
-        text += f"; the null from {shown(first['null_mean'], 'share')} to {shown(last['null_mean'], 'share')}"
-    if first["ceiling"] is not None:
-        text += f"; the ceiling from {shown(first['ceiling'], 'share')} to {shown(last['ceiling'], 'share')}"
+    for name, field in (("null", "null_mean"), ("ceiling", "ceiling")):
+        if first[field] is not None:
+            text += f"; the {name} from {shown(first[field], 'share')} to {shown(last[field], 'share')}"
     return text + ". All points are in the table below."
 
 

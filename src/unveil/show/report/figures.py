@@ -169,13 +169,8 @@ def column(values: Sequence[Any]) -> list[str]:
     (['0.21', '6.52', '−13.51', '–'], ['0.0060', '0.0123'], ['3', '2\u202f936'], ['x', '1.5'])
     """
     found = [v for v in values if v is not None]
-    if (
-        not found
-        or any(isinstance(v, (bool, str, list, dict)) for v in found)
-        or all(isinstance(v, int) for v in found)
-    ):
-        return [value_text(v) for v in values]
-    if _ROUNDED.get():
+    numeric = found and not any(isinstance(v, (bool, str, list, dict)) for v in found)
+    if not numeric or _ROUNDED.get() or all(isinstance(v, int) for v in found):
         return [value_text(v) for v in values]
     largest = max(abs(v) for v in found)
     decimals = 1 if largest >= 100 else 2 if largest >= 1 else 3 if largest >= 0.1 else 4
