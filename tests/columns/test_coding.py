@@ -16,7 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unveil
-from unveil.columns.column import MISSING, CodedColumn, is_amount
+from unveil.columns.column import MISSING, CodedColumn, are_numbers
 from unveil.columns.grouping import Grouping, grouped
 from unveil.columns.harmonise import as_kind, harmonise
 from unveil.errors import CallError, DataError
@@ -251,7 +251,7 @@ def test_unknown_levels_are_refused_with_near_matches():
     [([1], True), ([0.5], True), (["1"], False), ([True], False), ([datetime.date(2020, 1, 5)], False)],
 )
 def test_amounts_are_numbers(values: list[Any], amount: bool):
-    assert is_amount(column_of(values, values).levels) is amount
+    assert are_numbers(column_of(values, values).levels) is amount
 
 
 # -------------------------------------------------------------------------------------------------- groups

@@ -45,14 +45,10 @@ class GowerAxes:
     Parameters
     ----------
     axes
-        Per numeric column the place (n_levels,) of each code.
-    numeric, categorical
-        Positions of the columns of either kind.
+        Per column the place (n_levels,) of each code, or None where equal and different is all there is.
     """
 
-    axes: tuple[Grid, ...]
-    numeric: tuple[int, ...]
-    categorical: tuple[int, ...]
+    axes: tuple[Grid | None, ...]
 
     @classmethod
     def of(cls, columns: Sequence[CodedColumn], scale: Scale) -> GowerAxes:
@@ -65,15 +61,7 @@ class GowerAxes:
         """
         if len(columns) > _MOST_COLUMNS:
             raise CallError(f"{len(columns)} columns are too many for a distance; name up to {_MOST_COLUMNS}")
-        axes, numeric, categorical = [], [], []
-        for position, column in enumerate(columns):
-            axis = _axis(column, scale)
-            if axis is None:
-                categorical.append(position)
-            else:
-                numeric.append(position)
-                axes.append(axis)
-        return cls(tuple(axes), tuple(numeric), tuple(categorical))
+        return cls(tuple(_axis(column, scale) for column in columns))
 
     def place(self, codes: NDArray[np.int32]) -> tuple[Grid, Grid]:
         """Places of records on the numeric axes, and their levels on the others: a row per record.
@@ -83,11 +71,9 @@ class GowerAxes:
         codes : (n, p) int32
             Codes of the records, columns as in :meth:`of`.
         """
-        n = len(codes)
-        amounts = np.empty((n, len(self.numeric)), dtype=np.int32)
-        for j, (axis, position) in enumerate(zip(self.axes, self.numeric, strict=True)):
-            amounts[:, j] = axis[codes[:, position]]
-        return amounts, np.ascontiguousarray(codes[:, list(self.categorical)])
+        places = [axis[codes[:, j]] for j, axis in enumerate(self.axes) if axis is not None]
+        levels = codes[:, [axis is None for axis in self.axes]]
+        return np.array(places, dtype=np.int32).reshape(len(places), len(codes)).T.copy(), np.ascontiguousarray(levels)
 
 
 def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
@@ -162,7 +148,7 @@ def nearest(
     position = position.ravel()
     amounts, levels = space.place(distinct)
     columns = tuple(np.ascontiguousarray(places.T) for places in space.place(records))
-    farthest = UNIT * (len(space.numeric) + len(space.categorical))
+    farthest = UNIT * len(space.axes)
     distances = np.full((len(distinct), k), farthest, dtype=np.int64)
     within = np.zeros(len(distinct), dtype=np.int64)
 

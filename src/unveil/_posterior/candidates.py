@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from unveil.columns import CodedColumn
-from unveil.columns.column import is_amount
+from unveil.columns.column import are_numbers
 from unveil.errors import CallError
 from unveil.files.numbers import exact_number
 
@@ -102,7 +102,7 @@ def _value(column: CodedColumn, value: Any, named: Mapping[object, Any]) -> pa.A
     try:
         code = column.code_of(value)
     except CallError:
-        if isinstance(value, str) and is_amount(column.levels):
+        if isinstance(value, str) and are_numbers(column.levels):
             number = exact_number(value)
             value = named.get(value.strip(), value) if number is None else number
         return _cast(value, kind, refused)

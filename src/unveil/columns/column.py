@@ -196,7 +196,7 @@ class CodedColumn:
         return {label: code for code, label in enumerate(self.labels)}
 
 
-def is_amount(levels: pa.Array) -> bool:
+def are_numbers(levels: pa.Array) -> bool:
     """Whether the levels are numbers."""
     return bool(pt.is_integer(levels.type) or pt.is_floating(levels.type))
 
@@ -210,7 +210,7 @@ def numbers_of(levels: pa.Array) -> NDArray[np.float64] | None:
     >>> numbers_of(pa.array([datetime.date(1970, 1, 3)])), numbers_of(pa.array(["a"])) is None
     (array([2.]), True)
     """
-    if is_amount(levels):
+    if are_numbers(levels):
         return buffer_view(levels.cast(pa.float64(), safe=False), np.float64)
     if pt.is_date(levels.type):
         return buffer_view(levels.cast(pa.int32()), np.int32).astype(np.float64)

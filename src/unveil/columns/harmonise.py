@@ -22,9 +22,9 @@ from unveil.columns.labels import in_codes
 from unveil.columns.texts import as_days, as_numbers, as_truths, compared_as_text, in_one_notation, months_unalike
 from unveil.errors import DataError
 from unveil.files.arrays import buffer_view, from_numpy, text_array
-from unveil.files.distinct import Distinct, distinct_of, level_texts
+from unveil.files.distinct import Distinct, distinct_of, level_text, level_texts, python_values
 from unveil.files.numbers import exact_number, plain_text
-from unveil.files.source import Kind, Source
+from unveil.files.source import Kind, Scalar, Source
 from unveil.notes import Note
 
 _EXACT_IN_FLOAT = 2**53
@@ -435,3 +435,23 @@ def _as_one_clock(found: list[Distinct]) -> list[Distinct]:
 def _first(found: Distinct) -> str:
     """The first level in order, so that a message does not depend on the order of records."""
     return level_texts(found.values.take(pc.sort_indices(found.values).slice(0, 1)))[0]
+
+
+def ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa.Array:
+    """The union of the values: declared levels first in their order, the others ascending behind them."""
+    union = pa.concat_arrays(list(values)).unique()
+    union = union.take(pc.sort_indices(union))
+    if not declared:
+        return union
+    rank = {level_text(level): i for i, level in enumerate(declared)}
+    ranks = np.array([rank.get(level_text(v), len(rank)) for v in python_values(union)], dtype=np.int64)
+    return union.take(from_numpy(np.argsort(ranks, kind="stable")))
+
+
+def codes_over(found: Distinct, levels: pa.Array) -> NDArray[np.int32]:
+    """Level of each record among levels that include its own; the gap is the last."""
+    if len(found.values) == len(levels) and found.values.equals(levels):
+        return found.codes
+    positions = pc.index_in(found.values, levels)
+    table = np.append(buffer_view(positions, np.int32), len(levels)).astype(np.int32)
+    return table[found.codes]

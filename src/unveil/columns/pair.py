@@ -11,21 +11,18 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from unveil.checks import check_choice
-from unveil.columns.column import CodedColumn, Grouping, is_amount
+from unveil.columns.column import CodedColumn, Grouping, are_numbers
 from unveil.columns.grouping import grouped
-from unveil.columns.harmonise import as_kind, harmonise
+from unveil.columns.harmonise import as_kind, codes_over, harmonise, ordered_levels
 from unveil.columns.holdout import check_held_out, in_place_of_original
 from unveil.columns.labels import by_labels
 from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
 from unveil.errors import CallError, DataError, UnveilWarning
-from unveil.files.arrays import buffer_view, from_numpy
-from unveil.files.distinct import KIND_OF_FAMILY, Distinct, distinct_of, level_text, python_values
+from unveil.files.distinct import KIND_OF_FAMILY, distinct_of, level_text
 from unveil.files.nearest import near_matches
 from unveil.files.opening import is_delimited, open_releases, open_source
 from unveil.files.schema import as_schema
@@ -461,8 +458,8 @@ class Pair:
         found, more = harmonise([as_kind(one, kind) for one in found], kind)
         notes += more
         order = next((v.levels for v in declared if v.levels), ())
-        levels = _ordered_levels([f.values for f in found], [naming.of(level) or level_text(level) for level in order])
-        codes = [_joint(f, levels) for f in found]
+        levels = ordered_levels([f.values for f in found], [naming.of(level) or level_text(level) for level in order])
+        codes = [codes_over(f, levels) for f in found]
         family = next((f.family for f in found if f.family != "empty"), "empty")
         column = CodedColumn(
             name=name,
@@ -474,7 +471,7 @@ class Pair:
             naming=naming,
         )
         special = self.special_codes.get(name, ())
-        if not special and is_amount(levels):
+        if not special and are_numbers(levels):
             special = next((v.special_codes for v in declared if v.special_codes), ())
         column = replace(column, special=_special_levels(column, special))
         if name in self.special_codes and len(column.special) < len(set(special)):
@@ -486,30 +483,11 @@ class Pair:
         return replace(column, notes=tuple(notes))
 
 
-def _ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa.Array:
-    """The union of the values: declared levels first in their order, the others ascending behind them."""
-    union = pa.concat_arrays(list(values)).unique()
-    union = union.take(pc.sort_indices(union))
-    if not declared:
-        return union
-    rank = {level_text(level): i for i, level in enumerate(declared)}
-    ranks = np.array([rank.get(level_text(v), len(rank)) for v in python_values(union)], dtype=np.int64)
-    return union.take(from_numpy(np.argsort(ranks, kind="stable")))
-
-
-def _joint(found: Distinct, levels: pa.Array) -> NDArray[np.int32]:
-    if len(found.values) == len(levels) and found.values.equals(levels):
-        return found.codes
-    positions = pc.index_in(found.values, levels)
-    table = np.append(buffer_view(positions, np.int32), len(levels)).astype(np.int32)
-    return table[found.codes]
-
-
 def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int, ...]:
     wanted = [column.naming.of(value) or value for value in special]
     if not wanted:
         return ()
-    if is_amount(column.levels):
+    if are_numbers(column.levels):
         codes = {_as_number(column, v) for v in wanted}
         return tuple(i for i, v in enumerate(column.levels.to_pylist()) if v in codes)
     texts = {level_text(v) for v in wanted}

@@ -12,16 +12,15 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.checks import check_choice
-from unveil.columns.column import CodedColumn, is_amount
-from unveil.columns.harmonise import levels_of
+from unveil.columns.column import CodedColumn, are_numbers
+from unveil.columns.harmonise import codes_over, levels_of, ordered_levels
 from unveil.errors import CallError
-from unveil.files.arrays import buffer_view, from_numpy
-from unveil.files.distinct import KIND_OF_FAMILY, Distinct, level_text, python_values
+from unveil.files.arrays import buffer_view
+from unveil.files.distinct import KIND_OF_FAMILY, Distinct
 from unveil.files.nearest import near_matches
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.synthesis.variable import EncodedVariable, ModelledPart
@@ -105,17 +104,8 @@ def in_model_order(found: Distinct, kind: Kind, declared: Variable) -> Distinct:
 
     Only an ordered variable is modelled by the order of its levels; a fit must not depend on that of others.
     """
-    values = found.values
-    order = buffer_view(pc.sort_indices(values), np.uint64).astype(np.int64)
-    rank = {level_text(level): i for i, level in enumerate(declared.levels or () if kind == "ordered" else ())}
-    if rank:
-        ranks = [rank.get(level_text(v), len(rank)) for v in python_values(values.take(from_numpy(order)))]
-        order = order[np.argsort(np.array(ranks), kind="stable")]
-    if (order == np.arange(order.size)).all():
-        return found
-    table = np.empty(order.size + 1, dtype=np.int64)
-    table[order], table[-1] = np.arange(order.size), order.size
-    return found.recoded(found.family, values.take(from_numpy(order)), table)
+    levels = ordered_levels([found.values], declared.levels or () if kind == "ordered" else ())
+    return replace(found, values=levels, codes=codes_over(found, levels))
 
 
 def encoded(
@@ -196,11 +186,11 @@ def _numbers(values: pa.Array) -> tuple[NDArray[np.float64], bool]:
     """Ascending values as ascending floating-point numbers, and whether these are the values themselves."""
     if pt.is_floating(values.type):
         return buffer_view(values.cast(pa.float64()), np.float64), True
-    if not (is_amount(values) or pt.is_date32(values.type) or pt.is_timestamp(values.type)) or not len(values):
+    if not (are_numbers(values) or pt.is_date32(values.type) or pt.is_timestamp(values.type)) or not len(values):
         return np.zeros(len(values)), False
     whole = buffer_view(values.cast(pa.int32() if pt.is_date32(values.type) else pa.int64()).cast(pa.int64()), np.int64)
     if max(-int(whole[0]), int(whole[-1])) <= EXACT_DOUBLE:
-        return whole.astype(np.float64), is_amount(values)
+        return whole.astype(np.float64), are_numbers(values)
     above = (whole.astype(np.uint64) - whole[:1].astype(np.uint64)).astype(np.float64)
     # Beyond the exact range neighbours can fall together; their ranks keep them apart and in order.
     return (above if (np.diff(above) > 0).all() else np.arange(whole.size, dtype=np.float64)), False
