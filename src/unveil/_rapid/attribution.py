@@ -204,7 +204,7 @@ def _grid(key: Key, codes: NDArray[np.int32]) -> list[int]:
     occurs = np.unique(codes)
     if key.kind != "numeric" or len(occurs) <= _POINTS:
         return key.listed(occurs)
-    amount = codes[key.is_amount[codes]]
+    amount = codes[key.column.is_amount[codes]]
     ordered = np.sort(amount)
     points = ordered[np.linspace(0, len(ordered) - 1, _POINTS).astype(np.intp)]
     return [int(c) for c in dict.fromkeys(points.tolist())]
@@ -223,7 +223,7 @@ def _dependence(run: Attack, runner: Runner) -> list[dict[str, Any]]:
     means = run.predict(KeyTable(table.keys, codes)).reshape(len(points), len(table), -1).mean(axis=1)
     found: list[dict[str, Any]] = []
     for (_, key, code), mean in zip(points, means, strict=True):
-        value = float(key.amounts[code]) if key.is_amount[code] else None
+        value = float(key.column.amounts[code]) if key.column.is_amount[code] else None
         place = {"key": key.name, "level": key.label(code), "value": value}
         if problem.classes is None:
             found.append(place | {"class": None, "mean": float(mean[0])})

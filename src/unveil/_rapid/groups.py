@@ -132,7 +132,7 @@ def _parts(key: Key, codes: NDArray[np.int32]) -> tuple[NDArray[np.int64], list[
     """Levels of a key, numeric ones cut into quarters, as codes and labels."""
     if key.kind != "numeric":
         return codes.astype(np.int64), [key.label(code) for code in range(key.n_levels)]
-    values = key.amounts[codes]
+    values = key.column.amounts[codes]
     present = ~np.isnan(values)
     quarters = np.arange(1, _QUARTERS) / _QUARTERS
     cuts = np.unique(np.quantile(values[present], quarters)) if present.any() else np.array([])

@@ -318,11 +318,10 @@ def _nothing_learnt(column: CodedColumn) -> list[Note]:
 def _lost_classes(column: CodedColumn) -> list[Note]:
     notes = []
     name = column.name
-    found = np.bincount(column.original, minlength=column.n_levels)
-    for release, codes in enumerate(column.releases, start=1):
-        there = np.bincount(codes, minlength=column.n_levels)
-        lost = np.flatnonzero((found > 0) & (there == 0))
-        if len(lost) and (found > 0).sum() < len(column.original):
+    found, *there = (counts > 0 for counts in column.counts)
+    for release, held in enumerate(there, start=1):
+        lost = np.flatnonzero(found & ~held)
+        if len(lost) and found.sum() < len(column.original):
             which = "the release" if len(column.releases) == 1 else f"release {release}"
             # Neither names nor counts: a class that the release lacks is often that of a single person.
             rest = f"of {name!r}: who has them counts with probability 0"

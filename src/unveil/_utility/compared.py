@@ -30,11 +30,6 @@ class Compared:
         """The column's name."""
         return self.column.name
 
-    @property
-    def is_amount(self) -> bool:
-        """Whether the variable has amounts, of which means and distances are taken."""
-        return self.column.has_amounts
-
 
 def compared(pair: Pair, names: Sequence[str], n_groups: int) -> tuple[Compared, ...]:
     """Open the columns, and cut those with amounts into groups.

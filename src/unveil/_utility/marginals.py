@@ -38,7 +38,7 @@ def _one(variable: Compared) -> UtilityMeasures:
     for cut, codes in zip(cells.releases, column.releases, strict=True):
         figures = cell_figures(d, np.bincount(cut, minlength=cells.n_levels))
         all_s = np.bincount(codes, minlength=column.n_levels)
-        if variable.is_amount:
+        if variable.column.has_amounts:
             amount = column.is_amount
             figures |= amount_figures(column.amounts[amount], all_d[amount], all_s[amount])
             for name, counts in (("no_amount_original", all_d), ("no_amount_release", all_s)):

@@ -91,7 +91,7 @@ class ModelDesign:
         if not complete.any():
             raise DataError(f"model {model}: the original has no record in which all of its variables have a value")
         for variable, good, c in zip(variables, usable, codes, strict=True):
-            if not variable.is_amount:
+            if not variable.column.has_amounts:
                 good &= np.bincount(c[complete], minlength=good.size) > 0
         kind, outcome, event = _outcome(model, variables[0], usable[0], complete)
         design = Design.of(_coded(variables, codes, complete), Coding("first", constants=True))
@@ -136,7 +136,7 @@ def _coded(
 
 def _has_answer(variable: Compared) -> NDArray[np.bool_]:
     column = variable.column
-    if variable.is_amount:
+    if variable.column.has_amounts:
         return column.is_amount.copy()
     good = ~column.is_special
     good[len(column.levels) :] = False
@@ -146,15 +146,14 @@ def _has_answer(variable: Compared) -> NDArray[np.bool_]:
 def _outcome(
     model: RegressionModel, variable: Compared, usable: NDArray[np.bool_], complete: NDArray[np.bool_]
 ) -> tuple[str, Floats, str | None]:
-    held = np.unique(variable.column.original[complete])
-    two = [code for code in held if usable[code]]
-    kind = model.kind or ("linear" if variable.is_amount and len(two) > 2 else "logistic")
+    two = np.unique(variable.column.original[complete]).tolist()
+    kind = model.kind or ("linear" if variable.column.has_amounts and len(two) > 2 else "logistic")
     if kind == "linear":
-        if not variable.is_amount:
+        if not variable.column.has_amounts:
             raise CallError(f"model {model}: {model.outcome!r} has no amounts; a linear model needs them")
         return kind, variable.column.amounts, None
     if len(two) != 2:
-        labels = ", ".join(variable.column.label(int(code)) for code in two[:5])
+        labels = ", ".join(variable.column.label(code) for code in two[:5])
         more = ", ..." if len(two) > 5 else ""
         raise CallError(
             f"model {model}: a logistic model needs an outcome with two levels, "
@@ -165,4 +164,4 @@ def _outcome(
     usable[two] = True
     outcome = np.zeros(variable.column.n_levels)
     outcome[two[1]] = 1.0
-    return kind, outcome, variable.column.label(int(two[1]))
+    return kind, outcome, variable.column.label(two[1])

@@ -40,7 +40,7 @@ def compare_pairs(variables: Sequence[Compared], *, corrected: bool = False) -> 
 
 def _one(first: Compared, second: Compared, corrected: bool) -> UtilityMeasures:
     a, b = first.cells, second.cells
-    both = first.is_amount and second.is_amount
+    both = first.column.has_amounts and second.column.has_amounts
     before = _correlations(first, second, first.column.original, second.column.original) if both else {}
     releases = []
     for release in range(len(a.releases)):

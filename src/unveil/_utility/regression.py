@@ -90,7 +90,7 @@ def _persons(design: ModelDesign, rows: Rows) -> list[int]:
     for variable, term in zip(design.variables[1:], design.design.terms, strict=True):
         of_levels = with_level[first : first + len(term.columns)]
         first += len(term.columns)
-        if variable.is_amount:
+        if variable.column.has_amounts:
             held.append(rarer)
             continue
         compared = n - int(of_levels.sum())

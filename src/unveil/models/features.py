@@ -30,7 +30,7 @@ class Key:
     column
         The variable in all files.
     order : (n_levels,) intp, optional
-        Per code the level of the column; by default the code itself.
+        Per code the level of a column without amounts; by default the code itself.
     """
 
     column: CodedColumn
@@ -52,16 +52,6 @@ class Key:
         if self.column.has_amounts:
             return "numeric"
         return "ordered" if self.column.kind == "ordered" and not self.column.has_gap else "categorical"
-
-    @property
-    def amounts(self) -> Floats:
-        """The amount that each code is; NaN where it is none."""
-        return self.column.amounts if self.order is None else self.column.amounts[self.order]
-
-    @property
-    def is_amount(self) -> NDArray[np.bool_]:
-        """Per code, whether it is an amount."""
-        return ~np.isnan(self.amounts)
 
     def label(self, code: int) -> str:
         """The text of one level."""
@@ -118,7 +108,7 @@ class KeyTable:
     @property
     def coded(self) -> list[Coded]:
         """The keys for a design."""
-        return [Coded(codes, key.amounts) for key, codes in zip(self.keys, self.codes, strict=True)]
+        return [Coded(codes, key.column.amounts) for key, codes in zip(self.keys, self.codes, strict=True)]
 
     def columns(self) -> list[Column]:
         """The keys for trees: numeric keys that are not always an amount are split in two."""
@@ -127,8 +117,8 @@ class KeyTable:
             if key.kind != "numeric":
                 result.append(Column(codes, key.kind, key.n_levels, name=key.name))
                 continue
-            present = key.is_amount
-            values, position = np.unique(key.amounts[present], return_inverse=True)
+            present = key.column.is_amount
+            values, position = np.unique(key.column.amounts[present], return_inverse=True)
             # records without an amount stand at the lowest value; the column that follows tells them apart
             table = np.zeros(key.n_levels, dtype=np.int32)
             table[present] = position.ravel()
@@ -145,7 +135,8 @@ class KeyTable:
         """The keys as numbers (p, n): amounts, level codes, and infinity and above where there is no amount."""
         result = np.empty(self.codes.shape)
         for row, key, codes in zip(result, self.keys, self.codes, strict=True):
-            row[:] = np.where(key.is_amount, key.amounts, np.inf)[codes] if key.kind == "numeric" else codes
+            amounts = np.where(key.column.is_amount, key.column.amounts, np.inf)
+            row[:] = amounts[codes] if key.kind == "numeric" else codes
         return result
 
 
