@@ -108,8 +108,7 @@ def attribute(
     """
     study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
     names, said = targets_of(pair, study.keys, target, targets)
-    if isinstance(ngroups_target, Mapping):
-        only_known(ngroups_target, names, "ngroups_target", "target")
+    only_known(ngroups_target, names, "ngroups_target", "target")
     check_flags(use_target_na=use_target_na, exclude_over_denom_limit=exclude_over_denom_limit)
     _check_limit(denom_limit, exclude_over_denom_limit)
     levels = _levels_by_target(names, not_target_levels)

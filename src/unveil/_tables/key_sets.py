@@ -199,8 +199,7 @@ def key_sets(
     check_whole_numbers(1, max_size=max_size)
     if target is not None and target in study.keys:
         raise CallError(f"{target!r} is a key and cannot be the target too")
-    if isinstance(ngroups_target, Mapping):
-        only_known(ngroups_target, [target] if target is not None else [], "ngroups_target", "target")
+    only_known(ngroups_target, [target] if target is not None else [], "ngroups_target", "target")
     column = coded(pair, target, ngroups_target) if target is not None else _no_target(study)
     finest = [_finest(study, column, release) for release in range(pair.n_releases)]
     every = range(len(study.keys))

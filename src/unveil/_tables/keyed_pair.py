@@ -66,15 +66,12 @@ class KeyedPair:
             raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
         names = as_names(keys, "key")
         pair.require(names)
-        if isinstance(ngroups_keys, Mapping):
-            only_known(ngroups_keys, names, "ngroups_keys", "key")
-        if isinstance(use_keys_na, Mapping):
-            only_known(use_keys_na, names, "use_keys_na", "key")
-        flags = {}
-        for name in names:
-            flag = use_keys_na.get(name, True) if isinstance(use_keys_na, Mapping) else use_keys_na
+        only_known(ngroups_keys, names, "ngroups_keys", "key")
+        only_known(use_keys_na, names, "use_keys_na", "key")
+        given = use_keys_na if isinstance(use_keys_na, Mapping) else dict.fromkeys(names, use_keys_na)
+        for flag in given.values():
             check_flags(use_keys_na=flag)
-            flags[name] = bool(flag)
+        flags = {name: bool(given.get(name, True)) for name in names}
         columns = tuple(coded(pair, name, ngroups_keys) for name in names)
         return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
 
@@ -225,14 +222,10 @@ def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:
 
 def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
     """A number for all concerns the numeric columns only; a number for one column is meant for it; 0 is for none."""
-    if isinstance(groups, Mapping):
-        asked = groups.get(name)
-        return None if _is_none(asked) else asked
-    return None if _is_none(groups) or pair.column(name).kind != "numeric" else groups
-
-
-def _is_none(groups: int | None) -> bool:
-    return groups is None or (groups == 0 and not isinstance(groups, bool))
+    asked = groups.get(name) if isinstance(groups, Mapping) else groups
+    if asked is None or (asked == 0 and not isinstance(asked, bool)):
+        return None
+    return asked if isinstance(groups, Mapping) or pair.column(name).kind == "numeric" else None
 
 
 def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> dict[str, str]:
@@ -258,14 +251,14 @@ def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> 
     }
 
 
-def only_known(option: Mapping[str, object], names: Sequence[str], what: str, role: str) -> None:
-    """Check that an option by column concerns no other columns.
+def only_known(option: object, names: Sequence[str], what: str, role: str) -> None:
+    """Check that an option, if it is by column, concerns no other columns.
 
     Raises
     ------
     CallError
         If it names a column that is none of ``names``.
     """
-    for name in option:
+    for name in option if isinstance(option, Mapping) else ():
         if name not in names:
             raise CallError(f"{what} names {name!r}, which is not a {role}{near_matches(str(name), names)}")

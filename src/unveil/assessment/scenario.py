@@ -180,8 +180,8 @@ def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, rol
         if not is_whole_number(n) or (n < 2 and n != 0):
             where = f"{option}: {name!r}" if isinstance(given, Mapping) else option
             raise CallError(f"{where} takes a whole number of at least 2 groups, or 0 for none, not {n!r}")
+    only_known(given, names, option, role)
     if isinstance(given, Mapping):
-        only_known(given, names, option, role)
         for name in given:
             if pair.column(name).kind != "numeric":
                 raise CallError(f"{option}: {name!r} is {pair.column(name).kind} and cannot be grouped; leave it out")
@@ -197,7 +197,7 @@ def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] |
         column = pair.column(name)
         if name in asked:
             groups[name] = asked[name]
-        elif column.kind == "numeric" and len(column.levels) - len(column.special) > FEWEST_AMOUNTS:
+        elif column.kind == "numeric" and column.is_amount.sum() > FEWEST_AMOUNTS:
             groups[name] = given if isinstance(given, int) else GROUPS
     return {name: n for name, n in groups.items() if n}
 
