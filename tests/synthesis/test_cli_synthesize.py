@@ -21,9 +21,7 @@ import pytest
 import unveil
 from unveil import cli
 from unveil.errors import FileError
-from unveil.files import write
 from unveil.files.write import write_table
-from unveil.synthesis import output_paths as targets
 from unveil.synthesis import synthetic_files
 from unveil.synthesis.provenance import read_provenance
 
@@ -585,10 +583,6 @@ def test_progress_is_for_terminals(run: Run, original: Path, tmp_path: Path, mon
 
 def test_one_copy_is_called_a_copy(run: Run, original: Path, tmp_path: Path):
     assert run(original, "-o", tmp_path / "a.csv", "-m", 1).out.startswith(f"1 copy of {N} records")
-
-
-def test_every_format_that_can_be_written_is_offered():
-    assert set(targets.WRITABLE) == set(write._WRITERS)
 
 
 def test_the_provenance_is_plain_json(run: Run, original: Path, tmp_path: Path):

@@ -20,6 +20,7 @@ from unveil._posterior.selection import Selection, pooled_label
 from unveil._posterior.summary import measures
 from unveil.columns import CodedColumn, Pair
 from unveil.errors import UnveilError, UnveilWarning
+from unveil.notes import warn
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.synthpop import made_otherwise
 
@@ -163,7 +164,7 @@ def posterior(
     )
     told = (*made_otherwise(pair.releases, options.synthesizer), *problem.warnings)
     for text in told:
-        warnings.warn(text, UnveilWarning, stacklevel=2)
+        warn(text)
     done = {name: min(one[name].members.size for one in posteriors) for name in problem.structures}
     columns = _shown(pair, problem.sequence.withheld)
     return PosteriorRisk(

@@ -5,15 +5,15 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import warnings
 from pathlib import Path
 from typing import Any
 
 from unveil.columns import Pair
-from unveil.errors import FileError, UnveilWarning
+from unveil.errors import FileError
 from unveil.files.atomic import replacing
 from unveil.files.distinct import distinct_of, python_values
 from unveil.files.path_checks import check_readable
+from unveil.notes import warn
 from unveil.plain import without_nan
 
 
@@ -50,9 +50,7 @@ class Checkpoint:
             digest, content = "", ""
         if digest != hashlib.sha256(content.encode()).hexdigest():
             if os.path.lexists(path):
-                warnings.warn(
-                    f"{path}: a finished part that is damaged; it is worked out anew", UnveilWarning, stacklevel=3
-                )
+                warn(f"{path}: a finished part that is damaged; it is worked out anew")
             return None
         part: dict[str, Any] = json.loads(content)
         return part

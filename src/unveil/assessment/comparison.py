@@ -22,7 +22,7 @@ from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
 from unveil.files.nearest import near_matches
 from unveil.files.source import Source
-from unveil.notes import overheard
+from unveil.notes import overheard, warn
 
 NEEDS = {"repU": "identity", "RAPID": "inference", "posterior": "posterior", "posterior certain": "posterior",
          "membership AUC": "membership"}  # fmt: skip
@@ -195,11 +195,9 @@ def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str])
     if not lost:
         return source
     if any(_is_synthesizer(one) for one in candidates.values()) or any(len(v) < len(candidates) for v in lost.values()):
-        warnings.warn(
+        warn(
             "columns that a candidate lacks are left out for all of them, so that the points can be compared: "
-            + "; ".join(f"{name!r} ({', '.join(labels)})" for name, labels in lost.items()),
-            UnveilWarning,
-            stacklevel=3,
+            + "; ".join(f"{name!r} ({', '.join(labels)})" for name, labels in lost.items())
         )
     return replace(source, names=tuple(name for name in source.names if name not in lost))
 

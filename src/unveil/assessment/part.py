@@ -19,7 +19,7 @@ from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
 from unveil.columns import Pair
 from unveil.errors import DataError, UnveilError, UnveilWarning
-from unveil.notes import Note
+from unveil.notes import Note, warn
 
 MOST_SECONDS = 300.0
 """Seconds that one target may take of what has no end of its own, however large the budget is."""
@@ -94,7 +94,7 @@ class Context:
         except DataError as error:
             # They take none of the other figures with them.
             text = "figures for held-out records are left out"
-            warnings.warn(Note(f"{text}: {error}", text), UnveilWarning, stacklevel=2)
+            warn(Note(f"{text}: {error}", text))
             return None
 
     @property

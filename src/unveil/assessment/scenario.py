@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
@@ -18,9 +17,10 @@ from unveil.checks import (
     is_whole_number,
 )
 from unveil.columns import Pair
-from unveil.errors import CallError, FileError, UnveilWarning
+from unveil.errors import CallError, FileError
 from unveil.files.documents import read_toml
 from unveil.files.nearest import near_matches
+from unveil.notes import warn
 
 INTRUDERS = ("release", "release and synthesizer", "all but one record")
 """From weak to strong."""
@@ -191,7 +191,7 @@ def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] |
     """Groups of numeric targets: as asked for (0: none), else 20 where a target has many amounts."""
     asked = given if isinstance(given, Mapping) else {}
     for text in ungrouped(pair, targets, given, "ngroups_target").values():
-        warnings.warn(text, UnveilWarning, stacklevel=4)
+        warn(text)
     groups = {}
     for name in targets:
         column = pair.column(name)

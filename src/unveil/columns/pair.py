@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import copy
 import os
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
@@ -21,13 +20,13 @@ from unveil.columns.holdout import check_held_out, in_place_of_original
 from unveil.columns.labels import by_labels
 from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
-from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.errors import CallError, DataError
 from unveil.files.distinct import KIND_OF_FAMILY, distinct_of, level_text
 from unveil.files.nearest import near_matches
 from unveil.files.opening import is_delimited, open_releases, open_source
 from unveil.files.schema import as_schema
 from unveil.files.source import KINDS, Flavour, Kind, Scalar, Source, Variable
-from unveil.notes import Note
+from unveil.notes import Note, warn
 from unveil.printable import commands_shown
 
 
@@ -123,7 +122,7 @@ class Pair:
             if release.is_file_of(self.original)
         )
         for text in self._said:
-            warnings.warn(text, UnveilWarning, stacklevel=2)
+            warn(text)
         if self.original.num_rows == 0:
             raise DataError(f"{self.original.label} has no records; there is nothing to measure")
         self.special_codes = {
@@ -265,7 +264,7 @@ class Pair:
         for note in notes:
             if note not in self._told:
                 self._told.add(note)
-                warnings.warn(note, UnveilWarning, stacklevel=3)
+                warn(note)
 
     def require(self, names: Iterable[str]) -> None:
         """Check that every file has the columns.
