@@ -1,7 +1,7 @@
 """Time the Bayesian risk; run ``python benchmarks/posterior.py [FOLDER] [--all]``.
 
 The folder holds sd2011_9.csv and latner_original.csv; without one, simulated files take their place. Times are seconds
-of wall clock and CPU after a first call that compiles. ``--all`` adds what takes minutes.
+of wall clock and CPU after a first call that loads libraries. ``--all`` adds what takes minutes.
 """
 
 from __future__ import annotations

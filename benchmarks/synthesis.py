@@ -146,7 +146,7 @@ def main(arguments: list[str]) -> None:
     chosen = parser.parse_args(arguments)
     warnings.simplefilter("ignore", unveil.UnveilWarning)
     nine, adult = load(chosen.folder, "sd2011_9"), load(chosen.folder, "adult")
-    CartSynthesizer().fit(nine).sample(seed=1)  # compiles, once
+    CartSynthesizer().fit(nine).sample(seed=1)  # loads libraries, once
     special = {"income": [-8]}
     spent = against_reference(nine, "sd2011_9", {"special_codes": special}, 20)
     against_python(chosen.folder, "sd2011_9", special, spent, chosen.python_synthpop)

@@ -70,8 +70,8 @@ __all__ = [
     "utility",
 ]
 
-# Loaded when first used: some modules bring a compiler, which the table measures do without. Without all of them the
-# command line can say in one line that there is no memory to load them.
+# Loaded when first used: some modules bring large libraries, which the table measures do without. Without all of them
+# the command line can say in one line that there is no memory to load them.
 _MODULE_OF = {
     **dict.fromkeys(("Assessment", "RiskUtilityMap", "assess", "compare"), "assessment"),
     "Pair": "columns",

@@ -123,8 +123,8 @@ def _report(pair: Pair, synthesizer: Any, folder: Path) -> None:
 
 
 def _synthesizer(original: pa.Table) -> Any:
-    print("Synthesizing; the first time on a machine the trees are compiled, which takes about a minute.", flush=True)
-    # Here, because the synthesizer brings a compiler with it that measuring does without.
+    print("Synthesizing.", flush=True)
+    # Here, because the synthesizer brings large libraries with it that measuring does without.
     from unveil.synthesis import CartSynthesizer
 
     with warnings.catch_warnings():

@@ -163,7 +163,7 @@ def test_time_limit_is_kept_whatever_a_record_takes(made, monkeypatch, structure
 
     def slow(likelihoods, outcomes, members, n_members):
         sizes.append(members.size)
-        # The first record waits for a compiler.
+        # The first record waits until the trees are fitted.
         now[0] += 100 if len(sizes) == 1 else 0.001 + members.size * seconds_per_record
         return work(likelihoods, outcomes, members, n_members)
 

@@ -110,8 +110,8 @@ class PosteriorProblem:
         return self.kind != "cart" or structure == "exact"
 
     @property
-    def compiles(self) -> bool:
-        """Whether the first record may have to wait for a compiler."""
+    def fits_first(self) -> bool:
+        """Whether the first record has to wait until trees are fitted."""
         return self.kind == "cart"
 
     def likelihoods(self, releases: Sequence[int], structure: str) -> list[tuple[WorldLikelihood, Ints]]:

@@ -50,8 +50,8 @@ def work_out(
         Names of these entries.
     time_limit
         Seconds of wall clock. What is left is divided evenly among the entries and structures that are still to come.
-        The first record of each is always worked out; of trees that are walked it does not count, since it may have to
-        wait for a compiler.
+        The first record of each is always worked out; where trees are fitted it does not count, since it waits for
+        them.
     checkpoint
         Finished blocks; removed once all is done.
     progress
@@ -74,7 +74,7 @@ def work_out(
             began = time.monotonic()
             found: list[Posteriors] = []
             for block in _blocks(problem, groups[g], (g, name), order, left / (len(tasks) - at), checkpoint):
-                began = began if found or not problem.compiles else time.monotonic()
+                began = began if found or not problem.fits_first else time.monotonic()
                 found.append(block)
                 done += block.members.size
                 if progress:
@@ -106,7 +106,7 @@ def _blocks(
     them; here they come in this order, and what lies beyond the place that is reached stays in the file.
     """
     likelihoods: list[tuple[WorldLikelihood, Ints]] | None = None
-    began, limited = math.inf if problem.compiles else time.monotonic(), math.isfinite(seconds)
+    began, limited = math.inf if problem.fits_first else time.monotonic(), math.isfinite(seconds)
     most = block_size(problem.worlds.size, problem.slow(task[1]))
     members = problem.options.members[order]
     known = _Known(checkpoint.done(task) if checkpoint else None, problem.options.pair.n_original)

@@ -19,7 +19,6 @@ from unveil.cli.options import (
     Output,
     Reading,
     Whole,
-    announce_compiling,
     groups_of,
     plain_value,
     progress_bar,
@@ -201,7 +200,6 @@ def assess(
     pair = reading.pair(original, tuple(releases), holdout)
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
-    announce_compiling()
     with progress_bar("reading") as progress:
         result = compute(
             pair, **options, synthesizer=maker, holdout_unseen=holdout_unseen,
@@ -251,7 +249,6 @@ def compare(
     output.check((original, *files, *reading.files), tables=() if csv is None else (csv,))
     options = asked.options()
     _require_keys(options)
-    announce_compiling()
     with progress_bar("reading") as progress:
         result = compute(
             open_source(str(original), **reading.options),

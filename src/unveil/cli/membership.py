@@ -15,7 +15,6 @@ from unveil.cli.options import (
     Reading,
     Synthetic,
     Whole,
-    announce_compiling,
     names_of,
     progress_bar,
     save_confidential,
@@ -92,7 +91,6 @@ def membership(
     """
     inputs = (original, *synthetic, *reading.files, *([holdout] if holdout else []))
     output.check(inputs, tables=[records] if records else [])
-    announce_compiling()
     if refit is not None:
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")

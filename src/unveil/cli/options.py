@@ -364,15 +364,6 @@ def print_frame(title: str, table: Any) -> None:
     say(text_table(table.column_names, [list(row.values()) for row in table.to_pylist()], digits=3))
 
 
-def announce_compiling(kernel: str = "") -> None:
-    """Say that the loops (or those of one kernel) are compiled now, where that has not been done on this machine."""
-    import unveil.trees
-
-    kept = Path(unveil.trees.__file__).parent / "__pycache__"
-    if sys.stderr.isatty() and "NUMBA_CACHE_DIR" not in os.environ and not any(kept.glob(f"{kernel}*.nbi")):
-        remark("compiling, once: this takes a minute or two")
-
-
 @contextmanager
 def progress_bar(first: str) -> Iterator[Callable[[int, int, str], None] | None]:
     """A bar on standard error, where that is a terminal."""

@@ -18,7 +18,6 @@ from unveil.cli.options import (
     Synthetic,
     VisitOrder,
     Whole,
-    announce_compiling,
     names_of,
     plain_value,
     print_frame,
@@ -91,7 +90,6 @@ def posterior(
     kept = () if checkpoint is None else (checkpoint,)
     tables = record_files(records, len(pooled_groups(releases, len(synthetic))))
     output.check((*inputs, *kept), tables=tables)
-    announce_compiling("" if structure == "fixed" else "rewalk.walk_many")
     if provenance is not None:
         from unveil.synthesis.rebuild import reading_of
 

@@ -20,7 +20,6 @@ from unveil.cli.options import (
     Synthetic,
     Target,
     Targets,
-    announce_compiling,
     names_of,
     print_frame,
     progress_bar,
@@ -130,7 +129,6 @@ def rapid(
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
     output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
-    announce_compiling()
     pair = reading.pair(original, synthetic)
     chosen = None if targets is None else names_of(targets, pair.names)
     result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)

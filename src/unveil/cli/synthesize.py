@@ -15,7 +15,6 @@ from unveil.cli.options import (
     Reading,
     VisitOrder,
     Whole,
-    announce_compiling,
     assignments,
     named_path,
     progress_bar,
@@ -130,7 +129,6 @@ def synthesize(
     from unveil.synthesis.seeds import CONFIDENTIAL
     from unveil.synthesis.synthetic_files import synthesize_files
 
-    announce_compiling()
     settings = trees.given() | model.settings() | asdict(whole_file) | {
         "special_codes": reading.codes or None, "kinds": reading.stated or None,
     }  # fmt: skip

@@ -14,7 +14,6 @@ from unveil.cli.options import (
     Reading,
     Synthetic,
     Whole,
-    announce_compiling,
     names_of,
     progress_bar,
 )
@@ -100,7 +99,6 @@ def utility(
     from unveil._utility.run import utility as compute
 
     output.check((original, *synthetic, *reading.files))
-    announce_compiling()
     pair = reading.pair(original, synthetic)
     with progress_bar("utility") as progress:
         result = compute(
