@@ -13,6 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unveil
+from unveil.columns.texts import _as_written
 from unveil.files import distinct
 from unveil.files.source import DerivedColumns, Source
 from unveil.synthesis import halves
@@ -120,3 +121,13 @@ def test_parts_of_a_file_are_read_in_its_own_types_like_parts_of_a_frame(tmp_pat
             for name in table.column_names:
                 codes = [pair.column(name).releases[0] for pair in (one, other)]
                 assert (codes[0] == codes[1]).all(), name
+
+
+def test_messages_name_a_file_as_it_is_called_now(tmp_path: Path):
+    """A column of numbers that is compared as text."""
+    (tmp_path / "file.csv").write_text("x\n1.0\n2.0\n3.0\n")
+    whole = unveil.read(tmp_path / "file.csv")
+    distinct.distinct_of(whole, "x")
+    called = replace(whole, label="called so")
+    (text, _) = _as_written([distinct.distinct_of(called, "x"), distinct.distinct_of(called, "x")])
+    assert (text.label, text.values.to_pylist()) == ("called so", ["1.0", "2.0", "3.0"])

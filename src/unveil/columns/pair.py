@@ -129,7 +129,8 @@ class Pair:
             name: (codes,) if isinstance(codes, str) or not isinstance(codes, Iterable) else tuple(codes)
             for name, codes in (special_codes or {}).items()
         }
-        self._check_declarations()
+        for name in (*self.kinds, *self.special_codes):
+            self.original.require(name)
         self._beside = 0
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
@@ -277,10 +278,7 @@ class Pair:
             If a release lacks one.
         """
         for name in names:
-            if name not in self.original:
-                raise CallError(
-                    f"{self.original.label} has no column {name!r}{near_matches(str(name), self.original.names)}"
-                )
+            self.original.require(name)
             for release in self.releases:
                 if name not in release:
                     raise DataError(
@@ -424,13 +422,6 @@ class Pair:
             return
         told = [replace(s, label=str(s.path)) if s.path and labels.count(s.label) > 1 else s for s in sources]
         self.original, self.releases = told[0], tuple(told[1:])
-
-    def _check_declarations(self) -> None:
-        for name in (*self.kinds, *self.special_codes):
-            if name not in self.original:
-                raise CallError(
-                    f"{self.original.label} has no column {name!r}{near_matches(name, self.original.names)}"
-                )
 
     def _declared(self, schema: Any) -> Any:
         """The schema with the stated kinds, which text files must know before they are read."""

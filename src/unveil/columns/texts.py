@@ -166,7 +166,9 @@ def _evenly(found: Sequence[Distinct]) -> list[Distinct] | None:
 
 
 def _as_written(found: Sequence[Distinct]) -> list[Distinct]:
-    return [f if f.family == "text" else f.written() if f.written else _text(f, level_texts(f.values)) for f in found]
+    texts = [f if f.family == "text" else f.written() if f.written else _text(f, level_texts(f.values)) for f in found]
+    # A file may have another label now than when it was read.
+    return [replace(text, label=f.label) for text, f in zip(texts, found, strict=True)]
 
 
 def evened(found: Distinct, others: Iterable[Distinct]) -> list[str]:
