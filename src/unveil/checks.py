@@ -79,3 +79,29 @@ def check_choice(name: str, value: object, choices: Iterable[object]) -> None:
     if value not in known:
         *others, last = map(repr, known)
         raise CallError(f"{name} must be {', '.join(others)} or {last}, not {value!r}")
+
+
+def as_texts(name: str, given: object) -> tuple[str, ...]:
+    """The option as a tuple of texts; raise CallError unless it is a text or a list of texts."""
+    if isinstance(given, str):
+        return (given,)
+    texts = tuple(given) if isinstance(given, Iterable) else (given,)
+    if not all(isinstance(one, str) for one in texts):
+        raise CallError(f"{name} takes a text or a list of texts, not {given!r}")
+    return texts
+
+
+def some_of(name: str, given: object, choices: Iterable[str]) -> tuple[str, ...]:
+    """The choices that the option names, in the order of the choices; raise CallError unless it names some of them.
+
+    Examples
+    --------
+    >>> some_of("measures", ["pairs", "models"], ("models", "marginals", "pairs"))
+    ('models', 'pairs')
+    """
+    known, names = list(choices), as_texts(name, given)
+    if not names:
+        raise CallError(f"{name}: none is named; choose from {', '.join(known)}")
+    for one in names:
+        check_choice(name, one, known)
+    return tuple(one for one in known if one in names)

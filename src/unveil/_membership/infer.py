@@ -15,7 +15,7 @@ from unveil._membership.records import AttackedRecords, collect
 from unveil._membership.refusal import check_provenance, require_statement
 from unveil._membership.result import Copies, Membership
 from unveil._tables.keyed_pair import as_names
-from unveil.checks import check_choice, check_shares, check_whole_numbers
+from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.stats import clopper_pearson
@@ -152,10 +152,7 @@ def _checked(
     check_whole_numbers(0, seed=seed)
     check_shares(level=level)
     check_choice("scale", scale, ("range", "iqr"))
-    chosen = as_names(attacks, "attack")
-    for name in chosen:
-        check_choice("attacks", name, ATTACKS)
-    return tuple(name for name in ATTACKS if name in chosen)
+    return some_of("attacks", attacks, ATTACKS)
 
 
 def _figures(records: AttackedRecords, attempts: dict[str, Attempt], level: float, seed: int) -> dict[str, RocFigures]:

@@ -16,7 +16,7 @@ from unveil._utility.prediction import compare_prediction, learner_for
 from unveil._utility.propensity import MODELS, Null, compare_propensity
 from unveil._utility.regression import compare_models
 from unveil._utility.result import Utility
-from unveil.checks import check_choice, check_shares, check_whole_numbers
+from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
@@ -104,8 +104,8 @@ def utility(
     >>> round(found.mean["TVD_max"], 3), round(found.mean["S_pMSE_max"], 3)
     (0.1, 4.04)
     """
-    chosen = _choice("measures", measures, MEASURES)
-    fitted = _choice("propensity", propensity, tuple(MODELS))
+    chosen = some_of("measures", measures, MEASURES)
+    fitted = some_of("propensity", propensity, MODELS)
     check_whole_numbers(0, seed=seed)
     check_whole_numbers(1, minbucket=minbucket)
     check_whole_numbers(2, permutations=permutations, ngroups=ngroups, folds=folds)
@@ -157,15 +157,6 @@ def utility(
          "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
         notes, pair.unmatched(cells), tuple(dict.fromkeys([*notes, *pair.notes(cells)])), pair.flavour,
     )  # fmt: skip
-
-
-def _choice(option: str, given: Sequence[str] | str, known: tuple[str, ...]) -> tuple[str, ...]:
-    names = (given,) if isinstance(given, str) else tuple(given)
-    for name in names:
-        check_choice(option, name, known)
-    if not names:
-        raise CallError(f"{option}: name at least one of {', '.join(known)}")
-    return tuple(name for name in known if name in names)
 
 
 def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:

@@ -9,12 +9,14 @@ from typing import Any, get_args, get_type_hints
 
 from unveil._tables.keyed_pair import as_names, only_known, targets_of, ungrouped
 from unveil.checks import (
+    as_texts,
     check_choice,
     check_numbers,
     check_positive,
     check_shares,
     check_whole_numbers,
     is_whole_number,
+    some_of,
 )
 from unveil.columns import Pair
 from unveil.errors import CallError, FileError
@@ -130,8 +132,8 @@ class Scenario(Options):
         given = {name: value for name, value in given.items() if value is not None}
         for name, known in (("intruders", INTRUDERS), ("measures", MEASURES)):
             if name in given:
-                given[name] = _chosen(given[name], known, name)
-        given["models"] = _texts(given.get("models", ()), "models")
+                given[name] = some_of(name, given[name], known)
+        given["models"] = as_texts("models", given.get("models", ()))
         check_choice("attacker", given.get("attacker", "auto"), ATTACKERS)
         _check_numbers(given)
         _check_groups(pair, keys, given.get("ngroups_keys"), "ngroups_keys", "key")
@@ -146,23 +148,6 @@ class Scenario(Options):
             name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
             for name, value in plain.items()
         }
-
-
-def _chosen(given: str | Sequence[str], known: Sequence[str], what: str) -> tuple[str, ...]:
-    names = _texts(given, what)
-    if not names:
-        raise CallError(f"{what}: none is named; choose from {', '.join(known)}")
-    for name in names:
-        check_choice(what, name, known)
-    return tuple(name for name in known if name in names)
-
-
-def _texts(given: Any, what: str) -> tuple[str, ...]:
-    if isinstance(given, str):
-        return (given,)
-    if not isinstance(given, Sequence) or not all(isinstance(one, str) for one in given):
-        raise CallError(f"{what} takes a text or a list of texts, not {given!r}")
-    return tuple(given)
 
 
 def _check_numbers(given: Mapping[str, Any]) -> None:
