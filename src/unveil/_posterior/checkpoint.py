@@ -1,31 +1,28 @@
 """Finished records of a long run, kept in a file.
 
-The file is a line that says what it is, the SHA-256 of all that follows, a line of JSON that describes the arrays, and
-their bytes one after the other. Nothing is unpacked or executed, nor used before the digest has been compared.
+The content of the file (see :mod:`unveil.files.sealed`) is a line of JSON that describes the arrays, and their bytes
+one after the other. Nothing is unpacked or executed, nor used before the digest has been compared.
 """
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
-import stat
 import time
+from io import BytesIO
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil._posterior.posterior_of_records import Posteriors
-from unveil.errors import DataError, FileError, UnveilError
-from unveil.files.atomic import replacing
+from unveil.errors import DataError, UnveilError
+from unveil.files.sealed import Sealed
 
 SECONDS = 5.0
 """Least time between two writes."""
 MAGIC = b"unveil posterior checkpoint 2\n"
-LONGEST_HEADER = 1 << 20
-PIECE = 1 << 20
 TYPES = {
     "members": "<i8", "truth": "<i8", "prior": "<f8", "posterior": "<f8", "likeliest": "<i8",
     "likeliest_probability": "<f8", "possible_worlds": "<i8", "must_fill": "|b1", "part": "<i8",
@@ -58,7 +55,7 @@ class Checkpoint:
     """
 
     def __init__(self, path: Path, fingerprint: str, members: NDArray[np.int64], n_values: int):
-        self.path, self.members, self.n_values = path, members, n_values
+        self.file, self.members, self.n_values = Sealed(path, MAGIC), members, n_values
         self.key = hashlib.sha256(fingerprint.encode()).hexdigest()
         self.blocks: dict[Task, list[Posteriors]] = {}
         self.written = time.monotonic()
@@ -91,65 +88,40 @@ class Checkpoint:
             )  # fmt: skip
             arrays += [np.ascontiguousarray(getattr(one, name), dtype=TYPES.get(name, "<f8")) for name in names]
         header = json.dumps({"run": self.key, "n_values": self.n_values, "tasks": described}).encode() + b"\n"
-        digest = hashlib.sha256(header)
-        for array in arrays:
-            digest.update(array.data)
-        with replacing(self.path, overwrite=True, confidential=True) as temporary, temporary.open("wb") as stream:
-            stream.write(MAGIC + digest.hexdigest().encode() + b"\n" + header)
-            for array in arrays:
-                stream.write(array.data)
+        self.file.write([header, *(array.data.cast("B") for array in arrays if array.size)])
         self.written = time.monotonic()
 
     def remove(self) -> None:
         """Remove the file: the run is complete."""
-        self.path.unlink(missing_ok=True)
+        self.file.path.unlink(missing_ok=True)
 
     def _read(self) -> dict[Task, Posteriors]:
         """What the file holds; nothing where there is no file."""
-        try:
-            # Opened without waiting: a pipe that nobody writes to would keep the run for ever.
-            handle = os.open(self.path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
-        except FileNotFoundError:
+        content = self.file.read()
+        if content is None:
             return {}
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise FileError(f"{self.path}: cannot be read as a checkpoint ({reason})") from None
-        state = os.fstat(handle)
-        if not stat.S_ISREG(state.st_mode):
-            os.close(handle)
-            raise FileError(f"{self.path}: not a file, which a checkpoint is; name another")
-        with os.fdopen(handle, "rb") as stream:
-            try:
-                return self._unpacked(stream, state.st_size)
-            except UnveilError:
-                raise
-            except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
-                raise FileError(
-                    f"{self.path}: a checkpoint that is damaged; remove it, and the run starts anew, or name another"
-                ) from None
+        try:
+            return self._unpacked(content)
+        except UnveilError:
+            raise
+        except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+            raise self.file.damaged() from None
 
-    def _unpacked(self, stream: BinaryIO, size: int) -> dict[Task, Posteriors]:
-        if stream.read(len(MAGIC)) != MAGIC:
-            raise FileError(f"{self.path}: no checkpoint of this version of unveil; name another, or remove it")
-        said, header = stream.readline(65).rstrip(b"\n").decode("ascii"), stream.readline(LONGEST_HEADER)
-        content = json.loads(header)
-        lengths = [length for task in content["tasks"] for length in _lengths(task, content["n_values"])]
-        if stream.tell() + sum(length for _, length in lengths) != size:
+    def _unpacked(self, content: bytes) -> dict[Task, Posteriors]:
+        begin = content.index(b"\n") + 1
+        header = json.loads(content[:begin])
+        lengths = [length for task in header["tasks"] for _, length in _lengths(task, header["n_values"])]
+        if begin + sum(lengths) != len(content):
             raise ValueError
-        digest, begin = hashlib.sha256(header), stream.tell()
-        while piece := stream.read(PIECE):
-            digest.update(piece)
-        if digest.hexdigest() != said:
-            raise ValueError
-        if content["run"] != self.key or content["n_values"] != self.n_values:
+        if header["run"] != self.key or header["n_values"] != self.n_values:
             raise DataError(
-                f"{self.path}: a checkpoint of another run (other files, settings or question); name another, or "
+                f"{self.file.path}: a checkpoint of another run (other files, settings or question); name another, or "
                 "remove it"
             )
-        stream.seek(begin)
-        return {(task["group"], task["structure"]): self._block(stream, task) for task in content["tasks"]}
+        stream = BytesIO(content[begin:])
+        return {(task["group"], task["structure"]): self._block(stream, task) for task in header["tasks"]}
 
-    def _block(self, stream: BinaryIO, task: dict[str, Any]) -> Posteriors:
+    def _block(self, stream: BytesIO, task: dict[str, Any]) -> Posteriors:
         found: dict[str, NDArray[Any] | None] = {PROBABILITIES: None}
         for name, length in _lengths(task, self.n_values):
             array = np.frombuffer(stream.read(length), dtype=TYPES.get(name, "<f8"))

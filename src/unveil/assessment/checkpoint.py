@@ -1,18 +1,16 @@
-"""Finished parts kept in a folder, so that an interrupted assessment goes on where it stopped."""
+"""Finished parts in a folder, so that an interrupted assessment continues where it stopped."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 from unveil.columns import Pair
 from unveil.errors import FileError
-from unveil.files.atomic import replacing
 from unveil.files.distinct import distinct_of, python_values
-from unveil.files.path_checks import check_readable
+from unveil.files.sealed import Sealed
 from unveil.notes import warn
 from unveil.plain import without_nan
 
@@ -23,9 +21,9 @@ class Checkpoint:
     Parameters
     ----------
     folder
-        The folder; it is made if it does not exist.
+        Path of the folder; it is created if it does not exist.
     fingerprint
-        Of files and scenario; parts of another assessment are passed over.
+        Text that is the same for the same files and scenario only; parts of other assessments are ignored.
     """
 
     def __init__(self, folder: str | Path, fingerprint: str):
@@ -35,35 +33,29 @@ class Checkpoint:
         except OSError as error:
             raise FileError(f"{folder}: cannot be made a folder of finished parts ({error.strerror})") from None
 
-    def _path(self, name: str) -> Path:
+    def _file(self, name: str) -> Sealed:
         # A name may hold any letter of a column's name.
         digest = hashlib.sha256(f"{self.fingerprint}/{name}".encode()).hexdigest()
-        return self.folder / f"{digest[:24]}.json"
+        return Sealed(self.folder / f"{digest[:24]}.json")
 
     def load(self, name: str) -> dict[str, Any] | None:
-        """The part, if it was finished; one that is damaged is as good as none, and that is said."""
-        path = self._path(name)
+        """Return a finished part; None if there is none, or, with a warning, if its file is damaged."""
+        file = self._file(name)
         try:
-            check_readable(path, path.name)
-            digest, _, content = path.read_text(encoding="utf-8").partition("\n")
-        except (OSError, ValueError):
-            digest, content = "", ""
-        if digest != hashlib.sha256(content.encode()).hexdigest():
-            if os.path.lexists(path):
-                warn(f"{path}: a finished part that is damaged; it is worked out anew")
+            content = file.read()
+        except FileError:
+            warn(f"{file.path}: a finished part that is damaged; it is worked out anew")
             return None
-        part: dict[str, Any] = json.loads(content)
+        part: dict[str, Any] | None = None if content is None else json.loads(content)
         return part
 
     def store(self, part: dict[str, Any]) -> None:
-        """Keep a finished part, under a digest that tells whether the file is still what was written."""
-        content = json.dumps(without_nan(part), allow_nan=False)
-        with replacing(self._path(part["name"]), overwrite=True, confidential=True) as temporary:
-            temporary.write_text(f"{hashlib.sha256(content.encode()).hexdigest()}\n{content}", encoding="utf-8")
+        """Write a finished part to the folder."""
+        self._file(part["name"]).write([json.dumps(without_nan(part), allow_nan=False).encode()])
 
 
 def fingerprint(pair: Pair, *settings: object) -> str:
-    """A digest of the files' coded content and of everything that decides a result."""
+    """Return a digest of the coded columns of all files and of all settings that a result depends on."""
     digest = hashlib.sha256(repr((pair.n_original, pair.n_synthetic, settings)).encode())
     for name in pair.names:
         column = pair.column(name)
