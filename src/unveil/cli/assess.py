@@ -259,8 +259,7 @@ def compare(
         )  # fmt: skip
     if csv is not None:
         write_table(result.to_frame("arrow"), str(csv), overwrite=output.overwrite)
-    output.give(result)
-    return output.status(result)
+    return output.give(result)
 
 
 def _labels(files: tuple[Path, ...]) -> dict[str, Path]:

@@ -95,8 +95,7 @@ def membership(
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
         refitted = _refitted(original, repeats, trees, attack, reading)
-        output.give(refitted)
-        return output.status(refitted)
+        return output.give(refitted)
     if holdout is None:
         raise CallError(
             "name real records that the synthesizer never saw (--holdout FILE --holdout-unseen), "
@@ -108,8 +107,7 @@ def membership(
     found = infer(pair, holdout_unseen=holdout_unseen, **attack.options(pair.names))
     if records is not None:
         save_confidential(found.records(flavour="arrow"), records, output.overwrite)
-    output.give(found)
-    return output.status(found)
+    return output.give(found)
 
 
 def _refitted(original: Path, repeats: int, trees: Trees, attack: AttackOptions, reading: Reading) -> Any:

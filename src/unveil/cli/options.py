@@ -241,8 +241,8 @@ class Output:
                 raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")
             pyplot()
 
-    def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> None:
-        """Write the result where asked, and one view of it as a plot; then print it."""
+    def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> int:
+        """Write the result as JSON and one view of it as a plot, if these are named; print it; return the status."""
         from unveil.plain import without_nan
         from unveil.version import __version__
 
@@ -256,12 +256,13 @@ class Output:
             text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
             if self.json == "-":
                 say(text.replace("\x7f", r"\u007f"))
-                return
+                return self.status(result)
             write_text(Path(self.json), text + "\n", self.overwrite)
         say(result)
+        return self.status(result)
 
     def status(self, result: Any) -> int:
-        """The exit status that a result was asked to give."""
+        """Exit status: that of warnings if there are any and --strict is given."""
         return WITH_WARNINGS if self.strict and result.warnings else 0
 
 
@@ -270,6 +271,14 @@ def _is_same(path: Path, other: Path) -> bool:
     if path.exists() and os.path.exists(other):
         return path.samefile(other)
     return path.resolve() == Path(other).resolve()
+
+
+def checked_pair(
+    original: Path, synthetic: tuple[Path, ...], reading: Reading, output: Output, *, tables: Sequence[Path] = ()
+) -> Any:
+    """Open the files, after a check that all results can be written."""
+    output.check((original, *synthetic, *reading.files), tables=tables)
+    return reading.pair(original, synthetic)
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:

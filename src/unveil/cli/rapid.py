@@ -20,6 +20,7 @@ from unveil.cli.options import (
     Synthetic,
     Target,
     Targets,
+    checked_pair,
     names_of,
     print_frame,
     progress_bar,
@@ -128,8 +129,7 @@ def rapid(
     """What a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
-    output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
-    pair = reading.pair(original, synthetic)
+    pair = checked_pair(original, synthetic, reading, output, tables=record_files(records, len(synthetic)))
     chosen = None if targets is None else names_of(targets, pair.names)
     result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)
     save_records(result, records, output.overwrite)

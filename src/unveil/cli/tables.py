@@ -21,6 +21,7 @@ from unveil.cli.options import (
     Whole,
     as_lists,
     assignments,
+    checked_pair,
     groups_of,
     names_of,
     progress_bar,
@@ -40,8 +41,7 @@ def identity(
     """Records that are unique on the keys, and found again in the release."""
     from unveil import _tables
 
-    output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
-    pair = reading.pair(original, synthetic)
+    pair = checked_pair(original, synthetic, reading, output, tables=record_files(records, len(synthetic)))
     risk = _tables.identity(
         pair,
         names_of(keys, pair.names),
@@ -92,8 +92,7 @@ def attribute(
         raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
-    output.check((original, *synthetic, *reading.files), tables=record_files(records, len(synthetic)))
-    pair = reading.pair(original, synthetic)
+    pair = checked_pair(original, synthetic, reading, output, tables=record_files(records, len(synthetic)))
     risk = _tables.attribute(
         pair, names_of(keys, pair.names), target=target,
         targets=None if targets is None else names_of(targets, pair.names),
@@ -129,11 +128,9 @@ def structure(
     """Which key combinations of the original the release keeps, and which it invents."""
     from unveil import _tables
 
-    output.check((original, *synthetic, *reading.files))
-    pair = reading.pair(original, synthetic)
+    pair = checked_pair(original, synthetic, reading, output)
     found = _tables.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
-    output.give(found)
-    return output.status(found)
+    return output.give(found)
 
 
 def keysets(
@@ -152,16 +149,14 @@ def keysets(
     """
     from unveil import _tables
 
-    output.check((original, *synthetic, *reading.files))
-    pair = reading.pair(original, synthetic)
+    pair = checked_pair(original, synthetic, reading, output)
     with progress_bar("key sets") as progress:
         sets = _tables.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,
             ngroups_target=groups_of(ngroups_target, "ngroups_target"),
             ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"), progress=progress,
         )  # fmt: skip
-    output.give(sets)
-    return output.status(sets)
+    return output.give(sets)
 
 
 def _levels(given: list[str] | None) -> list[str] | dict[str, list[str]]:

@@ -14,6 +14,7 @@ from unveil.cli.options import (
     Reading,
     Synthetic,
     Whole,
+    checked_pair,
     names_of,
     progress_bar,
 )
@@ -98,13 +99,11 @@ def utility(
     """
     from unveil._utility.run import utility as compute
 
-    output.check((original, *synthetic, *reading.files))
-    pair = reading.pair(original, synthetic)
+    pair = checked_pair(original, synthetic, reading, output)
     with progress_bar("utility") as progress:
         result = compute(
             pair, None if columns is None else names_of(columns, pair.names), models=model or (),
             targets=None if targets is None else names_of(targets, pair.names), progress=progress,
             **measuring.options(),
         )  # fmt: skip
-    output.give(result, view={"kind": view, "measure": view_measure})
-    return output.status(result)
+    return output.give(result, view={"kind": view, "measure": view_measure})
