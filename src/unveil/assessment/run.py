@@ -51,7 +51,7 @@ class Call(Options):
     policy
         The institution's limits: a TOML file, or what :func:`unveil.assessment.read_policy` gives.
     checkpoint
-        A folder that keeps finished parts, so that an interrupted assessment goes on where it stopped.
+        A folder that keeps finished parts, so that an interrupted assessment continues where it stopped.
     progress
         Called with the number of finished parts, their total, and the name of the next part.
     """

@@ -42,7 +42,7 @@ class Asked(Derived):
     """Options of an assessment; a scenario file may hold any of them."""
 
     def options(self) -> dict[str, Any]:
-        """What was given, as options of :func:`unveil.assess`."""
+        """Return the given options for :func:`unveil.assess`."""
         given = self.given()
         for name, value in given.items():
             if TYPED.get(name) == COMMAS:
@@ -55,21 +55,21 @@ class Asked(Derived):
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Synthesis:
-    """What made the releases, where it is known.
+    """How the releases were made.
 
     Parameters
     ----------
     provenance
-        The provenance file that `unveil synthesize` left beside them.
+        The provenance file that `unveil synthesize` wrote beside the releases.
     synthesizer
-        cart: sequential CART with the settings below.
+        cart: sequential CART with the settings of trees below.
     """
 
     provenance: Path | None = None
     synthesizer: str | None = None
 
     def reading(self, schema: Path | None) -> dict[str, Any]:
-        """How the original was read when the releases were made, as far as the provenance file says so."""
+        """Options with which the original was read for the synthesis, from the provenance file."""
         if self.provenance is None:
             return {}
         from unveil.synthesis.rebuild import reading_of
@@ -77,7 +77,7 @@ class Synthesis:
         return reading_of(self.provenance, schema)
 
     def made(self, settings: dict[str, Any], original: Path, releases: Sequence[Path], reading: Reading) -> Any:
-        """The synthesizer with settings of its trees, or None where nothing is said of it."""
+        """Return the synthesizer with the settings of its trees, or None if none is named."""
         if self.provenance is not None:
             if settings or self.synthesizer is not None:
                 raise CallError(
@@ -97,7 +97,7 @@ class Synthesis:
         return CartSynthesizer(**settings, special_codes=reading.codes or None, kinds=reading.stated or None)
 
     def keep_secret(self, seed: int) -> None:
-        """Warn where the assessment's seed, which its documents hold, is that of the synthesis."""
+        """Warn if the seed of the assessment, which its documents hold, is the seed of the synthesis."""
         if self.provenance is None:
             return
         from unveil.synthesis.provenance import read_provenance
@@ -114,7 +114,7 @@ class Synthesis:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Documents:
-    """Where the assessment goes besides the terminal.
+    """Files that the assessment is written to.
 
     Parameters
     ----------
@@ -125,13 +125,13 @@ class Documents:
     public_summary
         Write the page for publication to this file (.html or .md): at most ten figures, rounded.
     policy
-        The institution's thresholds (TOML); they add a verdict column.
+        The institution's limits (TOML); they add a column of verdicts.
     policy_exit
-        End with exit status 4 where a figure is not within the policy, or was not measured; all is written the same.
+        End with exit status 4 if a figure is not within the policy or was not measured; all files are written anyway.
     release_safe
-        Whether documents hold only what may be published: figures rounded, names and counts of few persons left out.
+        Whether documents are for publication: figures are rounded, names and counts of few persons are left out.
     checkpoint
-        A folder that keeps finished parts, so that an interrupted assessment goes on where it stopped.
+        A folder that keeps finished parts, so that an interrupted assessment continues where it stopped.
     """
 
     html: Path | None = None
@@ -144,7 +144,7 @@ class Documents:
 
     @property
     def public_form(self) -> str | None:
-        """The form of the page for publication, by its ending."""
+        """Form of the public summary, by the ending of its file."""
         from unveil.show.report import form_of
 
         return None if self.public_summary is None else form_of(self.public_summary)
@@ -163,7 +163,7 @@ def assess(
     synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """What a release gives away, to intruders from weak to strong, and what it is good for: one document.
+    """Measure what a release gives away to intruders from weak to strong, and how useful it is: one document.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ def assess(
     holdout
         A file of real records that the synthesizer never saw.
     holdout_unseen
-        State that this is so: records set aside afterwards measure nothing.
+        State that the synthesizer never saw the holdout: records set aside afterwards measure nothing.
     """
     from unveil.assessment.run import assess as compute
 
@@ -222,14 +222,14 @@ def compare(
     original: Path, *files: Path, grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
     csv: Path | None = None, asked: Asked = Asked(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """Several releases or synthesizers on one map of risk and utility.
+    """Show several releases or synthesizers on one map of risk and utility.
 
     Parameters
     ----------
     original
         The file of real records.
     files
-        Releases, each a candidate of its own.
+        Releases; each is a point of the map.
     grid
         Settings of sequential CART to try besides, as minbucket=5 (repeat, or separate by commas); all combinations.
     m

@@ -26,7 +26,7 @@ from unveil.errors import CallError
 @Parameter(name="*")
 @dataclass(frozen=True)
 class AttackOptions:
-    """How members are told from others.
+    """How members are told apart from other records.
 
     Parameters
     ----------
@@ -35,9 +35,9 @@ class AttackOptions:
     attacks
         dcr, density, classifier; several separated by commas; default: all.
     scale
-        What differences of numbers are divided by: the original's range, or interquartile range (iqr).
+        Divisor of differences of numbers: the original's range, or interquartile range (iqr).
     max_records
-        Members, and held-out records, that are attacked at most.
+        Largest number of members, and of held-out records, that are attacked.
     level
         Coverage of the intervals.
     seed
@@ -70,7 +70,7 @@ def membership(
     repeats: Whole = 3, trees: Trees = Trees(), records: Path | None = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """Whether the release gives away whose records it was made from.
+    """Measure whether the release gives away whose records it was made from.
 
     Give releases and --holdout, or --refit and no release.
 
@@ -81,7 +81,7 @@ def membership(
     holdout
         A file of real records that the synthesizer never saw.
     holdout_unseen
-        State that this is so; without it nothing is measured.
+        State that the synthesizer never saw the holdout; without it nothing is measured.
     refit
         Fit this synthesizer to random halves of the original instead, and attack both halves.
     repeats

@@ -1,4 +1,4 @@
-"""What several verbs share: how files are read, how names and values are typed, where results go."""
+"""What several verbs share: reading of files, parsing of names and values, writing of results."""
 
 from __future__ import annotations
 
@@ -100,11 +100,11 @@ class Reading:
     missing
         A text that stands for a gap in delimited files, besides the empty field (repeat).
     encoding
-        Encoding of delimited files, where it is not found out.
+        Encoding of delimited files; default: detected.
     delimiter
-        Character between the fields, where it is not found out.
+        Character between the fields; default: detected.
     decimal
-        Decimal sign, where it is not found out.
+        Decimal sign; default: detected.
     """
 
     special_codes: Listed = None
@@ -117,7 +117,7 @@ class Reading:
 
     @property
     def files(self) -> tuple[Path, ...]:
-        """Files that say how the others are read."""
+        """The schema file, if one is given."""
         return () if self.schema is None else (self.schema,)
 
     @property
@@ -150,7 +150,7 @@ class Reading:
         }
 
     def or_else(self, given: Mapping[str, Any]) -> Reading:
-        """As said on the command line, else as a scenario or a provenance file says, in options of ``Pair``."""
+        """Options of the command line, completed by those of a scenario or provenance file."""
         found = {name: given[name] for name in [f.name for f in fields(Reading)] if name in given}
         for name in ("special_codes", "kinds"):
             if name in found:
@@ -187,7 +187,7 @@ class Reading:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Output:
-    """Where the results go besides the terminal.
+    """Files that the results are written to.
 
     Parameters
     ----------
@@ -198,7 +198,7 @@ class Output:
     overwrite
         Replace these files if they exist; never an input.
     strict
-        End with exit status 3 where warnings concern the result; it is written in full all the same.
+        End with exit status 3 if warnings concern the result; it is written in full anyway.
     """
 
     json: Annotated[str | None, Parameter(allow_leading_hyphen=True)] = None
@@ -207,7 +207,7 @@ class Output:
     strict: Annotated[bool, Parameter(negative=())] = False
 
     def check(self, inputs: tuple[Path, ...], *documents: Path, tables: Sequence[Path] = ()) -> None:
-        """Refuse, before anything is computed, what could not be written afterwards: all is written, or nothing.
+        """Raise an error, before anything is computed, if a file could not be written afterwards.
 
         Parameters
         ----------
@@ -267,7 +267,7 @@ class Output:
 
 
 def _is_same(path: Path, other: Path) -> bool:
-    """Whether two names are of one file, be it there or not."""
+    """Whether two paths name the same file, which need not exist."""
     if path.exists() and os.path.exists(other):
         return path.samefile(other)
     return path.resolve() == Path(other).resolve()
@@ -358,7 +358,7 @@ def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
 
 
 def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> None:
-    """Write figures of single persons, and say that they are."""
+    """Write figures of single persons, and say that they are confidential."""
     from unveil.files.write import write_table
 
     write_table(table, str(path), overwrite=overwrite, confidential=True)
@@ -366,7 +366,7 @@ def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> 
 
 
 def print_frame(title: str, table: Any) -> None:
-    """An Arrow table below its title."""
+    """Print an Arrow table below its title."""
     from unveil.result import text_table
 
     say(f"\n{title}\n")
@@ -375,7 +375,7 @@ def print_frame(title: str, table: Any) -> None:
 
 @contextmanager
 def progress_bar(first: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """A bar on standard error, where that is a terminal."""
+    """Show a progress bar on standard error if that is a terminal."""
     if not sys.stderr.isatty():
         yield None
         return

@@ -40,17 +40,16 @@ def posterior(
     advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """What an intruder learns of a record who knows all others and the synthesizer.
+    """Measure what an intruder who knows all other records and the synthesizer learns about a record.
 
     Parameters
     ----------
     target
-        The variable whose value is asked for, or several, separated by commas.
+        Target variable, or several, separated by commas.
     known
-        What the intruder knows of the record, separated by commas; default: everything else.
+        What the intruder knows about the record, separated by commas; default: all other variables.
     candidates
-        Values in question, separated by commas (Missing: the gap); intervals of a numeric target as 0:5. Default: all
-        values.
+        Candidates, separated by commas (Missing: the gap); intervals of a numeric target as 0:5. Default: all values.
     prior
         uniform, marginal or conditional.
     structure
@@ -70,16 +69,16 @@ def posterior(
     keys
         Key variables, separated by commas: sets the records at risk beside those that DiSCO flags with these keys.
     provenance
-        The file that unveil synthesize wrote beside the release: takes the place of the settings below, and of how the
-        original is read where that is not said.
+        The provenance file that `unveil synthesize` wrote beside the release; it replaces the settings below and the
+        options of reading that are not given.
     method
         cart, or catall for the saturated multinomial.
     seed
-        Of simulations, of samples, and of the intruder's errors.
+        Seed of simulations, of samples, and of the intruder's errors.
     checkpoint
-        A file that keeps finished records: an interrupted run goes on where it stopped.
+        A file that keeps finished records: an interrupted run continues where it stopped.
     advice
-        Also work out what other settings or fewer releases would do for the records at risk.
+        Also compute what other settings or fewer releases would do for the records at risk.
     by
         Also show the measures for each level of this column.
     """

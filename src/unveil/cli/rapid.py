@@ -33,7 +33,7 @@ from unveil.errors import CallError
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Intruder:
-    """What the intruder does, and what is taken as a risk.
+    """How the intruder attacks, and which persons are at risk.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ class Intruder:
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Views:
-    """What is shown of one target.
+    """Views of one target.
 
     Parameters
     ----------
@@ -116,7 +116,7 @@ class Views:
     worst_subgroups: Annotated[bool, Parameter(negative=())] = False
 
     def check(self, target: str | None) -> None:
-        """Refuse what needs one target."""
+        """Raise CallError if a view needs one target and none is named."""
         if target is None and (self.curve or self.attribution):
             raise CallError("--curve and --attribution show one target: name it with --target")
 
@@ -126,7 +126,7 @@ def rapid(
     records: Records = None, intruder: Intruder = Intruder(), views: Views = Views(),
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """What a model trained on the release infers about real people."""
+    """Measure what a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
     pair = checked_pair(original, synthetic, reading, output, tables=record_files(records, len(synthetic)))

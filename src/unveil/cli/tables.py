@@ -38,7 +38,7 @@ def identity(
     ngroups_keys: GroupsOfKeys = None, by: By = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """Records that are unique on the keys, and found again in the release."""
+    """Measure identity disclosure: records that are unique on the keys, also in the release."""
     from unveil import _tables
 
     pair = checked_pair(original, synthetic, reading, output, tables=record_files(records, len(synthetic)))
@@ -65,7 +65,7 @@ def attribute(
     cap_curve: bool = False, by: By = None,
     records: Records = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """What the keys give away about a target, through the release.
+    """Measure attribute disclosure: what the keys give away about a target through the release.
 
     Parameters
     ----------
@@ -125,7 +125,7 @@ def structure(
     original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """Which key combinations of the original the release keeps, and which it invents."""
+    """Count the key combinations of the original that the release has, and those that are new."""
     from unveil import _tables
 
     pair = checked_pair(original, synthetic, reading, output)
@@ -138,7 +138,7 @@ def keysets(
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """The measures over all small sets of keys, and without each key in turn.
+    """Compute the measures for all small sets of keys, and without each key in turn.
 
     Parameters
     ----------

@@ -23,7 +23,7 @@ from unveil.cli.options import (
 @Parameter(name="*")
 @dataclass(frozen=True)
 class Measuring:
-    """What is measured, and how.
+    """Measures and their options.
 
     Parameters
     ----------
@@ -32,7 +32,7 @@ class Measuring:
     propensity
         Propensity models: logistic, cart; default both.
     null
-        How the expectation of pMSE is found: permutation of the file a record is from, or pairs of releases.
+        How the expectation of pMSE is estimated: permutation of the file that a record is from, or pairs of releases.
         Default: a formula for logistic, permutation for cart.
     permutations
         Number of permutations, spread over the releases.
@@ -41,9 +41,9 @@ class Measuring:
     ngroups
         Groups that amounts are cut into for tables.
     bias_corrected
-        Take the bias off Cramér's V.
+        Correct the bias of Cramér's V.
     learner
-        What predicts the targets: cart, rf, gbm, linear, ...
+        Model that predicts the targets: cart, rf, gbm, linear, ...
     folds
         Number of folds for models trained on real records.
     level
@@ -82,7 +82,7 @@ def utility(
     view: Literal["heatmap", "variables", "models", "prediction"] | None = None, view_measure: str | None = None,
     measuring: Measuring = Measuring(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
-    """How useful the release is in place of the original.
+    """Measure how useful the release is in place of the original.
 
     Parameters
     ----------
