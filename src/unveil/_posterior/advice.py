@@ -202,7 +202,7 @@ def advise(
     if len(risk.target) == 1 and isinstance(prior, str) and prior == "uniform":
         column = pair.column(risk.target[0])
         for protection in _protections(column, synthesizer, merge, top, noise, seed):
-            if protection.setting == "merged levels" and protection.n_groups(column) < 2:
+            if protection.merges and protection.n_groups(column) < 2:
                 ask.left_out.append(f"merged levels {protection.value}, as fewer than two levels would be left")
             elif protection.changes:
                 rows.append(ask.protected(protection, column, *_released(

@@ -192,6 +192,7 @@ def posterior(
         _posteriors=tuple(posteriors),
         _pair=pair,
         _label_of=problem.outcomes.label_of,
+        _walked=problem.kind == "cart",
         _posterior=posterior,
         _again=_advisor(options) if isinstance(options.synthesizer, CartSynthesizer) else None,
     )

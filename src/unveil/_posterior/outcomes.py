@@ -225,6 +225,14 @@ def interval_label(low: float, high: float) -> str:
     return f"{low:.15g} to {high:.15g}"
 
 
+def empty_intervals(options: CheckedOptions, sequence: TreeSequence) -> list[str]:
+    """Names of the intervals that hold no value of the files."""
+    if not options.intervals:
+        return []
+    held = set(_interval_of(options, sequence, options.targets[0]).tolist())
+    return [interval_label(*ends) for i, ends in enumerate(options.intervals) if i not in held]
+
+
 def levels_in_intervals(options: CheckedOptions, sequence: TreeSequence, name: str) -> NDArray[np.int32]:
     """Levels that lie in one of the intervals in question."""
     return np.flatnonzero(_interval_of(options, sequence, name) >= 0).astype(np.int32)

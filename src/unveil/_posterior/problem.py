@@ -15,12 +15,11 @@ from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood,
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.intruder_errors import with_errors
 from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, trees_concerned
-from unveil._posterior.outcomes import interval_label, levels_in_intervals, make_outcomes
+from unveil._posterior.outcomes import empty_intervals, levels_in_intervals, make_outcomes
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_sequence, grid_of_far_values
 from unveil._posterior.possible_values import make_worlds
 from unveil._posterior.recoded import Recoded, recodings_concerned
 from unveil._posterior.refit import Altered, DeltaLikelihood, RefitLikelihood
-from unveil._posterior.result import DONOR_SHARES
 from unveil._posterior.settings_check import SettingsCheck
 from unveil._posterior.simulated import SimulatedLikelihood, fit_is_random
 from unveil._posterior.tree_methods import concerned, drawn_by_trees, refusal, without_likelihood
@@ -86,10 +85,9 @@ class PosteriorProblem:
             options.structures if kind == "cart" else (("simulated",) if kind == "simulated" else ("exact",))
         )
         self.outcomes = make_outcomes(options, sequence, self.worlds)
-        for low, high in options.intervals:
-            if interval_label(low, high) not in self.outcomes.targets[0].values:
-                text = f"no value of the files lies in the interval {interval_label(low, high)}; it is left out"
-                texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))
+        for interval in empty_intervals(options, sequence):
+            text = f"no value of the files lies in the interval {interval}; it is left out"
+            texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))
         self._simulated: dict[tuple[int, ...], SimulatedLikelihood] = {}
         self._check_size()
 
@@ -97,7 +95,7 @@ class PosteriorProblem:
     def likelihood(self) -> str:
         """Kind of the likelihood in words."""
         return {
-            "cart": DONOR_SHARES,
+            "cart": "donor shares of sequential CART",
             "catall": "closed form of the saturated multinomial",
             "histogram": "closed form of the noised histogram",
             "delta": "the synthesizer's own",

@@ -41,6 +41,8 @@ class Protection:
         Protected level of every original record.
     replaced
         Probability that a value was replaced by a random one.
+    merges
+        Whether levels are merged.
     """
 
     setting: str
@@ -48,6 +50,7 @@ class Protection:
     group: Ints
     levels: Ints
     replaced: float = 0.0
+    merges: bool = False
 
     def n_groups(self, column: CodedColumn) -> int:
         """Number of levels, gaps and special codes apart, that the original is left with."""
@@ -93,7 +96,7 @@ def merged(column: CodedColumn, smallest: int, alone: Sequence[object]) -> Prote
             if count[inside].sum() >= smallest and (rest >= smallest or rest == 0 or end == free.size):
                 group[inside] = inside[np.searchsorted(np.cumsum(count[inside]), count[inside].sum() / 2)]
                 start = end
-    return Protection("merged levels", f"of {smallest} records", group, group[column.original])
+    return Protection("merged levels", f"of {smallest} records", group, group[column.original], merges=True)
 
 
 def top_coded(column: CodedColumn, share: float, alone: Sequence[object]) -> Protection:

@@ -25,9 +25,6 @@ from unveil.result import Result, columns_of, drawer
 
 Structure = Literal["fixed", "exact", "simulated"]
 
-DONOR_SHARES = "donor shares of sequential CART"
-"""How the likelihood is found where trees can be walked."""
-
 
 @dataclass(frozen=True, repr=False)
 class PosteriorRisk(Result):
@@ -102,6 +99,7 @@ class PosteriorRisk(Result):
     _posteriors: tuple[Mapping[str, Posteriors], ...] = field(repr=False, compare=False)
     _pair: Pair = field(repr=False, compare=False)
     _label_of: Callable[[int], object] = field(repr=False, compare=False)
+    _walked: bool = field(repr=False, compare=False)
     _posterior: Callable[..., PosteriorRisk] = field(repr=False, compare=False)
     _again: Callable[..., Any] | None = field(repr=False, compare=False, default=None)
 
@@ -282,7 +280,7 @@ class PosteriorRisk(Result):
     @property
     def walked(self) -> bool:
         """Whether the trees of a sequence were looked at as they are, and nothing was fitted to every world."""
-        return self.likelihood == DONOR_SHARES
+        return self._walked
 
     def advice(self, **settings: Any) -> Any:
         """What other settings or fewer releases would do for the records at risk; see :func:`unveil.posterior.advise`.
