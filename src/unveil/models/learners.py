@@ -243,7 +243,7 @@ def _logit(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence
     if len(classes) > 2:
         return _softmax(design, _arrived(maximum_likelihood(*_counted(design, table, y))), target)
     x = _matrix(design, table)
-    log_odds = x @ fit_logistic(x, y.astype(np.float64)).coefficients
+    log_odds = x @ fit_logistic(x, y.astype(np.float64), tolerance=1e-8, as_glm=True).coefficients
     # of many solutions the one of smallest norm: it says what keys give that were never seen together
     second = fit_least_squares(x, log_odds).coefficients
     return _softmax(design, np.column_stack([np.zeros(len(second)), second]), target)

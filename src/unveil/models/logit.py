@@ -24,6 +24,8 @@ _BLOCK = 1 << 20
 _SPARSE_PAYS = 100
 """Dense sums of products are this many times faster, per product."""
 _TOLERANCE = 1e-9
+_FIRST_OF_GLM = (np.log(3) + 4 / 3) / 2
+"""R's glm starts at probabilities of 1/4 and 3/4: its first step from 0 is this many times as long."""
 
 
 class NotConverged(UnveilWarning):
@@ -59,8 +61,9 @@ class Logistic:
 
 
 def fit_logistic(
-    x: sparse.csr_matrix, y: Floats, *, precision: Floats | float = 0.0, tolerance: float = _TOLERANCE
-) -> Logistic:
+    x: sparse.csr_matrix, y: Floats, *, precision: Floats | float = 0.0, tolerance: float = _TOLERANCE,
+    as_glm: bool = False,
+) -> Logistic:  # fmt: skip
     """Maximum likelihood, or with a normal prior the largest posterior.
 
     Directions in which the likelihood is flat take no step, so a separated class leaves probabilities near 0 or 1 and
@@ -76,6 +79,8 @@ def fit_logistic(
         Inverse variances of the prior, whose means are 0.
     tolerance
         The fit ends when the mean loss falls by a smaller share.
+    as_glm
+        Start and end where R's glm does, which gives the same probabilities where classes are separated.
 
     Returns
     -------
@@ -100,14 +105,15 @@ def fit_logistic(
     beta, eta = np.zeros(x.shape[1]), np.zeros(x.shape[0])
     prior = np.broadcast_to(np.asarray(precision, dtype=np.float64), beta.shape)
     loss = _loss(eta, y, beta, prior)
-    for _ in range(_MOST):
+    first, least = (_FIRST_OF_GLM, 0.05 / len(y)) if as_glm else (1.0, 1e-3)
+    for done in range(_MOST):
         step = _step(x, y, eta, beta, prior)[0]
-        along, size = x @ step, 1.0
+        along, size = x @ step, 1.0 if done else first
         while (found := _loss(eta + size * along, y, beta + size * step, prior)) > loss + tolerance and size >= 1e-4:
             size /= 2
         beta, eta = beta + size * step, eta + size * along
         before, loss = loss, found
-        if before - loss < tolerance * (loss + 1e-3):
+        if before - loss < tolerance * (loss + least):
             break
     else:
         NotConverged.warn(_MOST)
