@@ -30,7 +30,7 @@ def test_area_and_variance_by_definition(members: np.ndarray, others: np.ndarray
     assert auc - 1e-9 <= high <= 1
 
 
-def test_hits_between_corners_are_by_lot() -> None:
+def test_hits_between_corners_are_at_random() -> None:
     members, others = np.array([2.0, 1.0, 1.0, 0.0]), np.array([1.0] * 5 + [0.0] * 5)
     # Above 1: a quarter of the members. At 1, half of either: a tenth of the others is a fifth of them.
     assert hits_at(0.1, members, others, level=0.95, seed=SEED)[0] == pytest.approx(0.25 + 0.5 * 0.2)

@@ -46,8 +46,8 @@ class Largest(Plain):
     excess: float
 
 
-def best_by_lot(found: Largest, attacks: Sequence[str]) -> str:
-    """What the best of several attacks does by lot, in words; nothing of a single one."""
+def best_by_chance(found: Largest, attacks: Sequence[str]) -> str:
+    """What the best of several attacks reaches by chance, in words; no text for a single attack."""
     if len(attacks) == 1 or math.isnan(found.auc):
         return ""
     return (

@@ -21,7 +21,7 @@ else:
     }  # fmt: skip
 
     def __getattr__(name: str) -> Any:
-        """Load a name when it is asked for: the command line wants the options of a scenario, and no compiler."""
+        """Load a name when it is asked for: the command line needs the options of a scenario alone."""
         if name not in _LATE:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         return getattr(import_module(f"{__name__}.{_LATE[name]}"), name)

@@ -161,7 +161,7 @@ def hits_at(
 ) -> tuple[float, Interval]:
     """Share of members found at a share of false alarms, and its interval.
 
-    Between corners the curve is straight: who ties at the threshold is taken for a member by lot. Both groups are
+    Between corners the curve is straight: who ties at the threshold is taken for a member at random. Both groups are
     sampled anew for the interval: the share of false alarms at the threshold from ``Beta(k, m - k + 1)``, k = fpr m,
     as order statistics have it; the hits there from ``Beta(h + 1/2, n - h + 1/2)``, Jeffreys' posterior, which
     also serves where no member, or every one, is found. With k = 1 the interval is rough: it covers in about 90 of 100.

@@ -67,7 +67,7 @@ def _curve(ax: Any, members: NDArray[np.float64], others: NDArray[np.float64], f
 
 
 def _finished(ax: Any, floor: float, title: str) -> Any:
-    ax.plot([floor, 1], [floor, 1], color=OTHER, linestyle="--", linewidth=1, label="by lot: AUC 0.5")
+    ax.plot([floor, 1], [floor, 1], color=OTHER, linestyle="--", linewidth=1, label="guess at random: AUC 0.5")
     ax.set_xscale("log")
     ax.set_yscale("log")
     ax.set_xlim(floor, 1.1)

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from unveil._membership.largest import best_by_lot
+from unveil._membership.largest import best_by_chance
 from unveil._membership.refit import MembershipOfSynthesizer
 from unveil._membership.result import NAMES, Membership
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
@@ -17,7 +17,7 @@ from unveil.stats.roc import FPRS, RocFigures
 def attacks(found: Membership) -> str:
     """A row per release and attack, and what the figures mean."""
     header = ["release", "attack", "AUC", called("release", found.level), *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]
-    rows: list[Row] = [["none", "by lot", number(0.5, 3), "", *(f"{100 * fpr:g} %" for fpr in FPRS)]]
+    rows: list[Row] = [["none", "guess at random", number(0.5, 3), "", *(f"{100 * fpr:g} %" for fpr in FPRS)]]
     for label, figures in found._listed():
         rows += [[label, name, *_printed(one)] for name, one in figures.items()]
     drawn = [
@@ -60,7 +60,8 @@ def _sentences(found: Membership) -> list[str]:
     lines = [
         paragraph(
             f"AUC: of two records, one of them a member, the best attack ({best}: {NAMES[best]}) names the right one "
-            f"{100 * found.auc:.1f} times in 100; by lot it is 50{best_by_lot(found.largest, found.attacks)}.",
+            f"{100 * found.auc:.1f} times in 100; a guess at random gives 50"
+            f"{best_by_chance(found.largest, found.attacks)}.",
             "TPR: how many of 100 members are found when that share of the others is taken for members.",
         )
         if not np.isnan(found.auc)
@@ -105,7 +106,7 @@ def of_synthesizer(found: MembershipOfSynthesizer) -> str:
     """A row per attack over all runs, and what the figures mean."""
     header = ["attack", "AUC", f"{100 * found.level:g} % interval, repeated fits", "sd of runs",
               *(f"TPR at {100 * fpr:g} %" for fpr in FPRS)]  # fmt: skip
-    rows: list[Row] = [["by lot", number(0.5, 3), "", "", *(f"{100 * fpr:g} %" for fpr in FPRS)]]
+    rows: list[Row] = [["guess at random", number(0.5, 3), "", "", *(f"{100 * fpr:g} %" for fpr in FPRS)]]
     for name in found.attacks:
         hits = ["-" if math.isnan(hit) else f"{100 * hit:.1f} %" for hit in found.tpr[name]]
         rows.append(
@@ -127,7 +128,7 @@ def of_synthesizer(found: MembershipOfSynthesizer) -> str:
             "",
             paragraph(
                 "AUC: how often, of a record that was used and one that was not, the right one is named;",
-                f"by lot 0.5{best_by_lot(found.largest, found.attacks)}. Of 100 records that were used",
+                f"a guess at random 0.5{best_by_chance(found.largest, found.attacks)}. Of 100 records that were used",
                 f"{inside:.1f} are repeated in all columns, of others {outside:.1f}.",
             ),
             *(paragraph(f"Not defined, {reason}.") for reason in sorted(reasons)),
