@@ -36,8 +36,6 @@ FEWEST_AMOUNTS = 50
 """A numeric target with more distinct values is cut into groups for the key tables, as no two persons share one."""
 GROUPS = 20
 
-ATTACKERS = ("rf", "cart", "gbm", "logit", "logit_l1", "lm", "stack", "suite", "auto")
-
 FILES = ("original", "synthetic", "holdout", "provenance", "policy", "schema")
 SEVERAL = ("synthetic",)
 READING = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
@@ -134,7 +132,11 @@ class Scenario(Options):
             if name in given:
                 given[name] = some_of(name, given[name], known)
         given["models"] = as_texts("models", given.get("models", ()))
-        check_choice("attacker", given.get("attacker", "auto"), ATTACKERS)
+        if given.get("attacker", "auto") != "auto":
+            # Here, because the attackers bring large libraries that the command line starts without.
+            from unveil.models.learners import ATTACKERS
+
+            check_choice("attacker", given["attacker"], (*ATTACKERS, "suite", "auto"))
         _check_numbers(given)
         _check_groups(pair, keys, given.get("ngroups_keys"), "ngroups_keys", "key")
         _check_groups(pair, targets, given.get("ngroups_target"), "ngroups_target", "target")
