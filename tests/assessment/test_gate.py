@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 import unveil
 from unveil.assessment.gate import release_safe
-from unveil.assessment.published_text import HELD_BACK, told, with_public
+from unveil.assessment.published_text import HELD_BACK, public_note, with_public
 from unveil.assessment.rounding import Rounding, readable_step
 from unveil.files.write import write_table
 from unveil.notes import Note
@@ -492,6 +492,6 @@ def test_a_sentence_is_told_twice():
     def words(say):
         return f"{say.percent(12.34)}, {say.hundred(0.1234)}, {say.probability(0.0043)}, {say.count(7)}"
 
-    note = told(words, Rounding(300, 10))
+    note = public_note(words, Rounding(300, 10))
     assert (str(note), note.public) == ("12.3, 12.3, 0.0043, 7", "10, 10, 0.004, fewer than 10")
-    assert told(words, Rounding(20, 10)).public.startswith("The records are too few")
+    assert public_note(words, Rounding(20, 10)).public.startswith("The records are too few")

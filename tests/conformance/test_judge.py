@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from unveil._conformance import REQUIREMENTS
-from unveil._conformance.judge import Finding, find, margin_of
+from unveil._conformance.judge import Finding, judge, margin_of
 
 T_999_9 = 4.297
 """Student's t with 9 degrees of freedom, .999 quantile, from printed tables."""
@@ -18,7 +18,7 @@ T_999_9 = 4.297
 
 def judged(requirement: str, values: object, maximum: float = 1.0, gains: object = None) -> Finding:
     read = np.asarray(values, dtype=float)
-    return find(requirement, read, maximum, np.zeros_like(read) if gains is None else np.asarray(gains, dtype=float))
+    return judge(requirement, read, maximum, np.zeros_like(read) if gains is None else np.asarray(gains, dtype=float))
 
 
 def test_margin_is_students_t() -> None:

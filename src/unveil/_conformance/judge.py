@@ -57,7 +57,7 @@ def margin_of(differences: Floats) -> float:
     return float(t.ppf(1 - LEVEL, n - 1) * differences.std(ddof=1) / math.sqrt(n))
 
 
-def find(requirement: str, values: Floats, maximum: float, gains: Floats) -> Finding:
+def judge(requirement: str, values: Floats, maximum: float, gains: Floats) -> Finding:
     """Judge a measure by its values.
 
     Parameters
@@ -117,7 +117,7 @@ def _equal(values: Floats, maximum: float, gains: Floats) -> Finding:
 
 
 def _not_low(values: Floats, maximum: float, gains: Floats) -> Finding:
-    """Require of the value in the second world half of the way to the maximum that the gain covers."""
+    """The value in the second world must be at least ``floor + gain (maximum - floor) / 2``."""
     floor = float(values[:, 0].mean())
     least = floor + HALF * gains[:, 1] * (maximum - floor)
     short = least - values[:, 1]

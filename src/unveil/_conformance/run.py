@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._conformance.desiderata import DESIDERATA
-from unveil._conformance.judge import EXACT, find
+from unveil._conformance.judge import EXACT, judge
 from unveil._conformance.measures import BUILT_IN, Measure
 from unveil._conformance.result import Conformance, Reading
 from unveil._conformance.trials import TRIALS
@@ -109,7 +109,7 @@ def conformance(
 
 
 def _evidence(measure: Measure, trial: Trial, labels: tuple[str, ...], values: Floats, gains: Floats) -> Reading:
-    found = find(trial.requirement, values, measure.maximum, gains)
+    found = judge(trial.requirement, values, measure.maximum, gains)
     return Reading(
         measure=measure.name,
         trial=trial.name,

@@ -101,7 +101,7 @@ def membership(
         raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
     require_statement(holdout_unseen)
     chosen = _checked(attacks, scale, neighbours, max_records, level, seed)
-    names, said = pair.roles.usual() if columns is None else (as_names(columns, "column"), ())
+    names, said = pair.roles.default_columns() if columns is None else (as_names(columns, "column"), ())
     if not names:
         raise CallError("; ".join(["the files have no column in common that can be compared", *said]))
     pair.require(names)

@@ -20,7 +20,7 @@ from unveil.stats import excess
 
 Floats = NDArray[np.float64]
 _DRAWS = 20_000
-_LOT = 0.5
+_CHANCE_AUC = 0.5
 
 
 @dataclass(frozen=True)
@@ -120,10 +120,10 @@ def largest_of(areas: Mapping[str, float], weights: Mapping[str, Floats], seed: 
     covariance = (table := table[:, np.lexsort(table)]) @ table.T
     values, vectors = np.linalg.eigh(covariance)
     normal = np.random.default_rng([seed, len(names)]).standard_normal((_DRAWS, len(names)))
-    drawn = _LOT + (normal * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    drawn = _CHANCE_AUC + (normal * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
     null = np.clip(drawn, 0.0, 1.0).max(axis=1)
     # One attack has no advantage of choice, and no error of draws.
-    mean = _LOT if len(names) == 1 else float(null.mean())
+    mean = _CHANCE_AUC if len(names) == 1 else float(null.mean())
     reached = int(np.count_nonzero(reaches(null, areas[best])))
     return Largest(
         best, areas[best], mean, float(np.quantile(null, 0.95)), (1 + reached) / (1 + _DRAWS),

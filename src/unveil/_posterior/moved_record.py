@@ -25,7 +25,7 @@ class MovedRecord:
         Numbers of the predictors that depend on the world.
     feature_codes : (f, c) int32
         Their codes by world.
-    moves : bool
+    response_varies : bool
         Whether the response depends on the world.
     response : (c,) int32
         Its code by world; 0 if it does not depend on the world.
@@ -35,7 +35,7 @@ class MovedRecord:
 
     features: NDArray[np.int64]
     feature_codes: Codes
-    moves: bool
+    response_varies: bool
     response: Codes
     included: NDArray[np.bool_]
 
@@ -49,11 +49,11 @@ class MovedRecord:
         for row, f in zip(feature_codes, features, strict=True):
             row[:] = codes[definition.predictors[f]]
         response, included = np.zeros(n_worlds, dtype=np.int32), np.ones(n_worlds, dtype=np.bool_)
-        moves = definition.position in codes
-        if moves:
+        response_varies = definition.position in codes
+        if response_varies:
             response = np.ascontiguousarray(codes[definition.position])
             included = sequence.observed(definition.position, definition.variable, levels[definition.variable])
-        return cls(np.array(features, dtype=np.int64), feature_codes, moves, response, included)
+        return cls(np.array(features, dtype=np.int64), feature_codes, response_varies, response, included)
 
     @property
     def n_worlds(self) -> int:
@@ -63,7 +63,7 @@ class MovedRecord:
     def taken(self, worlds: NDArray[np.int64]) -> MovedRecord:
         """The same for some worlds."""
         codes = np.ascontiguousarray(self.feature_codes[:, worlds])
-        return MovedRecord(self.features, codes, self.moves, self.response[worlds], self.included[worlds])
+        return MovedRecord(self.features, codes, self.response_varies, self.response[worlds], self.included[worlds])
 
     def of_records(self, members: NDArray[np.int64], fitted: NDArray[np.bool_]) -> Struct:
         """The worlds of some records as the loops take them.
@@ -85,5 +85,5 @@ class MovedRecord:
             n_members=members.size,
             n_features=self.features.size,
             n=self.n_worlds,
-            own=self.moves,
+            own=self.response_varies,
         )

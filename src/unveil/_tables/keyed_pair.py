@@ -205,7 +205,7 @@ def targets_of(
     elif targets is not None:
         names = as_names(targets, "target")
     else:
-        names, said = pair.roles.usual(keys)
+        names, said = pair.roles.default_columns(keys)
         if not names:
             raise CallError("; ".join(["no column is left to be a target: every common column is a key", *said]))
     for name in names:

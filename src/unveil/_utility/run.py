@@ -161,7 +161,7 @@ def utility(
 
 def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
     """The named columns, by default all, and those that a model or a prediction needs."""
-    usual, notes = pair.roles.usual(asked)
+    usual, notes = pair.roles.default_columns(asked)
     names = tuple(name for name in pair.names if name in usual or name in asked)
     return names, (*notes, *pair.roles.identifier_notes(name for name in names if name in asked))
 
@@ -169,7 +169,7 @@ def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Not
 def _columns(pair: Pair, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Note, ...]]:
     """The columns, and notes on them and on those that are left out."""
     if columns is None:
-        names, notes = pair.roles.usual()
+        names, notes = pair.roles.default_columns()
         if not names:
             raise CallError("; ".join(["the files have no column in common that can be compared", *notes]))
         return names, notes

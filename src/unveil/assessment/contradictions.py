@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from unveil.assessment.published_text import Say, told_of
+from unveil.assessment.published_text import WriterOf, note_with_figures
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds, falls_below, within
@@ -71,8 +71,8 @@ class _Warn:
 
     rounding: Rounding
 
-    def __call__(self, part: str, words: Callable[[Say], str]) -> dict[str, Any]:
-        return {"part": part, "text": told_of(words, self.rounding)}
+    def __call__(self, part: str, words: Callable[[WriterOf], str]) -> dict[str, Any]:
+        return {"part": part, "text": note_with_figures(words, self.rounding)}
 
 
 def _against_null(figure: Mapping[str, Any], warn: _Warn) -> Iterable[dict[str, Any]]:
@@ -139,7 +139,7 @@ def _against_ceiling(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Itera
     ]
     if above:
 
-        def words(say: Say) -> str:
+        def words(say: WriterOf) -> str:
             names = [
                 f"{one['target']} ({_amount(say, one['value'], one)} over {_amount(say, one['ceiling'], one)})"
                 for one in above
@@ -173,7 +173,7 @@ def _against_certainty(figures: Sequence[Mapping[str, Any]], warn: _Warn) -> Ite
             yield warn("posterior", partial(_certain_all_the_same, low, certain))
 
 
-def _certain_all_the_same(low: Sequence[Mapping[str, Any]], certain: Mapping[str, Any], say: Say) -> str:
+def _certain_all_the_same(low: Sequence[Mapping[str, Any]], certain: Mapping[str, Any], say: WriterOf) -> str:
     names = [f"{figure['measure']} {say(figure).percent(figure['value'])} %" for figure in low]
     return (
         f"{' and '.join(names)} would read as safe, yet an intruder who has all other records is certain of "
@@ -185,7 +185,7 @@ def _name(figure: Mapping[str, Any]) -> str:
     return str(figure["measure"]) + (f" of {figure['target']}" if figure["target"] is not None else "")
 
 
-def _amount(say: Say, value: float, figure: Mapping[str, Any]) -> str:
+def _amount(say: WriterOf, value: float, figure: Mapping[str, Any]) -> str:
     """The value as the report prints it: shares are percent there."""
     return say(figure).amount(value, figure["unit"])
 

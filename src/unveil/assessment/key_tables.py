@@ -15,7 +15,7 @@ from unveil._tables.ladder import Ladder
 from unveil.assessment.figure import Figure, mean_of, process_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
-from unveil.assessment.published_text import told
+from unveil.assessment.published_text import public_note
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds
 from unveil.notes import Note
@@ -41,7 +41,7 @@ def identity_part(context: Context) -> Section:
         low=span.low,
         high=span.high,
         ceiling=unique,
-        sentence=told(
+        sentence=public_note(
             lambda say: (
                 f"Of 100 original records, {say.percent(unique)} have a combination of keys that no other original "
                 f"record has; {say.percent(value)} of the 100 also meet exactly one synthetic record with it."
@@ -135,7 +135,7 @@ def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
     return Figure(
         measure="DiSCO",
         target=target,
-        sentence=told(
+        sentence=public_note(
             lambda say: (
                 f"Of 100 original records, {say.percent(value)} have keys that in the release go with {one} only, and "
                 f"it is their own; in the original itself the keys of {say.percent(original)} do."
@@ -155,7 +155,7 @@ def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
     return Figure(
         measure="DCAP",
         target=target,
-        sentence=told(
+        sentence=public_note(
             lambda say: (
                 f"An intruder who guesses {guessed} in proportion to the release's records with the same keys is right "
                 f"for {say.percent(value)} of 100 original records; without the release, guessing is right for "
@@ -212,7 +212,7 @@ def structure_part(context: Context) -> Section:
     found = structure(context.pair, context.scenario.keys, ngroups_keys=context.scenario.ngroups_keys)
     mean = dict(found.mean)
     novel = mean["percent_novel"] > 0
-    sentence = told(
+    sentence = public_note(
         lambda say: (
             f"Of 100 key combinations in a release, {say.percent(mean['percent_novel'])} do not occur in the original"
             + ("; records with them match nobody, which may by itself make repU and DiSCO low." if novel else ".")

@@ -9,7 +9,7 @@ from typing import Any
 from unveil._membership.largest import Largest
 from unveil.assessment.figure import Figure, mean_of
 from unveil.assessment.part import Context, Section, Skipped
-from unveil.assessment.published_text import told
+from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
@@ -107,7 +107,7 @@ def _figure(top: dict[str, Any], best: Largest, per_release: Sequence[float], ho
         excess=best.excess,
         excess_low=excess(top["auc_low"], best.null_mean),
         excess_high=excess(top["auc_high"], best.null_mean),
-        sentence=told(
+        sentence=public_note(
             lambda say: (
                 f"Of a record that was used and one that was not, the best attack ({top['attack']}) names the "
                 f"right one in {say.percent(100 * auc, digits=0)} of 100 cases; drawing lots does in 50, and the best "

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
-from unveil.assessment.published_text import told
+from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
@@ -177,7 +177,7 @@ def _mean_figure(weighed: Any, target: str, how: str, level: float, least: int) 
         excess=excess,
         excess_low=excess - half_gain,
         excess_high=excess + half_gain,
-        sentence=told(
+        sentence=public_note(
             lambda say: (
                 f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
                 f"probability of {say.probability(value)} on average, {say.probability(before)} before the release was "
@@ -205,7 +205,7 @@ def _certain_figure(found: Mapping[str, Any], target: str, level: float, least: 
         low=low,
         high=high,
         ceiling=1.0,
-        sentence=told(
+        sentence=public_note(
             lambda say: (
                 f"For {say.hundred(value, digits=0)} of 100 records the release leaves that intruder no doubt about "
                 f"{target} ({how}, {say.count(n)} records drawn at random)."

@@ -105,46 +105,47 @@ def plain(value: float) -> str:
     return "0" if text in ("", "-0") else text
 
 
-def told(words: Callable[[Exact], str], rounding: Rounding) -> Note:
-    """A sentence with its figures as they are, and as they may be published.
+def public_note(words: Callable[[Exact], str], rounding: Rounding) -> Note:
+    """Return a sentence with its exact figures, and the same sentence with figures rounded for publication.
 
     Parameters
     ----------
     words
-        Makes the sentence; it is handed what writes the figures.
+        Function that writes the sentence with a writer of figures.
     rounding
         How far figures are rounded for publication.
 
     Examples
     --------
-    >>> found = told(lambda say: f"{say.percent(12.34)} of 100 records", Rounding(300, 10))
+    >>> found = public_note(lambda say: f"{say.percent(12.34)} of 100 records", Rounding(300, 10))
     >>> print(found, "|", found.public)
     12.3 of 100 records | 10 of 100 records
     """
-    return told_of(lambda say: words(say()), rounding)
+    return note_with_figures(lambda say: words(say()), rounding)
 
 
-class Say(Protocol):
-    """Gives what writes the figures of a sentence: those of all persons, or of a figure that concerns fewer."""
+class WriterOf(Protocol):
+    """Give the writer of a sentence's figures: of figures of all persons, or of a figure of fewer persons."""
 
     def __call__(self, figure: Mapping[str, Any] | None = None, /) -> Exact:
-        """What writes them."""
+        """Return the writer for a figure."""
         ...
 
 
 def rounding_of(figure: Mapping[str, Any], rounding: Rounding) -> Rounding:
-    """How far a figure is rounded: as those of all persons, unless it says that fewer are behind it."""
+    """Return the rounding of a figure: that of all persons, unless the figure says that it is of fewer persons."""
     persons = figure.get("persons")
     return replace(rounding, persons=persons) if isinstance(persons, int) else rounding
 
 
-def told_of(words: Callable[[Say], str], rounding: Rounding) -> Note:
-    """As :func:`told`, of figures with different numbers of persons behind them.
+def note_with_figures(words: Callable[[WriterOf], str], rounding: Rounding) -> Note:
+    """Return a note as :func:`public_note` does, with figures of different numbers of persons.
 
     Parameters
     ----------
     words
-        Makes the sentence; it is handed what gives, for a figure as plain values, what writes its numbers.
+        Function that writes the sentence; it gets the function from a figure (plain values) to the writer of its
+        numbers.
     rounding
         How far figures of all persons are rounded for publication.
     """

@@ -12,7 +12,7 @@ import numpy as np
 from unveil.assessment.figure import Figure, mean_of, process_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
-from unveil.assessment.published_text import Exact, told
+from unveil.assessment.published_text import Exact, public_note
 from unveil.assessment.repetitions import REPEATS
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.wording import listed
@@ -202,7 +202,7 @@ def _sentence(risk: Rapid, rounding: Rounding) -> Note:
             f"{risk.threshold:g} (0: as likely as its share, 1: certain)."
         )
 
-    return told(words, rounding)
+    return public_note(words, rounding)
 
 
 def _curve(risk: Rapid, figure: Figure, again: Sequence[Pair] | None, level: float, seed: int) -> dict[str, Any]:

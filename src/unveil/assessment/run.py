@@ -136,7 +136,7 @@ def assess(pair: Pair, call: Call) -> Assessment:
     if rules is not None:
         rules.check(scenario.targets)
     pair = pair.with_holdout(call.holdout)
-    said = pair.roles.usual(scenario.keys)[1] if call.targets is None else ()
+    said = pair.roles.default_columns(scenario.keys)[1] if call.targets is None else ()
     said += tuple(pair.roles.identifier_notes([*scenario.keys, *scenario.targets]))
     again = Repetitions(pair, scenario, call.synthesizer)
     clock = Clock(scenario.budget)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from unveil.assessment.published_text import HELD_BACK, SUFFIX, Say, told_of
+from unveil.assessment.published_text import HELD_BACK, SUFFIX, WriterOf, note_with_figures
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.wording import listed
@@ -16,7 +16,7 @@ from unveil.notes import Note
 
 
 def summary(found: Mapping[str, Any], rounding: Rounding) -> list[Note]:
-    """Say what the intruders learn, from weak to strong, what the release is good for, and what was not done."""
+    """WriterOf what the intruders learn, from weak to strong, what the release is good for, and what was not done."""
     return [*_files(found, rounding), *_risks(found["figures"], rounding), *_use(found["utility"]), *_gaps(found)]
 
 
@@ -24,7 +24,7 @@ def _files(found: Mapping[str, Any], rounding: Rounding) -> Iterator[Note]:
     data, scenario = found["data"], found["scenario"]
     m = len(data["releases"])
     what = f"{m} releases" if m > 1 else "one release"
-    yield told_of(
+    yield note_with_figures(
         lambda say: (
             f"{_capital(say().count(data['original']['records']))} real records and {what} were compared; the intruder "
             f"knows {listed(scenario['keys'])} and wants to know {listed(scenario['targets'])}."
@@ -41,7 +41,7 @@ def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding) -> Iterator
             same = [f for f in own if f["measure"] == measure]
             by = "excess" if any(_known(f["excess"]) for f in same) else "value"
             top = max(same, key=lambda f: f[by] if _known(f[by]) else -math.inf)
-            beside = told_of(partial(_beside, top, len(same)), rounding)
+            beside = note_with_figures(partial(_beside, top, len(same)), rounding)
             yield Note(top["sentence"] + beside, top.get("sentence" + SUFFIX, HELD_BACK) + beside.public)
 
 
@@ -51,7 +51,7 @@ _CEILINGS = {
 }
 
 
-def _beside(figure: Mapping[str, Any], n: int, say: Say) -> str:
+def _beside(figure: Mapping[str, Any], n: int, say: WriterOf) -> str:
     """What stands beside a figure, in words."""
     scale, hundred = 0.01 if figure["unit"] == "percent" else 1, say(figure).hundred
     found = []

@@ -9,7 +9,7 @@ from typing import Any
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import Context, Section, Skipped
-from unveil.assessment.published_text import Exact, told
+from unveil.assessment.published_text import Exact, public_note
 from unveil.notes import Note
 
 NAMED = {
@@ -127,4 +127,4 @@ def _sentence(context: Context, mean: Mapping[str, float]) -> Note:
             "from the true model."
         )
 
-    return told(words, context.rounding)
+    return public_note(words, context.rounding)

@@ -231,7 +231,7 @@ class Pair:
         coded += self.roles.identifier_notes(c.name for c in chosen if self._columns.get(c.name) is c)
         labels = self._compared_labels
         unmatched = [note for column in chosen for note in notes_of(column, labels, by_amount=by_amount)]
-        return tuple(dict.fromkeys([*self._said, *self.roles.several_rows, *read, *coded, *unmatched]))
+        return tuple(dict.fromkeys([*self._said, *self.roles.repeated_identifiers, *read, *coded, *unmatched]))
 
     @cached_property
     def roles(self) -> Roles:
@@ -345,7 +345,7 @@ class Pair:
         if joint is None:
             raise CallError("no held-out records are given: name real records that the synthesizer never saw (holdout)")
         # A number that is dealt anew tells a copy from its original, and no person from another.
-        compared = self.roles.usual()[0] or self.names
+        compared = self.roles.default_columns()[0] or self.names
         check_held_out([joint.original, *joint.releases], joint.names, compared, joint.column)
         return joint
 

@@ -18,7 +18,7 @@ from unveil.notes import Note
 
 @dataclass(eq=False)
 class Roles:
-    """The columns of an original and its releases.
+    """Which columns of an original and its releases are measured by default, and which look like identifiers.
 
     Parameters
     ----------
@@ -56,12 +56,12 @@ class Roles:
             if (one := self.identifier(name)) is not None
         ]
 
-    def usual(self, but: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    def default_columns(self, exclude: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[Note, ...]]:
         """Return the columns that are measured by default: columns of every file, without identifiers.
 
         Parameters
         ----------
-        but
+        exclude
             Columns that are left out because they have another role.
 
         Returns
@@ -71,7 +71,7 @@ class Roles:
         tuple of Note
             Notes on columns that are left out.
         """
-        names = [name for name in self.original.names if name not in set(but)]
+        names = [name for name in self.original.names if name not in set(exclude)]
         common = [name for name in names if all(name in release for release in self.releases)]
         left = [name for name in common if self.identifier(name) is not None]
         notes = [
@@ -85,7 +85,7 @@ class Roles:
         return tuple(name for name in common if name not in left), tuple(notes)
 
     @cached_property
-    def several_rows(self) -> tuple[Note, ...]:
+    def repeated_identifiers(self) -> tuple[Note, ...]:
         """Return notes on columns with the name of an identifier that repeat like numbers of persons."""
         looked_at = [name for name in self.original.names if is_named_like_one(name)]
         units = {name: one for name in looked_at if (one := self._quietly(name)) is not None and one.of == "unit"}
