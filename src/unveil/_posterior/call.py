@@ -18,8 +18,9 @@ from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.run import Progress, work_out
 from unveil._posterior.selection import Selection, pooled_label
 from unveil._posterior.summary import measures
+from unveil.checks import check_flags, is_number
 from unveil.columns import CodedColumn, Pair
-from unveil.errors import UnveilError, UnveilWarning
+from unveil.errors import CallError, UnveilError, UnveilWarning
 from unveil.notes import warn
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.synthpop import made_otherwise
@@ -145,6 +146,9 @@ def posterior(
     >>> risk.n_values, risk.records(flavour="arrow").column("possible_worlds").to_pylist()
     (16, [1])
     """
+    check_flags(check_settings=check_settings)
+    if not is_number(largest_impossible) or not 0 <= largest_impossible <= 1:
+        raise CallError(f"largest_impossible must be a share from 0 to 1, not {largest_impossible!r}")
     options = check_options(
         pair, synthesizer, target=target, known=known, candidates=candidates, prior=prior, structure=structure,
         records=records, sample=sample, releases=releases, intruder_errors=intruder_errors, withheld=withheld,

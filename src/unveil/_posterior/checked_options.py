@@ -16,7 +16,7 @@ from unveil._posterior.candidates import candidates_by_name
 from unveil._posterior.cross_table import flags_of
 from unveil._posterior.refit import quietly
 from unveil._posterior.tree_sequence import joint_column, of_original
-from unveil.checks import check_choice, check_whole_numbers
+from unveil.checks import as_texts, check_choice, check_whole_numbers
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError
 from unveil.files.nearest import near_matches
@@ -153,7 +153,7 @@ def check_options(
         members = np.sort(np.random.default_rng([seed, 13]).permutation(members[_by_value(members, pair)])[:sample])
         chosen = "sampled", f"{sample} at random, seed {seed}" + (f", of those {' '.join(chosen)}" if chosen[1] else "")
     by_name = candidates_by_name(candidates, targets)
-    hidden = tuple(withheld)
+    hidden = as_texts("withheld", withheld)
     _check_columns(pair, hidden, "withheld: there is")
     intervals = _intervals(by_name, targets)
     fitted = _fitted(synthesizer, pair, hidden)
@@ -182,7 +182,7 @@ def check_options(
 
 
 def _targets(pair: Pair, target: str | Sequence[str]) -> tuple[str, ...]:
-    targets = (target,) if isinstance(target, str) else tuple(target)
+    targets = as_texts("target", target)
     if not targets:
         raise CallError("no target given: name the variable that the intruder wants to know")
     _check_columns(pair, targets, f"{pair.original.label} has")
@@ -203,6 +203,7 @@ def _known(pair: Pair, known: Literal["all"] | Sequence[str], targets: Sequence[
         if known != "all":
             raise CallError(f"known must be 'all' or a list of columns, not {known!r}")
         return tuple(name for name in names if name not in targets)
+    known = as_texts("known", known)
     _check_columns(pair, known, f"known: {pair.original.label} has")
     for name in known:
         if name in targets:

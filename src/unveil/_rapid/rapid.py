@@ -13,7 +13,7 @@ from unveil._rapid.result import Rapid
 from unveil._rapid.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS, rounding_error
 from unveil._rapid.threshold import RiskThreshold
 from unveil._tables.keyed_pair import as_names, targets_of
-from unveil.checks import check_choice, check_numbers, check_positive, check_whole_numbers
+from unveil.checks import check_choice, check_flags, check_numbers, check_positive, check_whole_numbers
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.models.learners import resolve
@@ -123,6 +123,7 @@ def rapid(
     """
     check_whole_numbers(0, permutations=permutations, seed=seed)
     check_whole_numbers(2, folds=folds)
+    check_flags(ceiling=ceiling)
     names = as_names(keys, "key")
     wanted, said = targets_of(pair, names, target, targets)
     posed = []
@@ -176,13 +177,13 @@ def _rule(
     check_choice("metric", metric, METRICS)
     check_positive(delta=delta)
     if problem.classes is not None:
-        threshold = DEFAULT_TAU[scoring] if tau is None else float(tau)
+        threshold = DEFAULT_TAU[scoring] if tau is None else tau
         check_numbers(tau=threshold)
-        return RiskThreshold(scoring, threshold, above=True)
+        return RiskThreshold(scoring, float(threshold), above=True)
     if epsilon is None and metric not in DEFAULT_EPSILON:
         raise CallError(
             f"metric {metric!r} is in units of {problem.target!r}: say from where on it is a risk with epsilon="
         )
-    threshold = DEFAULT_EPSILON[metric] if epsilon is None else float(epsilon)
+    threshold = DEFAULT_EPSILON[metric] if epsilon is None else epsilon
     check_positive(epsilon=threshold)
-    return RiskThreshold(metric, threshold, above=False, slack=rounding_error(problem.truth, metric))
+    return RiskThreshold(metric, float(threshold), above=False, slack=rounding_error(problem.truth, metric))

@@ -23,6 +23,7 @@ from unveil.assessment.repetitions import Repetitions
 from unveil.assessment.result import Assessment
 from unveil.assessment.scenario import Options, Scenario
 from unveil.assessment.utility_part import utility_part
+from unveil.checks import check_flags
 from unveil.columns import Pair
 from unveil.docstrings import parameter_texts
 from unveil.synthesis.settings import identity_of, in_plain_words
@@ -131,6 +132,7 @@ def assess(pair: Pair, call: Call) -> Assessment:
     >>> result.figure("repU").value <= result.figure("repU").ceiling
     True
     """
+    check_flags(holdout_unseen=call.holdout_unseen)
     scenario = Scenario.of(pair, call)
     rules = call.policy if call.policy is None or isinstance(call.policy, Policy) else read_policy(call.policy)
     if rules is not None:

@@ -156,8 +156,8 @@ def _check_numbers(given: Mapping[str, Any]) -> None:
     check_whole_numbers(0, permutations=given.get("permutations", 0), seed=given.get("seed", 0))
     check_whole_numbers(1, minimum_count=given.get("minimum_count", 1))
     check_shares(level=given.get("level", 0.5))
-    check_positive(budget=given.get("budget", 1))
-    check_numbers(tau=given.get("tau", 0), epsilon=given.get("epsilon", 0))
+    check_positive(budget=given.get("budget", 1), epsilon=given.get("epsilon", 1))
+    check_numbers(tau=given.get("tau", 0))
 
 
 def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, role: str) -> None:

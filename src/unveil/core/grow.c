@@ -268,7 +268,7 @@ typedef struct {
     Best best;
     Waiting *waiting;
     int64_t *held;
-    int64_t held_size, n_waiting;
+    int64_t held_size, n_waiting, waiting_length, held_length;
     Node *nodes;
     int64_t n_nodes, nodes_length;
     uint8_t *sides;
@@ -377,6 +377,9 @@ static bool visit(Growth *growth) {
     const Limits *limits = &growth->limits;
     Waiting waiting = growth->waiting[--growth->n_waiting];
     int64_t at = growth->n_waiting, start = waiting.start, stop = waiting.stop, n = stop - start;
+    if (!lengthen((void **)&growth->waiting, &growth->waiting_length, at + 2, sizeof(Waiting)) ||
+        !lengthen((void **)&growth->held, &growth->held_length, (at + 2) * growth->held_size, sizeof(int64_t)))
+        return false;
     int64_t *held = growth->held + at * growth->held_size;
     Node *node = new_node(growth, &waiting);
     if (!node) return false;
@@ -429,12 +432,11 @@ static bool begin(Growth *growth) {
     const Records *records = &growth->records;
     int64_t widest = 1, k = larger(counted_classes(records->classes), 1);
     for (int64_t f = 0; f < records->predictors; f++) widest = larger(widest, records->n_levels[f]);
-    int64_t depth = growth->limits.max_depth + 2;
     growth->held_size = larger(counted_classes(records->classes), SUMS);
-    growth->waiting = room(depth, sizeof(Waiting));
-    growth->held = zeros(depth * growth->held_size, sizeof(int64_t));
     if (!new_scratch(&growth->scratch, records->m, widest, k) || !new_copies(&growth->copies, records) ||
-        !new_counts(&growth->counts, records, k, growth->limits.max_depth) || !growth->waiting || !growth->held)
+        !new_counts(&growth->counts, records, k, growth->limits.max_depth) ||
+        !lengthen((void **)&growth->waiting, &growth->waiting_length, 1, sizeof(Waiting)) ||
+        !lengthen((void **)&growth->held, &growth->held_length, growth->held_size, sizeof(int64_t)))
         return false;
     add_up(records, growth->held, 0, records->m);
     growth->waiting[0] = (Waiting){0, records->m, 0, -1, -1, records->m, 0};

@@ -16,6 +16,7 @@ void add_up(const Records *records, int64_t *held, int64_t start, int64_t stop) 
     if (records->classes) {
         for (int64_t i = start; i < stop; i++) total += y[rows[i]];
         held[0] = total;
+        held[1] = held[2] = held[3] = 0;
         return;
     }
     for (int64_t i = start; i < stop; i++) {

@@ -107,11 +107,20 @@ def open_parquet(path: Path, label: str) -> Source:
     def opened(**options: Any) -> pq.ParquetFile:
         return pq.ParquetFile(path, memory_map=True, page_checksum_verification=True, **options)
 
+    def state() -> tuple[int, int]:
+        found = path.stat()
+        return found.st_size, found.st_mtime_ns
+
     def column(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+        # A file that is mapped into memory and cut off meanwhile ends the process; one that was written again mixes
+        # its columns with those that were read before.
+        if state() != at_first:
+            raise FileError(f"{label}: the file was changed after it was opened; open it again")
         # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
         return file.read(columns=[name]).column(name)
 
     with refusing(label, "Parquet"):
+        at_first = state()
         schema = pq.read_schema(path, memory_map=True)
         file = opened(read_dictionary=[field.name for field in schema if _is_text(field.type)])
         kept = _without_index(schema, label)

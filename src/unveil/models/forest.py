@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.core import STRUCTS, loop, taken
+from unveil.errors import CallError
 from unveil.models.features import KeyTable
 from unveil.threads import in_threads
 
@@ -58,6 +59,8 @@ class Forest:
         The trees, or None where they would fill the memory: they are then grown again for every prediction.
     n_outputs
         Number of classes, or 1 for a mean.
+    centre, scale
+        Numbers are fitted as ``(number - centre) / scale``: leaves hold few digits. 0 and 1 for classes.
     threads
         Number of threads.
     """
@@ -66,6 +69,8 @@ class Forest:
     n_trees: int
     kept: tuple[ForestTree, ...] | None
     n_outputs: int
+    centre: float
+    scale: float
     threads: int
 
     def predict(self, table: KeyTable) -> Floats:
@@ -79,7 +84,8 @@ class Forest:
             for first in range(0, self.n_trees, self.threads):
                 numbers = range(first, min(first + self.threads, self.n_trees))
                 self._add(in_threads(self.grow, numbers, self.threads), values, result)
-        result /= self.n_trees
+        result *= self.scale / self.n_trees
+        result += self.centre
         return result
 
     def _add(self, trees: Sequence[ForestTree], values: Floats, result: Floats) -> None:
@@ -165,11 +171,16 @@ def grow_forest(
     distinct_values = np.concatenate(levels)
     least = min_node_size if min_node_size is not None else (5 if n_classes is None else 10)
     mtry = max(int(np.sqrt(p)), 1)
+    if n_classes is not None and (y.min() < 0 or y.max() >= n_classes):
+        raise CallError(f"class codes of a forest must lie between 0 and {n_classes - 1}")
     classes = np.zeros(n, dtype=np.int32) if n_classes is None else y.astype(np.int32)
     numbers = y.astype(np.float64) if n_classes is None else np.zeros(0)
     # sums of squares of numbers far from 0 lose digits
     centre = float(numbers[cell].mean()) if n_classes is None else 0.0
     numbers = numbers - centre
+    # a power of two changes no digit
+    scale = 2.0 ** int(np.frexp(np.abs(numbers).max())[1]) if numbers.any() else 1.0
+    numbers = numbers / scale
     seeds = seed.generate_state(n_trees)
 
     training = STRUCTS["Training"](
@@ -198,11 +209,8 @@ def grow_forest(
             ]
         finally:
             _free_forest_tree(made)
-        tree = ForestTree(*parts)
-        if n_classes is None:
-            tree.leaf_value[:] += np.float32(centre)
-        return tree
+        return ForestTree(*parts)
 
     small = n_trees * n * _BYTES_PER_CELL <= _MOST_BYTES
     kept = tuple(in_threads(one, range(n_trees), threads)) if small else None
-    return Forest(one, n_trees, kept, n_classes or 1, threads)
+    return Forest(one, n_trees, kept, n_classes or 1, centre, scale, threads)

@@ -10,6 +10,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from unveil.checks import check_whole_numbers
 from unveil.errors import CallError, DataError
 
 ColumnKind = Literal["numeric", "ordered", "categorical"]
@@ -56,11 +57,15 @@ class Column:
 
     def __post_init__(self) -> None:
         label = self.name or "column"
-        codes = np.ascontiguousarray(self.codes, dtype=np.int32)
+        check_whole_numbers(0, n_levels=self.n_levels)
+        codes = np.asarray(self.codes)
         if codes.ndim != 1:
             raise CallError(f"{label}: codes must be one-dimensional, got {codes.ndim} dimensions")
+        if codes.size and codes.dtype.kind not in "iu":
+            raise CallError(f"{label}: codes must be an array of integers, not of {codes.dtype}")
         if codes.size and (codes.min() < 0 or codes.max() >= self.n_levels):
             raise CallError(f"{label}: codes must lie between 0 and {self.n_levels - 1}")
+        codes = np.ascontiguousarray(codes, dtype=np.int32)
         if self.kind not in ("numeric", "ordered", "categorical"):
             raise CallError(f"{label}: kind must be numeric, ordered or categorical, got {self.kind!r}")
         object.__setattr__(self, "codes", codes)

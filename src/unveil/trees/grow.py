@@ -93,7 +93,7 @@ def limits_of(settings: Settings, response: Column, m: int) -> Struct:
     return Limits(
         minbucket=settings.minbucket,
         minsplit=settings.smallest_split,
-        max_depth=min(settings.max_depth, m),
+        max_depth=min(settings.max_depth, m // settings.minbucket),
         risk=SQUARES if response.kind == "numeric" else (MISCLASSIFIED if settings.collapse else GINI),
         cp=float(settings.cp),
     )
@@ -109,10 +109,10 @@ def _check_lengths(response: Column, predictors: Sequence[Column]) -> None:
 
 def _rows(rows: NDArray[np.integer], n: int) -> NDArray[np.int32]:
     """Records to fit, checked."""
-    fitted = np.ascontiguousarray(rows, dtype=np.int32)
-    if fitted.ndim != 1 or (fitted.size and (fitted.min() < 0 or fitted.max() >= n)):
+    fitted = np.asarray(rows)
+    if fitted.ndim != 1 or fitted.dtype.kind not in "iu" or (fitted.size and (fitted.min() < 0 or fitted.max() >= n)):
         raise CallError(f"rows must be record numbers between 0 and {n - 1}")
-    return fitted
+    return np.ascontiguousarray(fitted, dtype=np.int32)
 
 
 def fitted_records(predictors: Sequence[Column], target: Response, rows: NDArray[np.int32] | None) -> Struct:
@@ -125,6 +125,9 @@ def fitted_records(predictors: Sequence[Column], target: Response, rows: NDArray
     for f, predictor in enumerate(predictors):
         if block is None:
             codes[f] = predictor.codes if rows is None else predictor.codes[rows]
+        # Codes were checked when the column was made; the loops trust them, and the array may have been changed since.
+        if m and (codes[f].min() < 0 or codes[f].max() >= predictor.n_levels):
+            raise CallError(f"{predictor.name or f'predictor {f}'}: codes changed after the column was made")
         if are_wide[f]:
             following = np.zeros(predictor.n_levels + 1, dtype=np.int64)
             _sort_by_code(m, codes[f], predictor.n_levels, following, sorted_rows[are_wide[:f].sum()])

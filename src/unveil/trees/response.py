@@ -97,9 +97,11 @@ def _steps(values: NDArray[np.float64], n: int) -> tuple[NDArray[np.int64], floa
     exact = _decimal_steps(values, limit)
     if exact is not None:
         return exact
-    half = values / 2  # the range of the largest floating-point numbers would overflow
-    share = (half - half[0]) / (half[-1] - half[0])
-    return np.rint(share * limit).astype(np.int64), float((half[-1] - half[0]) / limit * 2)
+    # The range of the largest floating-point numbers would overflow, halves of the smallest would vanish.
+    factor = 2.0 if np.abs(values).max() > 1 else 1.0
+    part = values / factor
+    share = (part - part[0]) / (part[-1] - part[0])
+    return np.rint(share * limit).astype(np.int64), float((part[-1] - part[0]) / limit * factor)
 
 
 def _most_steps(n: int) -> int:

@@ -306,7 +306,11 @@ class Tree:
         """The arrays of the columns, checked."""
         if len(columns) != len(self.predictors):
             raise CallError(f"the tree has {len(self.predictors)} predictors, got {len(columns)} columns")
-        given = [np.asarray(column.codes if isinstance(column, Column) else column) for column in columns]
+        given = [
+            _codes_or_values(column, predictor) for column, predictor in zip(columns, self.predictors, strict=True)
+        ]
+        if any(array.ndim != 1 or array.dtype.kind not in "iuf" for array in given):
+            raise CallError("columns must be one-dimensional arrays of integer codes or of numbers")
         if len({len(array) for array in given}) > 1:
             raise CallError("columns differ in length: " + ", ".join(str(len(array)) for array in given))
         for f, (column, array, predictor) in enumerate(zip(columns, given, self.predictors, strict=True)):
@@ -350,6 +354,15 @@ class Tree:
                 cut[own] = np.searchsorted(thresholds, threshold[own]) + 1
                 known[f] = thresholds
         return cut, known
+
+
+def _codes_or_values(column: ArrayLike | Column, predictor: Column) -> NDArray[Any]:
+    """The codes of a column; its values where its codes stand for other values than those of the predictor."""
+    if not isinstance(column, Column):
+        return np.asarray(column)
+    if column.values is None or predictor.values is None or column.values is predictor.values:
+        return column.codes
+    return column.codes if np.array_equal(column.values, predictor.values) else column.values[column.codes]
 
 
 def _content(tree: Tree, codes: NDArray[np.int32], levels: Mapping[str, Sequence[object]]) -> str:
