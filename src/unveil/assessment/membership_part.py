@@ -19,7 +19,7 @@ MOST_RECORDS = 2000
 """Members, and held-out records, that are attacked at most."""
 REPEATS = 2
 LOT = 0.5
-"""What drawing lots achieves."""
+"""What a guess at random achieves."""
 
 
 def membership_part(context: Context) -> Section:
@@ -110,7 +110,7 @@ def _figure(top: dict[str, Any], best: Largest, per_release: Sequence[float], ho
         sentence=public_note(
             lambda say: (
                 f"Of a record that was used and one that was not, the best attack ({top['attack']}) names the "
-                f"right one in {say.percent(100 * auc, digits=0)} of 100 cases; drawing lots does in 50, and the best "
+                f"right one in {say.percent(100 * auc, digits=0)} of 100 cases; a guess at random in 50, and the best "
                 f"of the attacks in {say.percent(100 * best.null_mean, digits=0)} where there is nothing to be found."
             ),
             rounding,
