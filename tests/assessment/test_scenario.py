@@ -55,7 +55,8 @@ def test_targets_are_the_other_columns_and_amounts_are_grouped(pair):
         ({"models": 5}, "models takes a text or a list of texts, not 5"),
         ({"attacker": "forest"}, "attacker must be 'rf', "),
         ({"tau": "high"}, "tau must be a number, not 'high'"),
-        ({"epsilon": float("nan")}, "epsilon must be a number, not nan"),
+        ({"epsilon": float("nan")}, "epsilon must be a number above 0, not nan"),
+        ({"epsilon": -1}, "epsilon must be a number above 0, not -1"),
     ],
 )
 def test_wrong_calls(pair, options, said):
