@@ -1,4 +1,4 @@
-"""What to change, with the effect worked out anew and not guessed."""
+"""The part on advice: what to change, with the effect computed and not guessed."""
 
 from __future__ import annotations
 
@@ -183,7 +183,7 @@ def _other_settings(context: Context, before: Mapping[tuple[str, str | None], fl
 
 
 def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, Any]]:
-    """What settings and fewer releases do for the records that the intruder learns most of, by target.
+    """Return, by target, the effect of other settings and fewer releases on the records with the highest gain.
 
     ``cannot`` receives what was not worked out.
     """

@@ -139,7 +139,7 @@ def compare(
 
 
 def _said(shared: Sequence[str], found: Mapping[str, Assessment]) -> tuple[str, ...]:
-    """What deserves a look, by label where it is not the same of all candidates."""
+    """Warnings, with the label of the candidate where they differ between candidates."""
     by_text: dict[str, list[str]] = {}
     for label, one in found.items():
         for text in one.warnings:

@@ -94,7 +94,7 @@ def _is_chance(figure: Mapping[str, Any]) -> bool:
 
 
 def _nothing(figure: Mapping[str, Any]) -> str:
-    """What the null of a figure is of, in words."""
+    """Return in words of what the null of a figure is the mean."""
     if figure["target"] is None:
         return "the best of the attacks on persons who cannot be told apart would"
     return "releases whose target is shuffled"

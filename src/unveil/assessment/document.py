@@ -134,7 +134,7 @@ CONFIDENTIAL = (
     "Levels, groups and counts of few records, and the reasons and warnings that name them.",
     "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",
 )
-"""What of this document is to be weighed before it is passed on."""
+"""Entries that a keeper should check before the document is passed on."""
 
 
 def _data(pair: Pair, keys: Sequence[str], targets: Sequence[str]) -> dict[str, Any]:
@@ -232,7 +232,7 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
 
 
 def _number(value: float | None) -> float:
-    """What is not defined is None in a part that was kept, and NaN in one that was just worked out."""
+    """Return NaN as None: a figure that is not defined is None in a part from a checkpoint, NaN in a new part."""
     return math.nan if value is None else value
 
 

@@ -287,7 +287,7 @@ LEAVES = Row(
         "provenance": PROVENANCE,
     }
 )
-"""What may leave, by name, with the rule by which it does."""
+"""Names of the entries that may be published, each with its rule."""
 
 
 def release_safe(assessment: Mapping[str, Any]) -> dict[str, Any]:
@@ -326,7 +326,7 @@ STILL_TOLD = (
 
 
 def publication(rounding: Rounding) -> dict[str, Any]:
-    """What was done to a document for publication, and against whom it protects.
+    """Return what was changed in a document for publication, and against whom this protects.
 
     Returns
     -------
@@ -368,7 +368,7 @@ def publication(rounding: Rounding) -> dict[str, Any]:
 
 
 def _passed(value: Any, rule: Any, at: GatePosition) -> Any:
-    """What of a value the rule lets out."""
+    """Return the part of a value that the rule lets pass."""
     if isinstance(rule, Row):
         if not isinstance(value, Mapping):
             return None

@@ -171,7 +171,7 @@ _OF_STATISTIC = {"low": low, "high": high, "excess": share, "excess_low": share_
 
 
 def of_policy(value: Any, at: GatePosition) -> Any:
-    """What a policy holds against its limit, rounded as the figure is."""
+    """Return the value that a policy compares with its limit, rounded as the figure is."""
     every = [*at.whole["figures"], *((at.whole.get("utility") or {}).get("figures") or ())]
     for one in every:
         if (one["measure"], one["target"]) == (at.row.get("measure"), at.row.get("target")):
@@ -184,7 +184,7 @@ def of_policy(value: Any, at: GatePosition) -> Any:
 
 
 def called_instead(assessment: Mapping[str, Any]) -> dict[str, str]:
-    """What the files of an assessment are called instead of their names."""
+    """Return words that replace the names of files in a published document."""
     inputs = [(one["label"], one["role"]) for one in (assessment.get("provenance") or {}).get("inputs", ())]
     found = {label: f"the {role}" for label, role in inputs}
     found[assessment["data"]["original"]["label"]] = "the original"
@@ -193,7 +193,7 @@ def called_instead(assessment: Mapping[str, Any]) -> dict[str, str]:
 
 
 def original_or_release(value: Any, at: GatePosition) -> str:
-    """What a file is, and not its name: names of files hold names of persons."""
+    """Return the role of a file in place of its name: names of files can hold names of persons."""
     role = at.row.get("role")
     return f"release {at.place}" if role == "release" else str(role)
 
@@ -209,7 +209,7 @@ def of_release(rule: Rule) -> Rule:
 
 
 def title(value: Any, at: GatePosition) -> str:
-    """What was compared, without the names of the files."""
+    """Return the description of the files without their names."""
     m = len(at.whole["data"]["releases"])
     return "The original and one release" if m == 1 else f"The original and {m} releases"
 

@@ -272,14 +272,14 @@ def _set(target: str, one: Any) -> dict[str, Any]:
 
 
 def _mean_over(context: Context, of_release: Any) -> NDArray[np.float64]:
-    """What persons contribute, averaged over the releases."""
+    """Return the contribution of each person, as a mean over the releases."""
     n = context.pair.n_releases
     found: NDArray[np.float64] = np.mean([np.asarray(of_release(r), dtype=float) for r in range(n)], axis=0)
     return found
 
 
 def _checks(context: Context, risk: AttributeRisk) -> list[str]:
-    """What DiSCO counts that needs no release to be known; shares alone, as a count would point at single persons."""
+    """Return the shares of DiSCO that are known without a release; no counts, which would point at single persons."""
     lines: list[str] = []
     for number, (label, one, two) in enumerate(zip(risk.labels, risk.check_1way, risk.check_2way, strict=True), 1):
         if one:

@@ -44,7 +44,7 @@ class Clock:
 
 @dataclass(frozen=True)
 class Context:
-    """What all parts work on.
+    """The pair, the scenario and the clock that every part works with.
 
     Parameters
     ----------
@@ -154,7 +154,7 @@ class Context:
 
 @dataclass(frozen=True)
 class Section:
-    """What a part adds to the assessment.
+    """The figures and notes that a part adds to the assessment.
 
     Parameters
     ----------

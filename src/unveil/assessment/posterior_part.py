@@ -99,7 +99,7 @@ _UNFINISHED = "not all records were worked out in the time that there was"
 
 
 def _limit(context: Context) -> str:
-    """What ended the work, and what gets further."""
+    """Return why the work ended, and which option lets it go further."""
     if context.clock.left / context.parts_left < MOST_SECONDS:
         return f"The budget was {context.clock.budget:g} seconds; a larger one gets further"
     return f"A target gets {MOST_SECONDS:g} seconds at most, whatever the budget is; unveil posterior has no limit"

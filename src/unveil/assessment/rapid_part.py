@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unveil._rapid.attribution import Coefficient
 
 FOREST_SECONDS = 1.5e-4
-"""What a forest of 500 trees takes per record, training and prediction, on two cores of today."""
+"""Seconds for each record that a forest of 500 trees takes to train and predict, on two cores."""
 SHARE = 1 / 3
 """Share of the budget that forests should take."""
 FOLDS = 5
@@ -65,7 +65,7 @@ def inference_part(target: str) -> Callable[[Context], Section]:
 
 @dataclass(frozen=True)
 class Effort:
-    """What is trained for one target.
+    """The models that are trained for one target.
 
     Parameters
     ----------
@@ -87,7 +87,7 @@ class Effort:
 
 
 def effort(context: Context) -> Effort:
-    """What is trained, by the files' sizes and the budget and not by a clock: the same call gives the same figures.
+    """Return the models to train: by sizes of files and the budget, not by a clock, so that figures can be repeated.
 
     The attacker never depends on the budget, or a figure would be another one for whoever has more time. What is spared
     is spared of what stands beside it: shuffles of the null, then the ceiling.

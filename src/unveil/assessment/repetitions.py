@@ -19,7 +19,7 @@ FEWEST = 10
 SHARE = 1 / 6
 """Share of the budget that fits to halves, and to resamples, should take."""
 VALUE_SECONDS = 2e-6
-"""What the package's own trees take per value, to fit, draw and code it, on one core of today."""
+"""Seconds for each value that trees fit, draw and code, on one core."""
 
 Halves = tuple[tuple[Pair, Pair], ...]
 
@@ -81,7 +81,7 @@ class Repetitions:
         return min(allowed, REPEATS), None
 
     def _seconds(self) -> float:
-        """What all repetitions of one kind would take: by the sizes of the files for own trees, else by trial."""
+        """Return the seconds of all repetitions of one kind: by the sizes of the files, else by a trial."""
         from unveil.synthesis import CartSynthesizer
         from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
 

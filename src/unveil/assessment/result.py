@@ -48,7 +48,7 @@ class Assessment(Result):
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What deserves a look, and parts that failed, in words; :meth:`to_dict` says of which part each is."""
+        """Warnings and parts that failed, in words; :meth:`to_dict` says to which part each belongs."""
         failed = [f"{part['name']}: {part['reason']}" for part in self._content["parts"] if part["status"] == "failed"]
         return tuple(dict.fromkeys([*(one["text"] for one in self._content["warnings"]), *failed]))
 

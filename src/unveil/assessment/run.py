@@ -160,7 +160,7 @@ def assess(pair: Pair, call: Call) -> Assessment:
 
 
 def _parts(scenario: Scenario) -> list[AssessmentPart]:
-    """What is worked out, cheap measures first; one part per target where a target alone takes its time."""
+    """Return the parts in the order of their cost; one part for each target where a single target takes long."""
     whole = {
         "identity": identity_part,
         "attribute": attribute_part,

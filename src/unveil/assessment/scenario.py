@@ -1,4 +1,4 @@
-"""What is asked of an assessment: who knows what, who wants what, and how long it may take."""
+"""The options of an assessment: who knows what, who wants to know what, and how long it may take."""
 
 from __future__ import annotations
 
@@ -232,7 +232,7 @@ def _is_table(value: Any) -> bool:
 
 
 def _kind(hint: Any) -> tuple[str, Callable[[Any], bool]]:
-    """What a scenario file gives for an option of a type, and whether a value is that.
+    """Return what a scenario file takes for an option of a type: its name in messages, and a check.
 
     Numbers are checked with the options of a call.
     """
@@ -250,4 +250,4 @@ _KINDS: Mapping[frozenset[Any], tuple[str, Callable[[Any], bool]]] = {
 _TAKES = {name: _kind(hint) for name, hint in get_type_hints(Options).items() if name != "_"}
 _TAKES |= {"holdout_unseen": _kind(bool), "special_codes": _KINDS[_TABLE], "kinds": _KINDS[_TABLE]}
 _TAKES |= {"missing": _KINDS[_TEXTS]} | dict.fromkeys(("encoding", "delimiter", "decimal"), _KINDS[_TEXT])
-"""What the options of a scenario file take, and whether a value is that."""
+"""By option of a scenario file: the name of what it takes, and a check."""

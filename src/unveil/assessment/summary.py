@@ -52,7 +52,7 @@ _CEILINGS = {
 
 
 def _beside(figure: Mapping[str, Any], n: int, say: WriterOf) -> str:
-    """What stands beside a figure, in words."""
+    """Return in words the baselines that stand beside a figure."""
     scale, hundred = 0.01 if figure["unit"] == "percent" else 1, say(figure).hundred
     found = []
     if _known(figure["null_mean"]) and figure["target"] is not None:

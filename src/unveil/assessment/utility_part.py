@@ -1,4 +1,4 @@
-"""What the releases are still good for."""
+"""The part on utility: how close results from the releases are to results from the original."""
 
 from __future__ import annotations
 
