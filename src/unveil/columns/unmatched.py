@@ -21,6 +21,8 @@ NOTED = 0.05
 """A share gives a note only if it is larger than usual by more than this share of the records."""
 _DEVIATIONS = 4
 _BY_CHANCE = math.log(1 / 2000)
+_LOG_OF_ZERO = -746.0
+"""The exponential of a smaller number is 0."""
 
 
 @dataclass(frozen=True)
@@ -325,10 +327,13 @@ def expected_share(counts: Counts, m: int) -> tuple[float, float]:
     if n == 0:
         return 0.0, 0.0
     largest = int(counts.max())
-    i = np.arange(largest - 1)
     with np.errstate(divide="ignore"):
+        # The probability falls at least as fast as with the first step: beyond this place it is 0 in floating point.
+        first = np.log(max(n - 1 - m, 0)) - np.log(max(n - 1, 1))
+        reach = min(largest - 1, int(_LOG_OF_ZERO / first) + 1 if first < 0 else largest)
+        i = np.arange(reach)
         # probability that the i-th record with the same value is not among the m, given those before it
         steps = np.log(np.maximum(n - 1 - m - i, 0)) - np.log(n - 1 - i)
-    alone = np.exp(np.concatenate([[0.0], np.cumsum(steps)]))
-    share, missed = counts / n, alone[counts - 1]
+    alone = np.exp(np.concatenate([[0.0], np.cumsum(steps), [-np.inf]]))
+    share, missed = counts / n, alone[np.minimum(counts - 1, reach + 1)]
     return float((share * missed).sum()), float((share**2 * missed * (1 - missed)).sum())
