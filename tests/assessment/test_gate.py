@@ -480,6 +480,12 @@ def test_a_rounded_share_tells_of_no_few_persons(persons, least, data):
     assert rounding.count(k) in ((None,) if 0 < k < least else range(k - least // 2 - 1, k + least // 2 + 2))
 
 
+def test_a_share_in_the_middle_of_two_steps_is_rounded_as_its_percentage_is():
+    rounding = Rounding(100_000, 2)
+    value = 100 * 261 / 100_000
+    assert (rounding.percent(value), rounding.share(value / 100)) == (0.262, 0.00262)
+
+
 @pytest.mark.parametrize("value", [0.0, 0.4, 4.999, 5.0, 12.3, 99.9, 100.0])
 def test_rounding_at_random_is_right_on_average(value):
     rounding, draws = Rounding(300, 10), [(i + 0.5) / 1000 for i in range(1000)]

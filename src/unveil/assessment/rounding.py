@@ -97,7 +97,7 @@ class Rounding:
         if self._step is None or not math.isfinite(value):
             return None
         steps, end = self._steps(value, power), self._steps(100 * 10.0**power, power)
-        times = math.floor(abs(steps) + 0.5)
+        times = math.floor(abs(steps) + 0.5 + _SLACK)
         if times == 0:
             times = 1
         elif abs(steps) < end - _SLACK and times >= round(end):
@@ -125,7 +125,7 @@ class Rounding:
         """The nearest multiple, 0 as well: for differences and correlations."""
         if self._step is None or not math.isfinite(value):
             return None
-        return self._multiple(math.floor(self._steps(value, power) + 0.5), power)
+        return self._multiple(math.floor(self._steps(value, power) + 0.5 + _SLACK), power)
 
     def at_random(self, percent: float, draw: Callable[[], float]) -> float:
         """The multiple below or above, so that the mean over draws is the figure itself.
