@@ -31,7 +31,7 @@ class FileError(DataError):
 
 
 class MissingPackageError(UnveilError, ImportError):
-    """An optional package is needed for this and is not installed."""
+    """An optional package, or a compiled part of this one, is needed for this and is not installed."""
 
 
 class UnveilWarning(UserWarning):

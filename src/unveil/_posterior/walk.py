@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.core import STRUCTS, Struct, loop, record_type
+from unveil.core import STRUCTS, Struct, loop
 from unveil.trees.column import Column
 from unveil.trees.grow import cuts, fitted_records, limits_of
 from unveil.trees.nodes import NODE, Grown, grow_nodes
@@ -24,7 +24,7 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
-KNOWN = record_type(STRUCTS["Known"])
+KNOWN = np.dtype(STRUCTS["Known"])
 """What is known of a node besides its place; ``core/layouts.h`` says what its fields are."""
 KnownTree = STRUCTS["KnownTree"]
 Worlds = STRUCTS["Worlds"]

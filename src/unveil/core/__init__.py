@@ -24,9 +24,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike, NDArray
 
+from unveil.errors import MissingPackageError
+
 SUFFIX = {"win32": ".dll", "darwin": ".dylib"}.get(sys.platform, ".so")
 LIBRARY = Path(__file__).with_name(f"_loops{SUFFIX}")
-_NUMBERS: dict[str, tuple[Any, str]] = {"int64_t": (ctypes.c_int64, "i8"), "double": (ctypes.c_double, "f8")}
+_NUMBERS: dict[str, Any] = {"int64_t": ctypes.c_int64, "double": ctypes.c_double}
 _ARRAYS = {"uint8_t *": np.uint8, "int32_t *": np.int32, "int64_t *": np.int64, "float *": np.float32,
            "double *": np.float64}  # fmt: skip
 
@@ -35,10 +37,9 @@ def _load() -> ctypes.CDLL:
     try:
         return ctypes.CDLL(str(LIBRARY))
     except OSError as error:
-        raise ImportError(
-            f"the compiled loops of unveil are missing or of another system ({error}); install the package again: "
-            "pip install --force-reinstall unveil"
-        ) from error
+        raise MissingPackageError(
+            f"the compiled loops of unveil are missing or of another system ({error}); install the package again"
+        ) from None
 
 
 _LIBRARY = _load()
@@ -99,23 +100,17 @@ def _structs() -> dict[str, type[Struct]]:
         name, _, text = line.partition(":")
         fields = [field.rsplit(" ", 1) for field in text.split(";") if field]
         types = [
-            (field, _NUMBERS[kind][0] if kind in _NUMBERS else found.get(kind, ctypes.c_void_p))
+            (field, ctypes.c_void_p if kind.endswith("*") else _NUMBERS.get(kind) or found[kind])
             for kind, field in fields
         ]
         arrays = {field: _ARRAYS.get(kind, kind) for kind, field in fields if kind.endswith("*")}
         found[name] = type(name, (Struct,), {"_fields_": types, "arrays": arrays})
     for struct in found.values():
         struct.arrays = {
-            field: record_type(found[kind.rstrip(" *")]) if isinstance(kind, str) else kind
+            field: np.dtype(found[kind.rstrip(" *")]) if isinstance(kind, str) else kind
             for field, kind in struct.arrays.items()
         }
     return found
-
-
-def record_type(struct: type[Struct]) -> np.dtype[np.void]:
-    """The type of an array of such structs: numbers only."""
-    names = {ctypes.c_int64: "i8", ctypes.c_double: "f8"}
-    return np.dtype([(name, names.get(kind, "u8")) for name, kind, *_ in struct._fields_], align=True)
 
 
 STRUCTS = _structs()

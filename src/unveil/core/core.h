@@ -58,4 +58,20 @@ static inline bool lengthen(void **array, int64_t *length, int64_t needed, size_
     return true;
 }
 
+/* Put the records that go right behind those that go left, each part in its order; gives where the right ones start. */
+static inline int64_t divide_rows(
+    int32_t *restrict rows, int32_t *restrict spare, const uint8_t *restrict goes_right, int64_t start, int64_t stop) {
+    int64_t left = start, right = 0;
+    for (int64_t i = start; i < stop; i++) {
+        int32_t row = rows[i];
+        int64_t to_right = goes_right[row];
+        rows[left] = row;
+        spare[right] = row;
+        left += 1 - to_right;
+        right += to_right;
+    }
+    memcpy(rows + left, spare, (size_t)right * sizeof *rows);
+    return left;
+}
+
 #endif

@@ -179,22 +179,6 @@ static Slots pass_on(
     return left_smaller ? (Slots){other, slot} : (Slots){slot, other};
 }
 
-/* Put the records that go right behind those that go left, each part in its order; gives where the right ones start. */
-static int64_t divide_rows(
-    int32_t *restrict rows, int32_t *restrict spare, const uint8_t *restrict goes_right, int64_t start, int64_t stop) {
-    int64_t left = start, right = 0;
-    for (int64_t i = start; i < stop; i++) {
-        int32_t row = rows[i];
-        int64_t to_right = goes_right[row];
-        rows[left] = row;
-        spare[right] = row;
-        left += 1 - to_right;
-        right += to_right;
-    }
-    memcpy(rows + left, spare, (size_t)right * sizeof *rows);
-    return left;
-}
-
 /* Move the records of a node to its children; gives where the right child starts. */
 int64_t divide(
     const Records *records, Scratch *scratch, int64_t start, int64_t stop, int64_t feature, int64_t cut,

@@ -113,7 +113,8 @@ EXPORT void arrange(
 }
 
 /* Whether a record whose level was not in the node goes right: by the first surrogate that knows its level. */
-static bool unseen_goes_right(const Splits *splits, const int32_t *codes, int64_t n, int64_t node, uint32_t row, bool majority) {
+static bool unseen_goes_right(
+    const Splits *splits, const int32_t *codes, int64_t n, int64_t node, int32_t row, bool majority) {
     for (int64_t s = splits->first_surrogate[node]; s < splits->first_surrogate[node + 1]; s++) {
         int32_t code = codes[splits->feature[s] * n + row];
         if (splits->side_start[s] < 0) return (code >= splits->cut[s]) != splits->flip[s];
@@ -123,34 +124,25 @@ static bool unseen_goes_right(const Splits *splits, const int32_t *codes, int64_
     return majority;
 }
 
-/* Divide records at a node; gives where the right ones start. */
-static int64_t divide_at(
-    const Splits *splits, const int32_t *codes, int64_t n, int64_t node, uint32_t *rows, uint32_t *spare, int64_t start,
-    int64_t stop) {
+/* Say for the records of a node whether they go right. */
+static void choose_sides(
+    const Splits *splits, const int32_t *codes, int64_t n, int64_t node, const int32_t *rows, int64_t start,
+    int64_t stop, uint8_t *goes_right) {
     const int32_t *column = codes + splits->feature[node] * n;
-    const uint8_t *sides = splits->sides + splits->side_start[node];
-    bool threshold = splits->side_start[node] < 0;
-    bool surrogates = !threshold && splits->first_surrogate[node] < splits->first_surrogate[node + 1];
-    int32_t cut = splits->cut[node];
-    int64_t left = start, right = 0;
-    for (int64_t i = start; i < stop; i++) {
-        uint32_t row = rows[i];
-        int64_t to_right;
-        if (threshold) {
-            to_right = column[row] >= cut;
-        } else {
-            uint8_t side = sides[column[row]];
-            to_right = side & RIGHT;
-            if (surrogates && side >= UNSEEN)
-                to_right = unseen_goes_right(splits, codes, n, node, row, side & RIGHT);
-        }
-        rows[left] = row;
-        spare[right] = row;
-        left += 1 - to_right;
-        right += to_right;
+    if (splits->side_start[node] < 0) {
+        int32_t cut = splits->cut[node];
+        for (int64_t i = start; i < stop; i++) goes_right[rows[i]] = column[rows[i]] >= cut;
+        return;
     }
-    memcpy(rows + left, spare, (size_t)right * sizeof *rows);
-    return left;
+    const uint8_t *sides = splits->sides + splits->side_start[node];
+    bool surrogates = splits->first_surrogate[node] < splits->first_surrogate[node + 1];
+    for (int64_t i = start; i < stop; i++) {
+        int32_t row = rows[i];
+        uint8_t side = sides[column[row]];
+        bool majority = side & RIGHT;
+        goes_right[row] =
+            surrogates && side >= UNSEEN ? unseen_goes_right(splits, codes, n, node, row, majority) : majority;
+    }
 }
 
 /* Leaf of every record.
@@ -164,20 +156,23 @@ EXPORT int route(const Splits *splits, int64_t t, const int32_t *codes, int64_t 
     typedef struct {
         int64_t node, start, stop;
     } Part;
-    uint32_t *rows = room(2 * n, sizeof(uint32_t));
+    int32_t *rows = room(2 * n, sizeof(int32_t));
+    uint8_t *goes_right = room(n, sizeof(uint8_t));
     Part *waiting = room(t / 2 + 2, sizeof(Part));
-    if (!rows || !waiting) {
+    if (!rows || !goes_right || !waiting) {
         free(rows);
+        free(goes_right);
         free(waiting);
         return NO_MEMORY;
     }
-    for (int64_t i = 0; i < n; i++) rows[i] = (uint32_t)i;
+    for (int64_t i = 0; i < n; i++) rows[i] = (int32_t)i;
     int64_t n_waiting = 1;
     waiting[0] = (Part){0, 0, n};
     while (n_waiting) {
         Part part = waiting[--n_waiting];
         while (part.start < part.stop && splits->leaf[part.node] < 0) {
-            int64_t middle = divide_at(splits, codes, columns, part.node, rows, rows + n, part.start, part.stop);
+            choose_sides(splits, codes, columns, part.node, rows, part.start, part.stop, goes_right);
+            int64_t middle = divide_rows(rows, rows + n, goes_right, part.start, part.stop);
             if (middle < part.stop) waiting[n_waiting++] = (Part){splits->right[part.node], middle, part.stop};
             part.node++;
             part.stop = middle;
@@ -185,6 +180,7 @@ EXPORT int route(const Splits *splits, int64_t t, const int32_t *codes, int64_t 
         for (int64_t i = part.start; i < part.stop; i++) result[rows[i]] = splits->leaf[part.node];
     }
     free(rows);
+    free(goes_right);
     free(waiting);
     return DONE;
 }

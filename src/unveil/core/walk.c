@@ -45,6 +45,7 @@ typedef struct {
     Best best;
     Levels levels;
     int32_t *response, *z_rows, *z_spare;
+    uint8_t *z_goes_right;
     int64_t *recoded, *donors;
     Regrown *regrown;
     int64_t regrown_length;
@@ -62,6 +63,7 @@ static void free_work(Work *work) {
     free(work->levels.cells);
     free(work->response);
     free(work->z_rows);
+    free(work->z_goes_right);
     free(work->recoded);
     free(work->regrown);
     free(work->waiting);
@@ -82,12 +84,13 @@ static bool new_work(Work *work, const KnownTree *tree) {
         .levels = {zeros(widest, sizeof(int64_t)), zeros(widest * k, sizeof(int64_t)), 0, k},
         .response = room(m, sizeof(int32_t)),
         .z_rows = room(2 * tree->z, sizeof(int32_t)),
+        .z_goes_right = room(tree->z, sizeof(uint8_t)),
         .recoded = zeros(2 * tree->v, sizeof(int64_t)),
         .waiting = room(depth, sizeof(Waiting)),
         .steps = room(2 * depth, sizeof(Step)),
     };
     if (!new_scratch(&work->scratch, m, widest, k) || !work->records.codes || !work->records.wide || !work->records.y ||
-        !work->records.rows || !work->levels.number || !work->levels.cells || !work->response || !work->z_rows ||
+        !work->records.rows || !work->levels.number || !work->levels.cells || !work->response || !work->z_rows || !work->z_goes_right ||
         !work->recoded || !work->waiting || !work->steps)
         return false;
     for (int64_t f = 0; f < tree->p; f++) work->records.wide[f] = -1;
@@ -286,17 +289,11 @@ static int64_t cut_between(const KnownTree *tree, int64_t feature, int64_t low, 
 static int64_t divide_release(Work *work, const Waiting *waiting, int64_t feature, int64_t cut) {
     const int32_t *codes = work->tree->z_codes + feature * work->tree->z;
     bool unordered = work->tree->unordered[feature];
-    int64_t left = waiting->z_start, right = 0;
     for (int64_t i = waiting->z_start; i < waiting->z_stop; i++) {
         int32_t row = work->z_rows[i], code = codes[row];
-        int64_t to_right = unordered ? work->scratch.side[code] & RIGHT : code >= cut;
-        work->z_rows[left] = row;
-        work->z_spare[right] = row;
-        left += 1 - to_right;
-        right += to_right;
+        work->z_goes_right[row] = unordered ? (uint8_t)(work->scratch.side[code] & RIGHT) : code >= cut;
     }
-    memcpy(work->z_rows + left, work->z_spare, (size_t)right * sizeof(int32_t));
-    return left;
+    return divide_rows(work->z_rows, work->z_spare, work->z_goes_right, waiting->z_start, waiting->z_stop);
 }
 
 /* Likelihood of a leaf that was grown anew. */

@@ -7,9 +7,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.core import STRUCTS, Struct, loop, record_type, taken
+from unveil.core import STRUCTS, Struct, loop, taken
 
-NODE = record_type(STRUCTS["Node"])
+NODE = np.dtype(STRUCTS["Node"])
 """A node; ``core/layouts.h`` says what its fields are."""
 SQUARES, MISCLASSIFIED, GINI = 0, 1, 2
 """Within sum of squares, records outside the majority class, or n times the Gini index."""
