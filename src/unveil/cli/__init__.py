@@ -6,6 +6,8 @@ import os
 import sys
 from typing import Any
 
+from unveil.errors import MissingPackageError
+
 __all__ = ["app", "main"]
 
 LEAST_MEMORY = 400 << 20
@@ -29,6 +31,8 @@ def main() -> None:
     except (ImportError, MemoryError, OSError) as error:
         # Not a broken installation: the same loads where there is more.
         if not isinstance(error, MemoryError) and "failed to map segment" not in str(error):
+            if isinstance(error, MissingPackageError):
+                sys.exit(f"unveil: {error}")
             raise
         sys.exit("unveil: there is not enough memory to load the program; use a larger machine, or raise the limit")
     run()

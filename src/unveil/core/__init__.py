@@ -132,7 +132,7 @@ def loop(name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
     Returns
     -------
     callable
-        The function. It raises ``MemoryError`` where it did not get its memory, and ``TypeError`` where an array has
+        The function. It raises ``MemoryError`` where it did not get its memory, ``ctypes.ArgumentError`` where an array has
         another type, or is not contiguous.
     """
     function = getattr(_LIBRARY, name)
