@@ -132,8 +132,8 @@ def loop(name: str, *arguments: Any, result: Any = None) -> Callable[..., Any]:
     Returns
     -------
     callable
-        The function. It raises ``MemoryError`` where it did not get its memory, ``ctypes.ArgumentError`` where an array has
-        another type, or is not contiguous.
+        The function. It raises ``MemoryError`` where it did not get its memory, and ``ctypes.ArgumentError`` where an
+        array has another type, or is not contiguous.
     """
     function = getattr(_LIBRARY, name)
     function.argtypes = [_argument(kind) for kind in arguments]
