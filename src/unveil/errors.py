@@ -52,3 +52,10 @@ class UnveilWarning(UserWarning):
 
     def __str__(self) -> str:
         return one_line(super().__str__())
+
+
+def is_of_memory(error: BaseException) -> bool:
+    """Whether an error means that memory is missing: for values, a thread, a mapped file or a library."""
+    said = str(error).lower()
+    words = ("cannot allocate memory", "launch worker thread", "can't start new thread", "failed to map segment")
+    return isinstance(error, MemoryError) or any(word in said for word in words)

@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 from unveil.limits import reaches
 from unveil.plain import Plain
@@ -90,7 +90,7 @@ def contributions(scores: Floats, is_member: NDArray[np.bool_]) -> Floats:
     if not n or not m:
         return result
     total = n + m
-    place = (rankdata(scores[scored]) - 0.5) / total - 0.5
+    place = (scipy.stats.rankdata(scores[scored]) - 0.5) / total - 0.5
     place *= math.sqrt(total / (total - 1))
     result[scored] = np.where(is_member[scored], place / n, -place / m)
     return result

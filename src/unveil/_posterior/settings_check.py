@@ -16,19 +16,20 @@ records, donors and donor shares by leaf and value, given the leaf that each rel
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.special import log_ndtr, logsumexp
 
 from unveil._posterior.fixed import FixedTree, before_collapse
 from unveil._posterior.likelihood import fit_fixed_trees
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
 from unveil.notes import Note
 from unveil.plain import Plain
+from unveil.stats import log_normal_tail
 from unveil.trees import Settings
 
 Floats = NDArray[np.float64]
@@ -116,7 +117,7 @@ def check_settings(sequence: TreeSequence, trees: Sequence[FixedTree], releases:
     verdict = "fits"
     if finer >= -limit:
         verdict = "finer"
-    elif log10_p <= limit or (log_ndtr(-abs(z)) + np.log(2)) / np.log(10) <= limit:
+    elif log10_p <= limit or (log_normal_tail(abs(z)) + np.log(2)) / np.log(10) <= limit:
         verdict = "other"
     return SettingsCheck(x2, degrees, log10_p, z, finer, verdict)
 
@@ -150,7 +151,7 @@ def _log10_tail(x2: float, mean: float, variance: float) -> float:
     if mean <= 0 or variance <= 0:
         return 0.0
     v = variance / (9 * mean**2)
-    return float(log_ndtr(-(np.cbrt(x2 / mean) - (1 - v)) / np.sqrt(v)) / np.log(10))
+    return log_normal_tail((np.cbrt(x2 / mean) - (1 - v)) / np.sqrt(v)) / math.log(10)
 
 
 def _log10_finer(sequence: TreeSequence, trees: Sequence[FixedTree], releases: Sequence[int]) -> float:
@@ -159,7 +160,7 @@ def _log10_finer(sequence: TreeSequence, trees: Sequence[FixedTree], releases: S
     found = [_log_ratio(trees, fit_fixed_trees(sequence, [_finer(tree.definition) for tree in trees], releases))]
     if trees and trees[0].definition.settings.collapse:
         found.append(_log_ratio(trees, [before_collapse(tree, sequence, releases) for tree in trees]))
-    return float((logsumexp(found) - np.log(len(found))) / np.log(10))
+    return float((np.logaddexp.reduce(found) - np.log(len(found))) / np.log(10))
 
 
 def _telling(trees: Sequence[FixedTree]) -> list[FixedTree]:
@@ -192,7 +193,7 @@ def _log_ratio(assumed: Sequence[FixedTree], finer: Sequence[FixedTree]) -> floa
             counted = cell >= 0
             ratio = _shares(other, better[counted]) / _shares(one, cell[counted])
             total += [np.log((1 - w) * ratio + w).sum() for w in WEIGHTS]
-    return float(logsumexp(total) - np.log(len(WEIGHTS)))
+    return float(np.logaddexp.reduce(total) - np.log(len(WEIGHTS)))
 
 
 def _shares(tree: FixedTree, cell: NDArray[np.int64]) -> Floats:

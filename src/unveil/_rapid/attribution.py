@@ -6,8 +6,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.problem import AttackRecords, infer
@@ -98,7 +98,7 @@ class Attribution(Result):
         return self._frame(columns_of(self.dependence), flavour)
 
 
-def flag_regression(x: Floats | sparse.csr_matrix, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:
+def flag_regression(x: Floats | scipy.sparse.csr_matrix, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:
     """Logistic regression by Newton's method, with a normal prior too weak to be seen where an estimate exists.
 
     The log-likelihood less ``1e-4/2 * sum(beta^2)`` (intercept excepted) is maximised; standard errors are from its
@@ -132,7 +132,7 @@ def flag_regression(x: Floats | sparse.csr_matrix, flag: NDArray[np.bool_]) -> t
     precision = np.full(x.shape[1], _PRIOR_PRECISION)
     # all or none at risk: the intercept too has no finite estimate
     precision[0] = 0.0 if 0 < flag.mean() < 1 else _PRIOR_PRECISION
-    fitted = fit_logistic(sparse.csr_matrix(x), flag.astype(np.float64), precision=precision, tolerance=_EXACT)
+    fitted = fit_logistic(scipy.sparse.csr_matrix(x), flag.astype(np.float64), precision=precision, tolerance=_EXACT)
     error = np.sqrt(np.diag(fitted.covariance))
     return fitted.coefficients, error, bool((np.abs(fitted.coefficients) > 8).any())
 

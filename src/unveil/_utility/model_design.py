@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unveil._utility.compared import Compared
 from unveil._utility.formula import RegressionModel
@@ -34,7 +34,7 @@ class Rows:
         Outcome; 0 or 1 of a logistic model.
     """
 
-    x: sparse.csr_matrix
+    x: scipy.sparse.csr_matrix
     scales: tuple[Scale | None, ...]
     y: Floats
 

@@ -6,8 +6,8 @@ import math
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.stats import rankdata
 
 Floats = NDArray[np.float64]
 _MIXED = 0.01
@@ -50,7 +50,7 @@ def class_scores(truth: NDArray[np.integer], probability: Floats) -> dict[str, f
         inside = truth == k
         m = int(inside.sum())
         if m < n:
-            ranks = rankdata(probability[:, k])
+            ranks = scipy.stats.rankdata(probability[:, k])
             areas.append((float(ranks[inside].sum()) - m * (m + 1) / 2) / (m * (n - m)))
     return {
         "accuracy": float(per_record["accuracy"].mean()),

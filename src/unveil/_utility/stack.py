@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unveil._utility.compared import Compared
 from unveil.columns.column import CodedColumn
@@ -40,7 +40,7 @@ class StackedRecords:
         return self.table.columns()
 
     @cached_property
-    def design(self) -> sparse.csr_matrix:
+    def design(self) -> scipy.sparse.csr_matrix:
         """Their design (n, k) for regression: a constant, and main effects of all variables."""
         n = len(self.table)
         return Design.of(self.table.coded).matrix(self.table.coded, n, constant=True)

@@ -10,44 +10,46 @@ from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, MissingArgumentError
 
-from unveil.cli.assess import assess, compare
-from unveil.cli.files import demo, schema
-from unveil.cli.membership import membership
-from unveil.cli.posterior import posterior
-from unveil.cli.rapid import rapid
-from unveil.cli.report import report
 from unveil.cli.screen import remark
-from unveil.cli.synthesize import synthesize
-from unveil.cli.tables import attribute, identity, keysets, structure
-from unveil.cli.utility import utility
-from unveil.errors import CallError, UnveilError, UnveilWarning
-from unveil.files.path_checks import is_of_memory
+from unveil.errors import CallError, UnveilError, UnveilWarning, is_of_memory
 from unveil.printable import one_line
+from unveil.version import __version__
 
 CANNOT_BE_MEASURED, WRONG_CALL, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
+
+# A verb is imported when it is called. The list of all verbs needs the first sentence of each, and nothing to measure
+# with.
+VERBS = (
+    ("assess", "assess",
+     "Measure what a release gives away to intruders from weak to strong, and how useful it is: one document."),
+    ("tables", "identity",
+     "Measure identity disclosure: records that are unique on the keys, also in the release."),
+    ("tables", "attribute",
+     "Measure attribute disclosure: what the keys give away about a target through the release."),
+    ("tables", "structure",
+     "Count the key combinations of the original that the release has, and those that are new."),
+    ("tables", "keysets", "Compute the measures for all small sets of keys, and without each key in turn."),
+    ("rapid", "rapid", "Measure what a model trained on the release infers about real people."),
+    ("posterior", "posterior",
+     "Measure what an intruder who knows all other records and the synthesizer learns about a record."),
+    ("membership", "membership", "Measure whether the release gives away whose records it was made from."),
+    ("utility", "utility", "Measure how useful the release is in place of the original."),
+    ("assess", "compare", "Show several releases or synthesizers on one map of risk and utility."),
+    ("report", "report", "Draw the report of an assessment from its JSON."),
+    ("files", "schema",
+     "Write a first schema of a file: kinds, levels, suspected special codes; to be read and corrected."),
+    ("synthesize", "synthesize", "Make synthetic copies of a file, and say beside them how they were made."),
+    ("files", "demo", "Measure three releases of a simulated survey, explain what is seen, and write a report."),
+)  # fmt: skip
 
 app = App(
     name="unveil",
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
+    version=__version__,
     help_format="plaintext",
 )
-for verb in (
-    assess,
-    identity,
-    attribute,
-    structure,
-    keysets,
-    rapid,
-    posterior,
-    membership,
-    utility,
-    compare,
-    report,
-    schema,
-    synthesize,
-    demo,
-):
-    app.command(verb)
+for file, verb, sentence in VERBS:
+    app.command(f"unveil.cli.{file}:{verb}", name=verb, help=sentence)
 
 
 def run() -> None:

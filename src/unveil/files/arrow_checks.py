@@ -12,9 +12,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from unveil.errors import DataError, FileError, UnveilError
+from unveil.errors import DataError, FileError, UnveilError, is_of_memory
 from unveil.files.documents import Maybe, check_shape, parse_json
-from unveil.files.path_checks import installed_memory, is_of_memory, no_memory, reason_of
+from unveil.files.path_checks import installed_memory, no_memory, reason_of
 
 BYTES_PER_VALUE = 4
 """Least memory of a value: its code."""

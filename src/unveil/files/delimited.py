@@ -14,7 +14,7 @@ from typing import NoReturn
 import pyarrow as pa
 from pyarrow import csv as arrow_csv
 
-from unveil.errors import FileError
+from unveil.errors import FileError, is_of_memory
 from unveil.files import dialect
 from unveil.files.arrays import TEXT, unified
 from unveil.files.delimited_columns import (
@@ -28,7 +28,7 @@ from unveil.files.delimited_columns import (
 )
 from unveil.files.dialect import Dialect
 from unveil.files.form import TextForm
-from unveil.files.path_checks import is_of_memory, no_memory
+from unveil.files.path_checks import no_memory
 from unveil.files.quotes import CheckedText, RecordsInside
 from unveil.files.source import Kind, Scalar, Source
 from unveil.files.text_types import USUAL_GAPS

@@ -16,9 +16,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import BinaryIO, cast
 
-from unveil.errors import CallError, DataError, FileError
+from unveil.errors import CallError, DataError, FileError, is_of_memory
 from unveil.files.arrays import check_names
-from unveil.files.path_checks import is_of_memory, no_memory, reason_of
+from unveil.files.path_checks import no_memory, reason_of
 from unveil.notes import Note, warn
 
 SAMPLE_BYTES = 1 << 20

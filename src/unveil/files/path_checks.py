@@ -95,13 +95,6 @@ def no_memory(label: str) -> FileError:
     )
 
 
-def is_of_memory(error: BaseException) -> bool:
-    """Whether an error means that memory is missing: for values, a thread, a mapped file or a library."""
-    said = str(error).lower()
-    words = ("cannot allocate memory", "launch worker thread", "can't start new thread", "failed to map segment")
-    return isinstance(error, MemoryError) or any(word in said for word in words)
-
-
 def reason_of(error: BaseException) -> str:
     """Return the text of an error on one line; its class where it has none."""
     return " ".join(str(error).split()) or type(error).__name__

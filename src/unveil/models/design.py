@@ -7,8 +7,8 @@ from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unveil.models.scale import Scale, finite
 from unveil.trees import Column
@@ -117,17 +117,17 @@ class Term:
         """Per column its level; None for the amount."""
         return (*self.amount, *self.levels.tolist())
 
-    def table(self, amounts: Floats) -> sparse.csr_matrix:
+    def table(self, amounts: Floats) -> scipy.sparse.csr_matrix:
         """The columns (n_levels, k) of each level, whose amounts may be others than those of the fitted records."""
         k, u = self.levels.size, self.unseen.size
         entries = np.append(np.ones(k), np.tile(self.average, u))
         rows = np.append(self.levels, np.repeat(self.unseen, k))
         shape = (max(amounts.size, int(rows.max(initial=-1)) + 1), k)
-        indicators = sparse.csr_matrix((entries, (rows, np.tile(np.arange(k), 1 + u))), shape=shape)
+        indicators = scipy.sparse.csr_matrix((entries, (rows, np.tile(np.arange(k), 1 + u))), shape=shape)
         if self.scale is None:
             return indicators
         amount = np.nan_to_num(self.scale.standardised(amounts))
-        return sparse.hstack([sparse.csr_matrix(amount[:, None]), indicators], format="csr")
+        return scipy.sparse.hstack([scipy.sparse.csr_matrix(amount[:, None]), indicators], format="csr")
 
 
 def _scale(variable: Coded) -> Scale | None:
@@ -176,10 +176,10 @@ class Design:
         """Per column the number of its variable, and its level; None for the amount."""
         return [(number, level) for number, term in enumerate(self.terms) for level in term.columns]
 
-    def matrix(self, variables: Sequence[Coded], n: int, *, constant: bool = False) -> sparse.csr_matrix:
+    def matrix(self, variables: Sequence[Coded], n: int, *, constant: bool = False) -> scipy.sparse.csr_matrix:
         """The columns (n, k) of n records, behind a column of ones if asked for."""
-        parts = [sparse.csr_matrix(np.ones((n, int(constant))))]
+        parts = [scipy.sparse.csr_matrix(np.ones((n, int(constant))))]
         # a fit without predictors has no terms, and is given records all the same
         pairs = zip(self.terms, variables, strict=False)
         parts += [term.table(variable.amounts)[variable.codes] for term, variable in pairs]
-        return sparse.hstack(parts, format="csr")
+        return scipy.sparse.hstack(parts, format="csr")

@@ -13,10 +13,8 @@ from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.optimize import nnls
-from scipy.special import softmax
 
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
@@ -233,7 +231,7 @@ def _boosted(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequen
     return limited
 
 
-def _matrix(design: Design, table: KeyTable) -> sparse.csr_matrix:
+def _matrix(design: Design, table: KeyTable) -> scipy.sparse.csr_matrix:
     return design.matrix(table.coded, len(table), constant=True)
 
 
@@ -256,10 +254,12 @@ def _lasso(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence
     return _softmax(design, _arrived(penalised(*counted, lasso=1 / len(table))), target)
 
 
-def _counted(design: Design, table: KeyTable, y: NDArray[np.intp]) -> tuple[sparse.csr_matrix, sparse.csr_matrix]:
+def _counted(
+    design: Design, table: KeyTable, y: NDArray[np.intp]
+) -> tuple[scipy.sparse.csr_matrix, scipy.sparse.csr_matrix]:
     """The design of each combination of keys, and its number of records in each class."""
     first, position = table.distinct()
-    counts = sparse.csr_matrix((np.ones(len(y)), (position, y)))
+    counts = scipy.sparse.csr_matrix((np.ones(len(y)), (position, y)))
     return _matrix(design, table.take(first)), counts
 
 
@@ -272,7 +272,7 @@ def _arrived(fitted: Multinomial) -> Floats:
 
 def _softmax(design: Design, beta: Floats, target: TrainingTarget) -> Predictor:
     def probabilities(other: KeyTable) -> Floats:
-        result: Floats = softmax(_matrix(design, other) @ beta, axis=1)
+        result: Floats = scipy.special.softmax(_matrix(design, other) @ beta, axis=1)
         return result
 
     return _spread(probabilities, _present(target)[0], target.n_classes or 0)
@@ -325,7 +325,7 @@ def _mixture(likelihoods: Floats) -> Floats:
 
 
 def _convex(predictions: Floats, y: Floats) -> Floats:
-    weights: Floats = nnls(predictions.T, y)[0]
+    weights: Floats = scipy.optimize.nnls(predictions.T, y)[0]
     total = weights.sum()
     return weights / total if total > 0 else np.full(len(weights), 1 / len(weights))
 

@@ -6,8 +6,8 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
 
 from unveil.models.logit import gram
 
@@ -72,7 +72,7 @@ class LeastSquares:
         return replace(self, coefficients=drawn), sigma
 
 
-def fit_least_squares(x: sparse.csr_matrix, y: Floats, *, rank: int | None = None) -> LeastSquares:
+def fit_least_squares(x: scipy.sparse.csr_matrix, y: Floats, *, rank: int | None = None) -> LeastSquares:
     """Fit a linear regression.
 
     Parameters
@@ -91,7 +91,7 @@ def fit_least_squares(x: sparse.csr_matrix, y: Floats, *, rank: int | None = Non
 
     Examples
     --------
-    >>> x = sparse.csr_matrix([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
+    >>> x = scipy.sparse.csr_matrix([[1.0, 0.0], [1.0, 1.0], [1.0, 2.0]])
     >>> fit_least_squares(x, np.array([1.0, 3.0, 5.0])).coefficients.round(9).tolist()
     [1.0, 2.0]
     """

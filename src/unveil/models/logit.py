@@ -6,9 +6,8 @@ import warnings
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse
-from scipy.special import expit
 
 from unveil.errors import UnveilWarning
 
@@ -61,7 +60,7 @@ class Logistic:
 
 
 def fit_logistic(
-    x: sparse.csr_matrix, y: Floats, *, precision: Floats | float = 0.0, tolerance: float = _TOLERANCE,
+    x: scipy.sparse.csr_matrix, y: Floats, *, precision: Floats | float = 0.0, tolerance: float = _TOLERANCE,
     as_glm: bool = False,
 ) -> Logistic:  # fmt: skip
     """Maximum likelihood, or with a normal prior the largest posterior.
@@ -98,7 +97,7 @@ def fit_logistic(
 
     Examples
     --------
-    >>> x = sparse.csr_matrix(np.column_stack([np.ones(4), [0.0, 0.0, 1.0, 1.0]]))
+    >>> x = scipy.sparse.csr_matrix(np.column_stack([np.ones(4), [0.0, 0.0, 1.0, 1.0]]))
     >>> fit_logistic(x, np.array([0.0, 1.0, 0.0, 1.0])).probabilities.round(3).tolist()
     [0.5, 0.5, 0.5, 0.5]
     """
@@ -120,7 +119,7 @@ def fit_logistic(
     step, covariance, flat = _step(x, y, eta, beta, prior)
     reach = np.asarray(abs(x).max(axis=0).todense()).ravel()
     unknown = np.sqrt(np.diag(covariance)) > _UNKNOWN
-    return Logistic(beta, covariance, expit(eta), flat | unknown | (np.abs(step) * reach > 0.1))
+    return Logistic(beta, covariance, scipy.special.expit(eta), flat | unknown | (np.abs(step) * reach > 0.1))
 
 
 def _loss(eta: Floats, y: Floats, beta: Floats, prior: Floats) -> float:
@@ -129,10 +128,10 @@ def _loss(eta: Floats, y: Floats, beta: Floats, prior: Floats) -> float:
 
 
 def _step(
-    x: sparse.csr_matrix, y: Floats, eta: Floats, beta: Floats, prior: Floats
+    x: scipy.sparse.csr_matrix, y: Floats, eta: Floats, beta: Floats, prior: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Newton's step, the covariance, and which coefficients take part in directions that are flat."""
-    mean = expit(eta)
+    mean = scipy.special.expit(eta)
     information = gram(x, mean * (1 - mean)) + np.diag(prior)
     # columns differ in size by orders of magnitude: scaled, one bound for rounding serves them all
     scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
@@ -144,7 +143,7 @@ def _step(
     return covariance @ (x.T @ (y - mean) - prior * beta), covariance, flat
 
 
-def gram(x: sparse.csr_matrix, weight: Floats) -> Floats:
+def gram(x: scipy.sparse.csr_matrix, weight: Floats) -> Floats:
     """``X' diag(weight) X``, by blocks of records: a whole dense design may not fit in memory.
 
     Parameters
@@ -171,7 +170,7 @@ def gram(x: sparse.csr_matrix, weight: Floats) -> Floats:
     return total
 
 
-def rank_and_gaps(x: sparse.csr_matrix) -> tuple[int, NDArray[np.bool_]]:
+def rank_and_gaps(x: scipy.sparse.csr_matrix) -> tuple[int, NDArray[np.bool_]]:
     """Rank of a design, and which of its coefficients cannot be told from others.
 
     Parameters
@@ -188,7 +187,7 @@ def rank_and_gaps(x: sparse.csr_matrix) -> tuple[int, NDArray[np.bool_]]:
 
     Examples
     --------
-    >>> rank_and_gaps(sparse.csr_matrix([[1.0, 1.0, 0.0], [1.0, 1.0, 2.0]]))
+    >>> rank_and_gaps(scipy.sparse.csr_matrix([[1.0, 1.0, 0.0], [1.0, 1.0, 2.0]]))
     (2, array([ True,  True, False]))
     """
     squares = gram(x, np.ones(x.shape[0]))

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import optimize, sparse, special
 
 Floats = NDArray[np.float64]
 _RIDGE = 1e-8
@@ -42,7 +42,7 @@ class Multinomial:
 class _Likelihood:
     """The mean negative log-likelihood of records that are counted by row of the design and class."""
 
-    def __init__(self, x: sparse.csr_matrix, counts: sparse.csr_matrix) -> None:
+    def __init__(self, x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matrix) -> None:
         n, each = counts.sum(), np.asarray(counts.sum(axis=1)).ravel()
         found = counts.tocoo()
         self.x, self.place, self.share = x, (found.row, found.col), found.data / each[found.row]
@@ -54,7 +54,7 @@ class _Likelihood:
 
     def at(self, beta: Floats) -> tuple[float, Floats]:
         """The value at coefficients (k, c), and its gradient (k, c)."""
-        log_prob = special.log_softmax(self.x @ beta, axis=1)
+        log_prob = scipy.special.log_softmax(self.x @ beta, axis=1)
         value = -float(self._observed @ log_prob[self.place])
         residual = np.exp(log_prob, out=log_prob)
         residual[self.place] -= self.share
@@ -68,7 +68,7 @@ class _Likelihood:
         size = max(_BLOCK // (k * c), 1)
         for start in range(0, len(self.weight), size):
             x = self.x[start : start + size].toarray() * np.sqrt(self.weight[start : start + size, None])
-            p = special.softmax(self.x[start : start + size] @ beta, axis=1)
+            p = scipy.special.softmax(self.x[start : start + size] @ beta, axis=1)
             products = (x[:, :, None] * p[:, None, :]).reshape(len(x), -1)
             total -= products.T @ products
             for a in range(c):
@@ -76,7 +76,7 @@ class _Likelihood:
         return total
 
 
-def maximum_likelihood(x: sparse.csr_matrix, counts: sparse.csr_matrix) -> Multinomial:
+def maximum_likelihood(x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matrix) -> Multinomial:
     """Maximum likelihood of three or more classes, with a ridge too small to matter where a maximum exists.
 
     By Newton's method where the Hessian is small enough, so that shares are met to the last digits; else by a limited
@@ -122,8 +122,8 @@ def maximum_likelihood(x: sparse.csr_matrix, counts: sparse.csr_matrix) -> Multi
 
 
 def penalised(
-    x: sparse.csr_matrix, counts: sparse.csr_matrix, *, ridge: float = 0.0, lasso: float = 0.0, max_iter: int = 3000,
-    tolerance: float = 1e-6,
+    x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matrix, *, ridge: float = 0.0, lasso: float = 0.0,
+    max_iter: int = 3000, tolerance: float = 1e-6,
 ) -> Multinomial:  # fmt: skip
     """Minimise ``-sum log P(class) / n + ridge / 2 sum b^2 + lasso sum |b|``, without a penalty on the constant.
 
@@ -184,7 +184,7 @@ def penalised(
     reached = np.concatenate([np.maximum(start, 0), np.maximum(-start, 0)]).ravel() if lasso else start.ravel()
     steps = 0
     while True:
-        found = optimize.minimize(
+        found = scipy.optimize.minimize(
             loss, reached, jac=True, method="L-BFGS-B", bounds=[(lowest, None)] * reached.size if lasso else None,
             options={"maxiter": max_iter - steps, "maxfun": 2 * (max_iter - steps), "gtol": tolerance,
                      "ftol": 1e-7 * tolerance},

@@ -4,8 +4,9 @@ from unveil.stats.bootstrap import mean_intervals, percent_interval, rate_interv
 from unveil.stats.excess import Excess, excess, excess_interval, over_null
 from unveil.stats.groups import Groups
 from unveil.stats.interval import NAMES, ONE_RELEASE, OVER, Interval, Kind, called, is_process, kinds_in_words
+from unveil.stats.normal import log_normal_tail, normal_quantile
 from unveil.stats.process import from_halves, from_releases, from_resamples, student_half
-from unveil.stats.shares import clopper_pearson, normal_quantile, score_interval, wilson
+from unveil.stats.shares import clopper_pearson, score_interval, wilson
 
 __all__ = [
     "NAMES",
@@ -24,6 +25,7 @@ __all__ = [
     "from_resamples",
     "is_process",
     "kinds_in_words",
+    "log_normal_tail",
     "mean_intervals",
     "normal_quantile",
     "over_null",

@@ -7,13 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
-from scipy.special import betaincinv, expit, logit
-from scipy.stats import rankdata
 
 from unveil.plain import Plain
-from unveil.stats.shares import normal_quantile
+from unveil.stats.normal import normal_quantile
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -101,9 +99,9 @@ def delong(members: Floats, others: Floats) -> tuple[float, float]:
     (0.875, 0.03125)
     """
     n, m = len(members), len(others)
-    together = rankdata(np.concatenate([members, others]))
-    below = (together[:n] - rankdata(members)) / m
-    above = 1 - (together[n:] - rankdata(others)) / n
+    together = scipy.stats.rankdata(np.concatenate([members, others]))
+    below = (together[:n] - scipy.stats.rankdata(members)) / m
+    above = 1 - (together[n:] - scipy.stats.rankdata(others)) / n
     auc = float((together[:n].sum() - n * (n + 1) / 2) / (n * m))
     if n < 2 or m < 2:
         return auc, math.nan
@@ -128,15 +126,16 @@ def auc_interval(auc: float, variance: float, n: int, m: int, level: float) -> I
     z = normal_quantile(level)
     if variance > 0 and 0 < auc < 1:
         spread = z * math.sqrt(variance) / (auc * (1 - auc))
-        return float(expit(logit(auc) - spread)), float(expit(logit(auc) + spread))
+        low, high = scipy.special.expit(scipy.special.logit(auc) + np.array([-spread, spread]))
+        return float(low), float(high)
     others = (n + m) / 2 - 1
 
     def off(area: float) -> float:
         spread = area * (1 - area) * (1 + others * (1 - area) / (2 - area) + others * area / (1 + area)) / (n * m)
         return abs(auc - area) - z * math.sqrt(spread)
 
-    low = 0.0 if auc == 0 or off(0.0) <= 0 else float(brentq(off, 0.0, auc - 1e-12))
-    high = 1.0 if auc == 1 or off(1.0) <= 0 else float(brentq(off, auc + 1e-12, 1.0))
+    low = 0.0 if auc == 0 or off(0.0) <= 0 else float(scipy.optimize.brentq(off, 0.0, auc - 1e-12))
+    high = 1.0 if auc == 1 or off(1.0) <= 0 else float(scipy.optimize.brentq(off, auc + 1e-12, 1.0))
     return low, high
 
 
@@ -184,6 +183,6 @@ def hits_at(
     rng = np.random.default_rng(seed)
     k = fpr * m
     there = np.interp(rng.beta(k, m - k + 1, _DRAWS), alarms, hits)
-    draws = betaincinv(n * there + 0.5, n * (1 - there) + 0.5, rng.random(_DRAWS))
+    draws = scipy.special.betaincinv(n * there + 0.5, n * (1 - there) + 0.5, rng.random(_DRAWS))
     low, high = np.quantile(draws, [(1 - level) / 2, (1 + level) / 2])
     return found, (0.0 if found == 0 else float(low), 1.0 if found == 1 else float(high))

@@ -6,6 +6,7 @@ import math
 
 from unveil.checks import check_shares
 from unveil.errors import CallError
+from unveil.stats.normal import normal_quantile
 
 Ends = tuple[float, float]
 _ROUNDING = 1e-12
@@ -15,19 +16,6 @@ def _checked(k: float, n: float, level: float) -> None:
     check_shares(level=level)
     if not 0 <= k <= n or n < 1:
         raise CallError(f"{k!r} of {n!r} is no share of records")
-
-
-def normal_quantile(level: float) -> float:
-    """Number of standard errors from the middle to the ends of a normal interval.
-
-    Examples
-    --------
-    >>> round(normal_quantile(0.95), 2)
-    1.96
-    """
-    from scipy.special import ndtri
-
-    return float(ndtri((1 + level) / 2))
 
 
 def wilson(k: float, n: int, level: float = 0.95) -> Ends:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy.optimize import brentq
 
 Floats = NDArray[np.float64]
 BandwidthRule = Literal["sheather-jones", "silverman"]
@@ -155,7 +155,7 @@ def sheather_jones(numbers: Floats) -> float:
     start, stop = rough / spread / 10, 3 * rough / spread
     if surplus(start) >= 0 or surplus(stop) <= 0:
         return rough
-    return float(brentq(surplus, start, stop, rtol=ROUNDING)) * spread
+    return float(scipy.optimize.brentq(surplus, start, stop, rtol=ROUNDING)) * spread
 
 
 def _distances(numbers: Floats) -> tuple[Floats, Floats, float]:

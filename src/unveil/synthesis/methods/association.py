@@ -17,8 +17,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special
 
 from unveil.models.scale import Scale, numbers
 from unveil.trees import Column
@@ -183,7 +183,7 @@ def _log_survival(statistic: float, df: int) -> float:
     (Abramowitz & Stegun 6.5.31, by the recurrence of Lentz), so that tests can be ranked there too.
     """
     a, x = df / 2, statistic / 2
-    tail = float(special.gammaincc(a, x))
+    tail = float(scipy.special.gammaincc(a, x))
     if tail > _SMALLEST:
         return float(np.log(tail))
     b = x + 1 - a
@@ -197,4 +197,4 @@ def _log_survival(statistic: float, df: int) -> float:
         fraction *= c * d
         if abs(c * d - 1) < 1e-15:
             break
-    return float(a * np.log(x) - x - special.gammaln(a) + np.log(fraction))
+    return float(a * np.log(x) - x - scipy.special.gammaln(a) + np.log(fraction))

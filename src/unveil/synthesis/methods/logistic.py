@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import sparse, special
 
 from unveil.checks import check_whole_numbers
 from unveil.columns.combinations import fold
@@ -65,7 +65,7 @@ class _Penalised:
             # records with equal predictors are counted
             _, folded = fold((p.codes for p in predictors), [p.n_levels for p in predictors])
             _, first, place = np.unique(folded, return_index=True, return_inverse=True)
-            counts = sparse.csr_matrix((np.ones(n), (place, which)))
+            counts = scipy.sparse.csr_matrix((np.ones(n), (place, which)))
             matrix = design.matrix(variables, n, constant=True)[first]
             ridge = 1 / (n * self.prior_scale**2)
             fitted = penalised(matrix, counts, ridge=ridge, max_iter=self.max_iter, tolerance=1e-4)
@@ -222,4 +222,4 @@ class FittedLogistic:
         size = max(_BLOCK // self.classes.size, 1)
         for start in range(0, n, size):
             rows = slice(start, min(start + size, n))
-            yield rows, special.log_softmax(matrix[rows] @ self.coefficients + self.constant, axis=1)
+            yield rows, scipy.special.log_softmax(matrix[rows] @ self.coefficients + self.constant, axis=1)

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
+import scipy
 from numpy.typing import NDArray
-from scipy import special, stats
 
 from unveil.errors import CallError
 from unveil.models.design import Coded, Design
@@ -161,7 +161,7 @@ class Normrank(LinearMethod):
             If there are no records, or a numeric predictor holds infinite values.
         """
         require_records(response, ("numeric",), "normrank", "polyreg, ctree or cart")
-        scores = special.ndtri(stats.rankdata(response.codes) / (response.codes.size + 1))
+        scores = scipy.special.ndtri(scipy.stats.rankdata(response.codes) / (response.codes.size + 1))
         regression = _Regression.of(response, scores, predictors, self.proper, rng)
         return FittedNormrank(response.without_records(), regression, np.sort(response.codes), not self.proper)
 
@@ -178,7 +178,7 @@ class FittedNormrank:
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
         """Draw observed values; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         scores = self.regression.draw(predictors, rng)
-        rank = np.floor((self.ordered.size + 1) * special.ndtr(scores) + 0.5).astype(np.int64)
+        rank = np.floor((self.ordered.size + 1) * scipy.special.ndtr(scores) + 0.5).astype(np.int64)
         codes = self.ordered[np.clip(rank, 1, self.ordered.size) - 1]
         return self.response.with_codes(codes)
 
@@ -199,8 +199,8 @@ class FittedNormrank:
         below = np.searchsorted(self.ordered, codes, side="left")
         upto = np.searchsorted(self.ordered, codes, side="right")
         # rank r is drawn where (n + 1) Phi(z) lies in [r - 1/2, r + 1/2); the ends take what is beyond them
-        low = np.where(below == 0, -np.inf, special.ndtri((below + 0.5) / (n + 1)) - mean)
-        high = np.where(upto == n, np.inf, special.ndtri((upto + 0.5) / (n + 1)) - mean)
+        low = np.where(below == 0, -np.inf, scipy.special.ndtri((below + 0.5) / (n + 1)) - mean)
+        high = np.where(upto == n, np.inf, scipy.special.ndtri((upto + 0.5) / (n + 1)) - mean)
         sigma = fitted.sigma * fitted.scale.deviation * fitted.scale.step
         if sigma > 0:
             log_prob = _log_normal_interval(low / sigma, high / sigma)
@@ -214,7 +214,7 @@ def _log_normal_interval(low: NDArray[np.float64], high: NDArray[np.float64]) ->
     """``log(Phi(high) - Phi(low))`` without loss in either tail."""
     flip = low > 0
     low, high = np.where(flip, -high, low), np.where(flip, -low, high)
-    upper, lower = special.log_ndtr(high), special.log_ndtr(low)
+    upper, lower = scipy.special.log_ndtr(high), scipy.special.log_ndtr(low)
     with np.errstate(divide="ignore", invalid="ignore"):
         log_prob: NDArray[np.float64] = upper + np.log(-np.expm1(lower - upper))
     return log_prob
