@@ -6,7 +6,7 @@ import os
 import sys
 from typing import Any
 
-from unveil.errors import MissingPackageError
+from unveil.errors import is_of_memory
 
 __all__ = ["app", "main"]
 
@@ -30,9 +30,7 @@ def main() -> None:
         from unveil.cli.run import run
     except (ImportError, MemoryError, OSError) as error:
         # Not a broken installation: the same loads where there is more.
-        if not isinstance(error, MemoryError) and "failed to map segment" not in str(error):
-            if isinstance(error, MissingPackageError):
-                sys.exit(f"unveil: {error}")
+        if not is_of_memory(error):
             raise
         sys.exit("unveil: there is not enough memory to load the program; use a larger machine, or raise the limit")
     run()

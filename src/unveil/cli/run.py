@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from cyclopts import App, CycloptsError, MissingArgumentError
 
 from unveil.cli.screen import remark
-from unveil.errors import CallError, UnveilError, UnveilWarning, is_of_memory
+from unveil.errors import CallError, MissingPackageError, UnveilError, UnveilWarning, is_of_memory
 from unveil.printable import one_line
 from unveil.version import __version__
 
@@ -72,6 +72,9 @@ def run() -> None:
         _complain(str(error), WRONG_CALL)
     except UnveilError as error:
         _complain(str(error), CANNOT_BE_MEASURED)
+    except ImportError as error:
+        # That a verb cannot be loaded is said by the error of its own import.
+        _not_loaded(error.__cause__ or error)
     except BrokenPipeError:
         # Nobody reads any more; without this Python complains while it closes the stream.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -90,6 +93,14 @@ def run() -> None:
         sys.exit(status)
 
 
+def _not_loaded(error: BaseException) -> NoReturn:
+    if isinstance(error, MissingPackageError):
+        _complain(str(error), CANNOT_BE_MEASURED)
+    if is_of_memory(error):
+        _complain(_too_little_memory(error), CANNOT_BE_MEASURED)
+    raise error
+
+
 def _missing(error: MissingArgumentError) -> str:
     """What the call lacks: a file by its name in the help, an option as it is written."""
     verb, argument = " ".join(error.command_chain or ()), error.argument
@@ -99,7 +110,7 @@ def _missing(error: MissingArgumentError) -> str:
     return f"{verb} needs {name}; see unveil {verb} --help"
 
 
-def _too_little_memory(error: Exception) -> str:
+def _too_little_memory(error: BaseException) -> str:
     said = (one_line(str(error)) or "more was needed").removesuffix(".")[:200]
     return f"not enough memory ({said}); use a larger machine, or fewer columns"
 
