@@ -27,8 +27,8 @@ with contextlib.redirect_stdout(io.StringIO()):
 print(json.dumps([status, list(sys.modules)]))
 """
 LARGE = {
-    "numpy", "pyarrow", "scipy", "sklearn", "narwhals", "jinja2", "matplotlib", "pandas", "polars", "pyreadstat", "rdata",
-    "rich",
+    "numpy", "pyarrow", "scipy", "sklearn", "narwhals", "jinja2", "matplotlib", "pandas", "polars", "pyreadstat",
+    "rdata", "rich",
 }  # fmt: skip
 """Packages that are waited for."""
 GROUND = {"checks", "docstrings", "errors", "limits", "notes", "plain", "printable", "threads", "version"}
@@ -70,7 +70,8 @@ def loaded(folder: Path, *words: str) -> tuple[set[str], set[str]]:
         ("structure o.csv s.csv --keys sex,age", ARRAYS, TABLES),
         ("keysets o.csv s.csv --keys sex,age --target depress", ARRAYS, TABLES),
         ("synthesize o.csv -o made.csv -m 1 --seed 1", {*ARRAYS, "scipy"}, {"cli", *TREES} - {"stats"}),
-        ("posterior o.csv s.csv --target depress --rows 0:16", {*ARRAYS, "scipy"}, {"_posterior", "cli", "show", *TREES}),
+        ("posterior o.csv s.csv --target depress --rows 0:16",
+         {*ARRAYS, "scipy"}, {"_posterior", "cli", "show", *TREES}),
         ("rapid o.csv s.csv --keys sex,age --target depress --attacker cart",
          {*ARRAYS, "scipy", "scipy.special"}, {"_rapid", "_tables", "cli", "show", *TREES}),
     ],
