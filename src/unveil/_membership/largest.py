@@ -11,12 +11,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from unveil.limits import reaches
 from unveil.plain import Plain
-from unveil.stats import excess
+from unveil.stats import excess, mean_ranks
 
 Floats = NDArray[np.float64]
 _DRAWS = 20_000
@@ -90,7 +89,7 @@ def contributions(scores: Floats, is_member: NDArray[np.bool_]) -> Floats:
     if not n or not m:
         return result
     total = n + m
-    place = (scipy.stats.rankdata(scores[scored]) - 0.5) / total - 0.5
+    place = (mean_ranks(scores[scored]) - 0.5) / total - 0.5
     place *= math.sqrt(total / (total - 1))
     result[scored] = np.where(is_member[scored], place / n, -place / m)
     return result

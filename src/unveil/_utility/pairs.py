@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from itertools import combinations
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 from unveil._utility.cells import cell_figures, cramers_v, joint_cells
 from unveil._utility.compared import Compared
 from unveil._utility.measures import UtilityMeasures
+from unveil.stats import mean_ranks
 
 Floats = NDArray[np.float64]
 _MEASURES = ("pearson", "spearman")
@@ -69,7 +69,7 @@ def _correlations(
     x, y = first.column.amounts[codes_a], second.column.amounts[codes_b]
     present = ~(np.isnan(x) | np.isnan(y))
     x, y = x[present], y[present]
-    return {"pearson": correlation(x, y), "spearman": correlation(scipy.stats.rankdata(x), scipy.stats.rankdata(y))}
+    return {"pearson": correlation(x, y), "spearman": correlation(mean_ranks(x), mean_ranks(y))}
 
 
 def correlation(x: Floats, y: Floats) -> float:

@@ -6,8 +6,9 @@ import math
 from typing import Any
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
+
+from unveil.stats import mean_ranks
 
 Floats = NDArray[np.float64]
 _MIXED = 0.01
@@ -50,7 +51,7 @@ def class_scores(truth: NDArray[np.integer], probability: Floats) -> dict[str, f
         inside = truth == k
         m = int(inside.sum())
         if m < n:
-            ranks = scipy.stats.rankdata(probability[:, k])
+            ranks = mean_ranks(probability[:, k])
             areas.append((float(ranks[inside].sum()) - m * (m + 1) / 2) / (m * (n - m)))
     return {
         "accuracy": float(per_record["accuracy"].mean()),

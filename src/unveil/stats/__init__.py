@@ -6,6 +6,7 @@ from unveil.stats.groups import Groups
 from unveil.stats.interval import NAMES, ONE_RELEASE, OVER, Interval, Kind, called, is_process, kinds_in_words
 from unveil.stats.normal import log_normal_tail, normal_quantile
 from unveil.stats.process import from_halves, from_releases, from_resamples, student_half
+from unveil.stats.ranks import mean_ranks, ranks_of_levels
 from unveil.stats.shares import clopper_pearson, score_interval, wilson
 
 __all__ = [
@@ -27,9 +28,11 @@ __all__ = [
     "kinds_in_words",
     "log_normal_tail",
     "mean_intervals",
+    "mean_ranks",
     "normal_quantile",
     "over_null",
     "percent_interval",
+    "ranks_of_levels",
     "rate_interval",
     "resampled_means",
     "resamples",

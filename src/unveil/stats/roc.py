@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from unveil.plain import Plain
 from unveil.stats.normal import normal_quantile
+from unveil.stats.ranks import mean_ranks
 
 Floats = NDArray[np.float64]
 Interval = tuple[float, float]
@@ -99,9 +100,9 @@ def delong(members: Floats, others: Floats) -> tuple[float, float]:
     (0.875, 0.03125)
     """
     n, m = len(members), len(others)
-    together = scipy.stats.rankdata(np.concatenate([members, others]))
-    below = (together[:n] - scipy.stats.rankdata(members)) / m
-    above = 1 - (together[n:] - scipy.stats.rankdata(others)) / n
+    together = mean_ranks(np.concatenate([members, others]))
+    below = (together[:n] - mean_ranks(members)) / m
+    above = 1 - (together[n:] - mean_ranks(others)) / n
     auc = float((together[:n].sum() - n * (n + 1) / 2) / (n * m))
     if n < 2 or m < 2:
         return auc, math.nan
