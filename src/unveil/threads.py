@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from importlib import import_module
 from typing import TypeVar
 
 from unveil.checks import check_whole_numbers
@@ -75,3 +77,20 @@ def in_threads(
             if done:
                 done(i + 1, futures[future][0])
     return [result for future in futures for result in future.result()]
+
+
+@contextmanager
+def one_blas_thread() -> Iterator[None]:
+    """Products of matrices take one thread while this lasts: in a ``with``, or as a decorator with brackets.
+
+    The matrices of the models here are small: more threads wait for each other longer than they work, all the more on a
+    machine that has other work, and they change the last digit.
+
+    Examples
+    --------
+    >>> with one_blas_thread():
+    ...     len([1, 2])
+    2
+    """
+    with import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas"):
+        yield

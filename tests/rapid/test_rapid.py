@@ -123,6 +123,18 @@ def test_regression_of_the_flag_is_the_maximum_of_the_likelihood() -> None:
     assert separated
 
 
+def test_persons_who_are_alike_are_one_row_of_the_regression() -> None:
+    rng = np.random.default_rng(3)
+    x = np.column_stack([np.ones(5), rng.normal(size=(5, 2))])
+    row = rng.integers(0, 5, 200)
+    flag = rng.random(200) < 0.2 + 0.1 * row
+    beta, error, _ = flag_regression(x[row], flag)
+    persons = np.bincount(row)
+    together, error_together, _ = flag_regression(x, np.bincount(row, weights=flag) / persons, persons)
+    assert together == pytest.approx(beta, abs=1e-9)
+    assert error_together == pytest.approx(error, abs=1e-9)
+
+
 # -------------------------------------------------------------------------------------- properties
 @given(st.lists(st.integers(0, 1000).map(lambda i: i / 1000), min_size=2, max_size=40))
 @settings(max_examples=30)

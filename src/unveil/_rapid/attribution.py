@@ -98,7 +98,9 @@ class Attribution(Result):
         return self._frame(columns_of(self.dependence), flavour)
 
 
-def flag_regression(x: Floats | scipy.sparse.csr_matrix, flag: NDArray[np.bool_]) -> tuple[Floats, Floats, bool]:
+def flag_regression(
+    x: Floats | scipy.sparse.csr_matrix, share: NDArray[Any], persons: NDArray[Any] | None = None
+) -> tuple[Floats, Floats, bool]:
     """Logistic regression by Newton's method, with a normal prior too weak to be seen where an estimate exists.
 
     The log-likelihood less ``1e-4/2 * sum(beta^2)`` (intercept excepted) is maximised; standard errors are from its
@@ -108,8 +110,10 @@ def flag_regression(x: Floats | scipy.sparse.csr_matrix, flag: NDArray[np.bool_]
     ----------
     x : (n, k)
         Design whose first column is ones.
-    flag : (n,)
-        Whether at risk.
+    share : (n,)
+        Whether at risk, or the share at risk of the persons that a row stands for.
+    persons : (n,)
+        How many persons each row stands for; one where it is not said.
 
     Returns
     -------
@@ -131,8 +135,11 @@ def flag_regression(x: Floats | scipy.sparse.csr_matrix, flag: NDArray[np.bool_]
     """
     precision = np.full(x.shape[1], _PRIOR_PRECISION)
     # all or none at risk: the intercept too has no finite estimate
-    precision[0] = 0.0 if 0 < flag.mean() < 1 else _PRIOR_PRECISION
-    fitted = fit_logistic(scipy.sparse.csr_matrix(x), flag.astype(np.float64), precision=precision, tolerance=_EXACT)
+    precision[0] = 0.0 if 0 < share.mean() < 1 else _PRIOR_PRECISION
+    weight = None if persons is None else persons.astype(np.float64)
+    fitted = fit_logistic(
+        scipy.sparse.csr_matrix(x), share.astype(np.float64), weight=weight, precision=precision, tolerance=_EXACT
+    )
     error = np.sqrt(np.diag(fitted.covariance))
     return fitted.coefficients, error, bool((np.abs(fitted.coefficients) > 8).any())
 
@@ -158,11 +165,14 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     check_shares(level=level)
     problem = runner.problem
     table = problem.original.table
-    order = problem.original.ordering()
-    ordered = table.take(order).coded
+    ordered = table.take(problem.original.ordering()).coded
     design = Design.of(ordered, replace(KEYS, reference="largest"))
-    x = design.matrix(ordered, len(table), constant=True)
-    beta, error, separated = flag_regression(x, run.at_risk[order])
+    # persons with the same keys are one row: what the regression takes depends on the combinations
+    first, position = table.distinct()
+    persons = np.bincount(position)
+    x = design.matrix(table.take(first).coded, len(first), constant=True)
+    share = np.bincount(position, weights=run.at_risk) / persons
+    beta, error, separated = flag_regression(x, share, persons)
     z = normal_quantile(level)
     fitted = dict(zip(design.columns, zip(beta[1:].tolist(), error[1:].tolist(), strict=True), strict=True))
     coefficients = []

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from importlib import import_module
 from typing import Any
 
 from unveil._utility.compared import compared
@@ -21,7 +20,7 @@ from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.notes import Note
-from unveil.threads import n_threads
+from unveil.threads import n_threads, one_blas_thread
 
 MEASURES = ("propensity", "marginals", "pairs", "models", "prediction")
 Progress = Callable[[int, int, str], None]
@@ -141,8 +140,7 @@ def utility(
         ),
     }
     found: dict[str, tuple[UtilityMeasures, ...]] = dict.fromkeys(MEASURES, ())
-    # one thread for the small matrices here: more of them wait longer than they work, and change the last digit
-    with import_module("threadpoolctl").threadpool_limits(limits=1, user_api="blas"):
+    with one_blas_thread():
         for done, name in enumerate(chosen):
             if progress:
                 progress(done, len(chosen), name)

@@ -52,6 +52,46 @@ EXPORT void collapse_nodes(
     }
 }
 
+/* Say which nodes stay split when splits that are worth less than those above them go first.
+ *
+ * right   (t) right child, -1 in leaves
+ * risk    (t) risk of each node
+ * price   what a split has to be worth
+ * split   (t) true where the node stays split, also below a node that does not
+ * below   (t) buffer that holds the risks
+ * worth, splits   (t) buffers of zeros
+ */
+EXPORT void keep_splits(
+    int64_t t, const int32_t *right, const double *risk, double price, uint8_t *split, double *below, double *worth,
+    int64_t *splits) {
+    for (int64_t node = t - 1; node >= 0; node--) {
+        if (right[node] < 0) continue;
+        int64_t less = node + 1, more = right[node];
+        if (worth[more] < worth[less]) {
+            less = more;
+            more = node + 1;
+        }
+        double below_less = below[less], below_more = below[more];
+        int64_t splits_less = splits[less], splits_more = splits[more];
+        double average = (risk[node] - (below_less + below_more)) / (double)(1 + splits_less + splits_more);
+        if (average > worth[less]) {
+            below_less = risk[less];
+            splits_less = 0;
+            average = (risk[node] - (below_less + below_more)) / (double)(1 + splits_more);
+            if (average > worth[more]) {
+                below_more = risk[more];
+                splits_more = 0;
+                average = risk[node] - (below_less + below_more);
+            }
+        }
+        if (average <= price) continue;
+        split[node] = 1;
+        worth[node] = average;
+        below[node] = below_less + below_more;
+        splits[node] = 1 + splits_less + splits_more;
+    }
+}
+
 /* The price at which each node becomes a leaf: the largest decrease per split over all subtrees that keep the split of
  * the node. The price is raised to the decrease per split of what is left of the subtree until nothing changes. */
 EXPORT void complexities(

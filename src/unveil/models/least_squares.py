@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unveil.models.logit import gram
+from unveil.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 _NEGLIGIBLE = 1e-11
@@ -72,6 +73,7 @@ class LeastSquares:
         return replace(self, coefficients=drawn), sigma
 
 
+@one_blas_thread()
 def fit_least_squares(x: scipy.sparse.csr_matrix, y: Floats, *, rank: int | None = None) -> LeastSquares:
     """Fit a linear regression.
 

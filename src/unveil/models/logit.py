@@ -10,6 +10,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unveil.errors import UnveilWarning
+from unveil.threads import one_blas_thread
 
 Floats = NDArray[np.float64]
 _NEGLIGIBLE = 1e-10
@@ -59,9 +60,10 @@ class Logistic:
     diverging: NDArray[np.bool_]
 
 
+@one_blas_thread()
 def fit_logistic(
-    x: scipy.sparse.csr_matrix, y: Floats, *, precision: Floats | float = 0.0, tolerance: float = _TOLERANCE,
-    as_glm: bool = False,
+    x: scipy.sparse.csr_matrix, y: Floats, *, weight: Floats | None = None, precision: Floats | float = 0.0,
+    tolerance: float = _TOLERANCE, as_glm: bool = False,
 ) -> Logistic:  # fmt: skip
     """Maximum likelihood, or with a normal prior the largest posterior.
 
@@ -73,7 +75,9 @@ def fit_logistic(
     x : (n, k) csr_matrix
         Design with a column of ones.
     y : (n,)
-        0 or 1.
+        0 or 1, or the share of ones among the records that a row stands for.
+    weight : (n,)
+        How many records each row stands for; one where it is not said.
     precision : (k,)
         Inverse variances of the prior, whose means are 0.
     tolerance
@@ -103,12 +107,15 @@ def fit_logistic(
     """
     beta, eta = np.zeros(x.shape[1]), np.zeros(x.shape[0])
     prior = np.broadcast_to(np.asarray(precision, dtype=np.float64), beta.shape)
-    loss = _loss(eta, y, beta, prior)
-    first, least = (_FIRST_OF_GLM, 0.05 / len(y)) if as_glm else (1.0, 1e-3)
+    weight = np.ones(len(y)) if weight is None else weight
+    loss = _loss(eta, y, weight, beta, prior)
+    first, least = (_FIRST_OF_GLM, 0.05 / weight.sum()) if as_glm else (1.0, 1e-3)
     for done in range(_MOST):
-        step = _step(x, y, eta, beta, prior)[0]
+        step = _step(x, y, weight, eta, beta, prior)[0]
         along, size = x @ step, 1.0 if done else first
-        while (found := _loss(eta + size * along, y, beta + size * step, prior)) > loss + tolerance and size >= 1e-4:
+        while (
+            found := _loss(eta + size * along, y, weight, beta + size * step, prior)
+        ) > loss + tolerance and size >= 1e-4:
             size /= 2
         beta, eta = beta + size * step, eta + size * along
         before, loss = loss, found
@@ -116,23 +123,24 @@ def fit_logistic(
             break
     else:
         NotConverged.warn(_MOST)
-    step, covariance, flat = _step(x, y, eta, beta, prior)
+    step, covariance, flat = _step(x, y, weight, eta, beta, prior)
     reach = np.asarray(abs(x).max(axis=0).todense()).ravel()
     unknown = np.sqrt(np.diag(covariance)) > _UNKNOWN
     return Logistic(beta, covariance, scipy.special.expit(eta), flat | unknown | (np.abs(step) * reach > 0.1))
 
 
-def _loss(eta: Floats, y: Floats, beta: Floats, prior: Floats) -> float:
+def _loss(eta: Floats, y: Floats, weight: Floats, beta: Floats, prior: Floats) -> float:
     """Mean negative log-likelihood, and the prior's share of it."""
-    return float(np.mean(np.logaddexp(0, eta) - y * eta)) + float(prior @ beta**2) / (2 * len(y))
+    n = float(weight.sum())
+    return float((weight * (np.logaddexp(0, eta) - y * eta)).sum()) / n + float(prior @ beta**2) / (2 * n)
 
 
 def _step(
-    x: scipy.sparse.csr_matrix, y: Floats, eta: Floats, beta: Floats, prior: Floats
+    x: scipy.sparse.csr_matrix, y: Floats, weight: Floats, eta: Floats, beta: Floats, prior: Floats
 ) -> tuple[Floats, Floats, NDArray[np.bool_]]:
     """Newton's step, the covariance, and which coefficients take part in directions that are flat."""
     mean = scipy.special.expit(eta)
-    information = gram(x, mean * (1 - mean)) + np.diag(prior)
+    information = gram(x, weight * mean * (1 - mean)) + np.diag(prior)
     # columns differ in size by orders of magnitude: scaled, one bound for rounding serves them all
     scale = np.sqrt(np.maximum(np.diag(information), np.finfo(float).tiny))
     values, vectors = np.linalg.eigh(information / np.outer(scale, scale))
@@ -140,7 +148,7 @@ def _step(
     root = vectors[:, kept] / np.sqrt(values[kept]) / scale[:, None]
     covariance = root @ root.T
     flat = (np.abs(vectors[:, ~kept]) > 1e-6).any(axis=1)
-    return covariance @ (x.T @ (y - mean) - prior * beta), covariance, flat
+    return covariance @ (x.T @ (weight * (y - mean)) - prior * beta), covariance, flat
 
 
 def gram(x: scipy.sparse.csr_matrix, weight: Floats) -> Floats:
@@ -170,6 +178,7 @@ def gram(x: scipy.sparse.csr_matrix, weight: Floats) -> Floats:
     return total
 
 
+@one_blas_thread()
 def rank_and_gaps(x: scipy.sparse.csr_matrix) -> tuple[int, NDArray[np.bool_]]:
     """Rank of a design, and which of its coefficients cannot be told from others.
 

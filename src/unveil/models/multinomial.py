@@ -8,6 +8,8 @@ import numpy as np
 import scipy
 from numpy.typing import NDArray
 
+from unveil.threads import one_blas_thread
+
 Floats = NDArray[np.float64]
 _RIDGE = 1e-8
 _MOST = 500
@@ -76,6 +78,7 @@ class _Likelihood:
         return total
 
 
+@one_blas_thread()
 def maximum_likelihood(x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matrix) -> Multinomial:
     """Maximum likelihood of three or more classes, with a ridge too small to matter where a maximum exists.
 
@@ -121,6 +124,7 @@ def maximum_likelihood(x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matr
     return Multinomial(beta, _MOST, False)
 
 
+@one_blas_thread()
 def penalised(
     x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matrix, *, ridge: float = 0.0, lasso: float = 0.0,
     max_iter: int = 3000, tolerance: float = 1e-6,

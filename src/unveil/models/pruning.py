@@ -4,6 +4,8 @@ A node's price per split is what its splits gain on average. Splits below it tha
 before it and do not count, neither for the node nor for the nodes above it. A node is a leaf if its price is at most
 ``cp`` times the root's risk. (Where a split far below is worth more than the ones between, the smallest of all best
 subtrees of Breiman et al. may keep a node that goes here; the attackers of the paper are pruned this way.)
+
+The loop is in ``core/leaves.c``.
 """
 
 from __future__ import annotations
@@ -11,9 +13,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unveil.core import loop
 from unveil.trees import Tree
+from unveil.trees.collapse import leaves_of
+
+_keep_splits = loop("keep_splits", int, np.int32, np.float64, float, np.bool_, np.float64, np.float64, np.int64)
 
 
 def pruned(tree: Tree, cp: float) -> Tree:
@@ -39,48 +44,15 @@ def pruned(tree: Tree, cp: float) -> Tree:
     >>> tree.n_leaves, pruned(tree, 0.01).n_leaves
     (4, 2)
     """
-    split = _kept(tree.right, tree.risk, cp * float(tree.risk[0]))
-    nodes = len(split)
-    leaf = np.full(nodes, -1, dtype=np.int32)
-    leaf_node: list[int] = []
-    stack = [0]
-    while stack:
-        node = stack.pop()
-        if split[node]:
-            stack.extend((int(tree.right[node]), node + 1))
-            continue
-        leaf[node] = len(leaf_node)
-        leaf_node.append(node)
-    found = np.array(leaf_node, dtype=np.int32)
+    nodes = len(tree.right)
+    split = np.zeros(nodes, dtype=np.bool_)
+    price = cp * float(tree.risk[0])
+    splits = np.zeros(nodes, dtype=np.int64)
+    _keep_splits(nodes, tree.right, tree.risk, price, split, tree.risk.copy(), np.zeros(nodes), splits)
+    leaf, found = leaves_of(~split, tree.start, tree.stop)
     return replace(
         tree,
         leaf=leaf,
         leaf_node=found,
         leaf_start=np.append(tree.start[found], tree.n_records),
     )
-
-
-def _kept(right: NDArray[np.int32], risk: NDArray[np.float64], price: float) -> NDArray[np.bool_]:
-    """Per node, whether it stays split."""
-    nodes = len(right)
-    below, splits, worth = risk.copy(), np.zeros(nodes, dtype=np.int64), np.zeros(nodes)
-    split = np.zeros(nodes, dtype=bool)
-    for node in range(nodes - 1, -1, -1):
-        if right[node] < 0:
-            continue
-        children = sorted((node + 1, int(right[node])), key=lambda child: worth[child])
-        rest = {child: (float(below[child]), int(splits[child])) for child in children}
-
-        def average(rest: dict[int, tuple[float, int]] = rest, node: int = node) -> float:
-            return (float(risk[node]) - sum(r for r, _ in rest.values())) / (1 + sum(s for _, s in rest.values()))
-
-        for child in children:
-            if average() <= worth[child]:
-                break
-            rest[child] = (float(risk[child]), 0)
-        if average() > price:
-            split[node] = True
-            worth[node] = average()
-            below[node] = sum(r for r, _ in rest.values())
-            splits[node] = 1 + sum(s for _, s in rest.values())
-    return split

@@ -85,6 +85,34 @@ def complexities(right: NDArray[np.int32], decrease: NDArray[np.float64]) -> NDA
     return result
 
 
+def leaves_of(
+    stops: NDArray[np.bool_], start: NDArray[np.int64], stop: NDArray[np.int64]
+) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    """Number the nodes at which records stop from left to right.
+
+    Parameters
+    ----------
+    stops : (t,) bool
+        Nodes that are not split; a leaf is one that is not below another.
+    start, stop : (t,) int64
+        Stretch of records of each node.
+
+    Returns
+    -------
+    leaf : (t,) int32
+        Leaf of each node, -1 where there is none.
+    leaf_node : (l,) int32
+        Node of each leaf.
+    """
+    found = np.flatnonzero(stops)
+    # a node lies below an earlier stop exactly if its records end at or before that stop's end
+    reach = np.append(0, np.maximum.accumulate(stop[found])[:-1])
+    leaf_node = found[start[found] >= reach].astype(np.int32)
+    leaf = np.full(stops.size, -1, dtype=np.int32)
+    leaf[leaf_node] = np.arange(leaf_node.size)
+    return leaf, leaf_node
+
+
 def settle(nodes: NDArray[Any], order: NDArray[np.int32], n: int, cp: float, misclassified: bool) -> Settled:
     """Collapse a tree and number its leaves from left to right.
 
@@ -112,12 +140,7 @@ def settle(nodes: NDArray[Any], order: NDArray[np.int32], n: int, cp: float, mis
     if misclassified:
         decrease[split] = risk[split] - risk[split + 1] - risk[right[split]]
     collapsed = collapse_nodes(right, decrease, cp * float(risk[0]))
-    # a node lies below an earlier stop exactly if its records end at or before that stop's end
-    stops = np.flatnonzero((right < 0) | collapsed)
-    reach = np.append(0, np.maximum.accumulate(stop[stops])[:-1])
-    leaf_node = stops[start[stops] >= reach].astype(np.int32)
-    leaf = np.full(nodes.size, -1, dtype=np.int32)
-    leaf[leaf_node] = np.arange(leaf_node.size)
+    leaf, leaf_node = leaves_of((right < 0) | collapsed, start, stop)
     end = np.full(n, -1, dtype=np.int32)
     _fill_ends(nodes.size, nodes, order, end)
     return Settled(right, decrease, collapsed, leaf, leaf_node, np.append(start[leaf_node], stop[0]), end)
