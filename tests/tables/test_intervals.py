@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import pytest
 
 import unveil
 from unveil._tables.process import sampling_variance
-from unveil.stats import clopper_pearson
+from unveil.stats import clopper_pearson, score_interval
 from unveil.synthesis import halves, resamples
 
 KEYS = ["a", "b"]
@@ -73,6 +74,144 @@ def test_the_variance_that_comes_from_persons_by_hand() -> None:
     assert sampling_variance(direct, [one, two], weights) == pytest.approx(covariance / 4)
     # never below that of the persons with the releases kept
     assert sampling_variance([one, two], direct, weights) == pytest.approx(np.mean(persons, axis=0).var() / 4)
+
+
+# ------------------------------------------------------------------------- against a plain bootstrap of records
+DRAWS = 4000
+TOLERANCE = 4 * math.sqrt(1 / (2 * DRAWS))
+"""Four standard errors of a standard deviation that is estimated from so many resamples."""
+
+
+def scattered(n: int, seed: int) -> pa.Table:
+    """Persons of whom some are alone with their keys."""
+    rng = np.random.default_rng(seed)
+    a, b = rng.integers(0, 15, n), rng.integers(0, 4, n)
+    return pa.table(
+        {"a": a, "b": np.array(list("pqrs"))[b], "t": np.array(list("xyz"))[rng.integers(0, 3, n) * (a > 5)]}
+    )
+
+
+def added_by_each(original: pa.Table, release: pa.Table, without: str | None) -> dict[str, np.ndarray]:
+    """What each original record adds to every measure, from the definitions; a target level may be left out."""
+    people_, drawn = ([(row["a"], row["b"], row["t"]) for row in table.to_pylist()] for table in (original, release))
+    keys_d, keys_s = Counter(p[:2] for p in people_), Counter(p[:2] for p in drawn)
+    cells_d, cells_s = Counter(people_), Counter(drawn)
+    left_d = Counter(p[:2] for p in people_ if p[2] != without)
+    left_s = Counter(p[:2] for p in drawn if p[2] != without)
+    found: dict[str, list[float]] = {name: [] for name in MEANS}
+    for person in people_:
+        keys, counts = person[:2], person[2] != without
+        sure = [t for t in "xyz" if keys_s[keys] and cells_s[(*keys, t)] == keys_s[keys]]
+        alike = cells_d[person] == keys_d[keys]
+        found["Dorig"].append(alike and counts)
+        found["iS"].append(keys_s[keys] > 0 and counts)
+        found["DiS"].append(bool(sure) and counts)
+        found["DiSCO"].append(person[2] in sure and counts)
+        found["DiSDiO"].append(person[2] in sure and alike and counts)
+        found["CAPd"].append(cells_d[person] / left_d[keys] if counts else 0.0)
+        found["DCAPd"].append(cells_s[person] / left_s[keys] if counts and left_s[keys] else 0.0)
+    return {name: np.array(values, dtype=float) for name, values in found.items()}
+
+
+MEANS = ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO", "CAPd", "DCAPd")
+
+
+@pytest.mark.parametrize("without", [None, "y"])
+def test_release_intervals_are_those_of_a_plain_bootstrap(without: str | None) -> None:
+    """Records drawn one by one with replacement; the variance of the means goes into the same score interval."""
+    n = 150
+    original, releases = scattered(n, 1), [scattered(120, 2), scattered(60, 3)]
+    risk = unveil.attribute(
+        unveil.Pair(original, releases), KEYS, target="t", not_target_levels=[without] if without else []
+    )
+    rows = np.random.default_rng(7).integers(0, n, (DRAWS, n))
+    each = [added_by_each(original, release, without) for release in releases]
+    for figures, ends, added in zip(risk.releases, risk.intervals(), each, strict=True):
+        for name, values in added.items():
+            assert figures[name] == pytest.approx(100 * values.mean())
+            _same_interval(ends[name], values.mean(), values[rows].mean(axis=1), n)
+        certain = added["DiS"][rows].sum(axis=1)
+        shares = added["DiSCO"][rows].sum(axis=1)[certain > 0] / certain[certain > 0]
+        n_certain = int(added["DiS"].sum())
+        _same_interval(ends["TCAP"], added["DiSCO"].sum() / n_certain, shares, n_certain, tolerance=0.15)
+    for name, found in risk.interval().items():
+        mean = (each[0][name] + each[1][name]) / 2
+        assert found.value == pytest.approx(100 * mean.mean())
+        _same_interval((found.low, found.high), mean.mean(), mean[rows].mean(axis=1), n)
+
+
+def test_release_intervals_of_identity_are_those_of_a_plain_bootstrap() -> None:
+    """UiO is a mean over records; of the combinations that count in the release, some are met by one record alone."""
+    n = 80
+    original, releases = scattered(n, 1), [scattered(40, 2), scattered(50, 3)]
+    risk = unveil.identity(unveil.Pair(original, releases), KEYS)
+    d = Counter((row["a"], row["b"]) for row in original.to_pylist())
+    s = [Counter((row["a"], row["b"]) for row in release.to_pylist()) for release in releases]
+    rng = np.random.default_rng(8)
+    alone = np.array([d[(row["a"], row["b"])] == 1 for row in original.to_pylist()], dtype=float)
+    draws = alone[rng.integers(0, n, (DRAWS, n))].mean(axis=1)
+
+    def trials(most: float, releases: list[Counter[tuple[int, str]]]) -> np.ndarray:
+        """Of the combinations that count in some release, in which part of the releases an original record is met."""
+        found = {q: sum(1 <= one[q] <= most for one in releases) / len(releases) for one in releases for q in one}
+        return np.array([part * (d[q] == 1) for q, part in sorted(found.items()) if part > 0])
+
+    for ends, one in zip(risk.intervals(), s, strict=True):
+        _same_interval(ends["UiO"], alone.mean(), draws, n)
+        for name, most in (("UiOiS", math.inf), ("repU", 1)):
+            _of_trials(ends[name], trials(most, [one]), n, rng)
+    found = risk.interval()
+    _of_trials((found.low, found.high), trials(1, s), n, rng)
+
+
+def _of_trials(ends: tuple[float, float], hits: np.ndarray, n: int, rng: np.random.Generator) -> None:
+    m = len(hits)
+    drawn = hits[rng.integers(0, m, (DRAWS, m))].mean(axis=1)
+    _same_interval((ends[0] * n / m, ends[1] * n / m), hits.mean(), drawn, m)
+
+
+def _same_interval(
+    ends: tuple[float, float], value: float, replicates: np.ndarray, n: int, tolerance: float = TOLERANCE
+) -> None:
+    """The interval that the replicates' variance gives, within the error of that variance."""
+    assert replicates.std() > 0
+    low, high = score_interval(value, float(replicates.var()), n)
+    assert ends == pytest.approx((100 * low, 100 * high), abs=100 * tolerance * (high - low) / 2)
+
+
+@pytest.mark.filterwarnings("ignore:Cyclopts")
+def test_the_command_line_works_out_no_interval_for_a_document_that_nobody_asked_for(
+    tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Printing needs the intervals of each release; those of the mean are for the JSON document alone."""
+    import pyarrow.csv
+
+    from unveil.cli import main
+
+    for i, table in enumerate((people(40, 1), people(40, 2))):
+        pyarrow.csv.write_csv(table, tmp_path / f"{i}.csv")
+    asked: list[str] = []
+    whole = unveil.tables.AttributeRisk.interval
+
+    def counted(self: Any, kind: Any = "release", **options: Any) -> Any:
+        asked.append(kind)
+        return whole(self, kind, **options)
+
+    monkeypatch.setattr(unveil.tables.AttributeRisk, "interval", counted)
+
+    def run(*more: str) -> None:
+        monkeypatch.setattr("sys.argv", [*call, *more])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == 0
+
+    call = ["unveil", "attribute", str(tmp_path / "0.csv"), str(tmp_path / "1.csv"), "--keys", "a,b", "--target", "t"]
+    run()
+    assert asked == ["process"]
+    asked.clear()
+    run("--json", str(tmp_path / "out.json"))
+    assert sorted(asked) == ["process", "process", "release"]
+    assert set(json.loads((tmp_path / "out.json").read_text())["intervals_of_mean"]["t"]) == {"release", "process"}
 
 
 # --------------------------------------------------------------------------------------------------- the kinds

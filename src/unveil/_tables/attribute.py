@@ -191,9 +191,10 @@ def _risk(source: TargetCells, options: Mapping[str, Any], also: Sequence[str]) 
     study, target = source.study, source.target
     pair = study.pair
     d_t = np.bincount(target.original, minlength=target.n_levels)
-    releases, identities, exclusions, ones, twos, modes = [], [], [], [], [], []
+    sums, releases, identities, exclusions, ones, twos, modes = [], [], [], [], [], [], []
     for release, n_synthetic in enumerate(pair.n_synthetic):
         found = source.summed(release)
+        sums.append(found.sums)
         releases.append(measures(found.sums, d_t, pair.n_original, n_synthetic))
         identities.append(identity_measures(found.sums, pair.n_original, n_synthetic))
         exclusions.append(found.removed)
@@ -220,6 +221,7 @@ def _risk(source: TargetCells, options: Mapping[str, Any], also: Sequence[str]) 
         notes=(*_notes(study, target, d_t, options), *also),
         flavour=study.pair.flavour,
         _source=source,
+        _sums=tuple(sums),
     )
 
 

@@ -10,22 +10,21 @@ import numpy as np
 
 from unveil._tables.checks import OneWay, TwoWay
 from unveil._tables.curve import CapCurve, cap_curve
-from unveil._tables.intervals import Halves, attribute_process, attribute_release
+from unveil._tables.intervals import Halves, attribute_process, attribute_release, each_release
 from unveil._tables.ladder import Ladder, ladder
 from unveil._tables.subgroups import by_level
-from unveil._tables.sums import MEASURES
+from unveil._tables.sums import MEASURES, AttributeSums
 from unveil._tables.target_cells import TargetCells
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
 from unveil.result import Result, Results
-from unveil.stats import Interval, Kind, is_process, percent_interval, resampled_means
+from unveil.stats import Interval, Kind, check_draws, is_process
 
 RISE = (
     "DiSCO would be higher if the release carried only its most frequent value, which tells less: a low DiSCO is no "
     "sign of protection here"
 )
 """What a DiSCO that rises where the target tells less says."""
-_INTERVALS = ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO", "CAPd", "DCAPd", "TCAP")
 
 
 @dataclass(frozen=True, repr=False)
@@ -88,6 +87,7 @@ class AttributeRisk(Result):
     notes: tuple[str, ...]
     flavour: Flavour
     _source: TargetCells = field(repr=False, compare=False)
+    _sums: tuple[AttributeSums, ...] = field(repr=False, compare=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -154,29 +154,22 @@ class AttributeRisk(Result):
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
         """Per release, release intervals: over records, with the release kept.
 
-        Measures that concern synthetic records alone have none: the release is what it is.
+        Measures that concern synthetic records alone have none: the release is what it is. TCAP is a ratio, and its
+        variance is that of resamples; the others are means over records, of which the variance is known.
 
         Parameters
         ----------
         n
-            Number of bootstrap replicates.
+            Number of resamples.
         seed
             Seed of the draws.
         level
             Coverage, between 0 and 1.
         """
-        result = []
-        for release, figures in enumerate(self.releases):
-            contributions, weights = self._source.contributions(release)
-            draws = resampled_means(contributions, weights, n=n, seed=seed)
-            with np.errstate(invalid="ignore"):
-                draws["TCAP"] = 100 * draws["DiSCO"] / draws["DiS"]
-            # TCAP is a share of the persons for whom the release is certain
-            n_of = dict.fromkeys(_INTERVALS, self.n_original) | {"TCAP": round(self.n_original * figures["DiS"] / 100)}
-            intervals = {name: percent_interval(figures[name], draws[name], level, n_of[name]) for name in _INTERVALS}
-            # the same draws as for the mean of releases, here of one
-            result.append(intervals | attribute_release(self._source, [release], n=n, seed=seed, level=level))
-        return result
+        return [
+            each_release(figures, sums, self.n_original, n=n, seed=seed, level=level)
+            for figures, sums in zip(self.releases, self._sums, strict=True)
+        ]
 
     def interval(
         self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
@@ -192,7 +185,7 @@ class AttributeRisk(Result):
         halves
             What :func:`unveil.synthesis.halves` makes with the synthesizer.
         n, seed
-            Number and seed of bootstrap replicates.
+            As for :meth:`intervals`; both measures are means, so that they change nothing.
         level
             Coverage, between 0 and 1.
 
@@ -211,9 +204,10 @@ class AttributeRisk(Result):
         >>> found.low, found.undefined[:11]
         (nan, 'one release')
         """
+        check_draws(n, seed)
         if is_process(kind, level):
-            return attribute_process(self._source, self.options, halves, level)
-        ends = attribute_release(self._source, range(len(self.releases)), n=n, seed=seed, level=level)
+            return attribute_process(self._source, self._sums, self.options, halves, level)
+        ends = attribute_release(self._source, dict(enumerate(self._sums)), level=level)
         return {name: Interval("release", self.mean[name], *ends[name], level) for name in ends}
 
     def ladder(
@@ -249,7 +243,7 @@ class AttributeRisk(Result):
         level
             Coverage of the intervals.
         seed
-            Seed of the shuffles and of the bootstrap.
+            Seed of the shuffles.
 
         Returns
         -------
@@ -278,8 +272,8 @@ class AttributeRisk(Result):
         (True, True, True)
         """
         return ladder(
-            self._source, self.releases, self.options, self.warnings, permutations=permutations, holdout=holdout,
-            halves=halves, level=level, seed=seed,
+            self._source, self._sums, self.releases, self.options, self.warnings, permutations=permutations,
+            holdout=holdout, halves=halves, level=level, seed=seed,
         )  # fmt: skip
 
     def plot(self, ax: Any = None) -> Any:

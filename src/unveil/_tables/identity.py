@@ -15,7 +15,7 @@ from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
-from unveil.stats import Interval, Kind, is_process
+from unveil.stats import Interval, Kind, check_draws, is_process
 
 IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
 _FLAGS = {"UiO": "unique", "UiOiS": "unique_in_synthetic", "repU": "replicated_unique"}
@@ -108,20 +108,23 @@ class IdentityRisk(Result):
         return by_level(self._study.pair, column, {name: flags[flag] for name, flag in _FLAGS.items()}, flavour)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
-        """Per release, release intervals of UiO, UiOiS and repU; see :meth:`AttributeRisk.intervals`."""
-        return [
-            identity_release(self._study, [release], n=n, seed=seed, level=level)
-            for release in range(len(self.releases))
-        ]
+        """Per release, release intervals of UiO, UiOiS and repU; see :meth:`AttributeRisk.intervals`.
+
+        All are shares of records or of key combinations, of which the variance is known: nothing is drawn, and ``n``
+        and ``seed`` change nothing.
+        """
+        check_draws(n, seed)
+        return [identity_release(self._study, [release], level=level) for release in range(len(self.releases))]
 
     def interval(
         self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
         level: float = 0.95,
     ) -> Interval:  # fmt: skip
         """An interval of a named kind for the mean repU of the releases; see :meth:`AttributeRisk.interval`."""
+        check_draws(n, seed)
         if is_process(kind, level):
             return identity_process(self._study, halves, level)
-        ends = identity_release(self._study, range(len(self.releases)), n=n, seed=seed, level=level)["repU"]
+        ends = identity_release(self._study, range(len(self.releases)), level=level)["repU"]
         return Interval("release", self.repU, *ends, level)
 
 

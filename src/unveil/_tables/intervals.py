@@ -11,39 +11,47 @@ from numpy.typing import NDArray
 
 from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.process import process_interval, sampling_variance
-from unveil._tables.sums import percent
+from unveil._tables.sums import AttributeSums, percent
 from unveil._tables.target_cells import TargetCells
 from unveil.columns.pair import Pair
-from unveil.stats import Interval, mean_intervals, percent_interval, resampled_means
+from unveil.stats import (
+    ONE_RELEASE,
+    Ends,
+    Interval,
+    Moments,
+    mean_interval,
+    percent_interval,
+    resampled_means,
+)
 
 Floats = NDArray[np.float64]
 Halves = Sequence[tuple[Pair, Pair]]
 _ATTRIBUTE = ("DiSCO", "DCAPd")
+_RIGHT, _CERTAIN = np.array([1.0, 0.0, 0.0]), np.array([1.0, 1.0, 0.0])
 
 
-def identity_release(
-    study: KeyedPair, releases: Sequence[int], *, n: int, seed: int, level: float
-) -> dict[str, tuple[float, float]]:
+def identity_release(study: KeyedPair, releases: Sequence[int], *, level: float) -> dict[str, Ends]:
     """Release intervals of UiO, UiOiS and repU, of the mean over some releases."""
-    n_records = len(study.combinations.original)
+    n_records = study.pair.n_original
     d, by_release = study.combinations.counts()
     alone = (d == 1) & study.counted
-    found = mean_intervals({"UiO": alone.astype(float)}, d.astype(np.int64), n=n, seed=seed, level=level)
+    n_alone = int(np.count_nonzero(alone))
+    # A mean of flags: these are the moments of n_alone ones.
+    ones = Moments.of(np.ones(1), np.array([n_alone]))
+    found = {"UiO": mean_interval(percent(n_alone, n_records), ones, n_records, level)}
     for name, most in (("UiOiS", math.inf), ("repU", 1)):
         met = np.mean([(by_release[r] >= 1) & (by_release[r] <= most) & study.counted for r in releases], axis=0)
-        found[name] = replicated_interval(met * alone, met > 0, n_records, n=n, seed=seed, level=level)
+        found[name] = replicated_interval(met * alone, met > 0, n_records, level=level)
     return found
 
 
-def replicated_interval(
-    met: Floats, possible: NDArray[np.bool_], n_records: int, *, n: int, seed: int, level: float
-) -> tuple[float, float]:
+def replicated_interval(met: Floats, possible: NDArray[np.bool_], n_records: int, *, level: float) -> Ends:
     """Interval of the percentage of records that are replicated uniques, or are unique and in the release.
 
     Who is unique depends on the other records, so a count in resamples would be wrong: a record drawn twice is still
     one person. A release has M combinations that are unique in it, and each is met by exactly one original record or
-    not: repU is a number out of M, and these are drawn. Their probabilities differ, which makes the variance smaller
-    than that of M equal ones: the interval is on the safe side.
+    not: repU is a number out of M, and these are the sample. Their probabilities differ, which makes the variance
+    smaller than that of M equal ones: the interval is on the safe side.
 
     Parameters
     ----------
@@ -54,16 +62,15 @@ def replicated_interval(
         Whether the combination could count in some release, were one original record alone with it.
     n_records
         Number of original records.
-    n, seed, level
-        Of the bootstrap.
+    level
+        Coverage, between 0 and 1.
     """
     trials = int(possible.sum())
     if not trials:
         # with these releases nobody could ever count
         return 0.0, 0.0
-    hits = met[possible]
-    drawn = resampled_means({"met": hits}, np.ones(trials, dtype=np.int64), n=n, seed=seed)["met"]
-    low, high = percent_interval(100 * float(np.sort(hits).sum()) / trials, drawn, level, trials)
+    hits = Moments.of(met[possible], np.ones(trials, dtype=np.int64))
+    low, high = mean_interval(100 * hits.mean(trials), hits, trials, level)
     return low * trials / n_records, min(high * trials / n_records, 100.0)
 
 
@@ -73,6 +80,10 @@ def identity_process(study: KeyedPair, halves: Halves | None, level: float) -> I
     From several releases, records are counted with the variance of their mean flag over the releases. It holds chance
     of the releases, which makes up for what is left out: that a release follows its original.
     """
+    if study.pair.n_releases == 1 and halves is None:
+        d, (s,) = study.combinations.counts()
+        found = int(np.count_nonzero((d == 1) & (s == 1) & study.counted))
+        return Interval.missing("process", percent(found, study.pair.n_original), level, ONE_RELEASE)
     flags = [study.records(release)["replicated_unique"] for release in range(study.pair.n_releases)]
     n = len(flags[0])
 
@@ -90,22 +101,86 @@ def identity_process(study: KeyedPair, halves: Halves | None, level: float) -> I
     )
 
 
-def attribute_release(
-    source: TargetCells, releases: Sequence[int], *, n: int, seed: int, level: float
-) -> dict[str, tuple[float, float]]:
-    """Release intervals of DiSCO and DCAPd, of the mean over some releases."""
-    parts = [source.contributions(release) for release in releases]
-    weights = parts[0][1]
-    means = {name: np.mean([part[name] for part, _ in parts], axis=0) for name in _ATTRIBUTE}
-    return mean_intervals(means, weights, n=n, seed=seed, level=level)
+def attribute_release(source: TargetCells, sums: Mapping[int, AttributeSums], *, level: float) -> dict[str, Ends]:
+    """Release intervals of DiSCO and DCAPd, of the mean over some releases.
+
+    Parameters
+    ----------
+    source
+        Where the cells come from, if several releases have to be seen together.
+    sums
+        The sums of each of these releases, by its position.
+    level
+        Coverage, between 0 and 1.
+    """
+    n = source.study.pair.n_original
+    means = _means(tuple(sums.values()), n)
+    moments = _moments_of_one(*sums.values()) if len(sums) == 1 else _moments_of_mean(source, tuple(sums))
+    return {name: mean_interval(means[name], moments[name], n, level) for name in _ATTRIBUTE}
+
+
+def each_release(
+    figures: Mapping[str, float], sums: AttributeSums, n_original: int, *, n: int, seed: int, level: float
+) -> dict[str, Ends]:
+    """Release intervals of all measures of original records, of one release.
+
+    Parameters
+    ----------
+    figures, sums
+        The measures of the release, and what they are made of.
+    n_original
+        Number of original records.
+    n, seed
+        Of the bootstrap of TCAP, which is no mean.
+    level
+        Coverage, between 0 and 1.
+    """
+    flags = {name: getattr(sums, name) for name in ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO")}
+    moments = {name: Moments.of(np.ones(1), np.array([records])) for name, records in flags.items()}
+    moments |= {"CAPd": sums.of_CAPd, "DCAPd": sums.of_DCAPd}
+    found = {name: mean_interval(figures[name], one, n_original, level) for name, one in moments.items()}
+    # Three kinds of records: certain and right, certain and wrong, neither.
+    kinds = np.array([sums.DiSCO, sums.DiS - sums.DiSCO, n_original - sums.DiS])
+    drawn = resampled_means({"right": _RIGHT, "certain": _CERTAIN}, kinds, n=n, seed=seed)
+    with np.errstate(invalid="ignore"):
+        shares = 100 * drawn["right"] / drawn["certain"]
+    # TCAP is a share of the persons for whom the release is certain.
+    return found | {"TCAP": percent_interval(figures["TCAP"], shares, level, sums.DiS)}
+
+
+def _means(sums: Sequence[AttributeSums], n: int) -> dict[str, float]:
+    """DiSCO and DCAPd in percent of n original records, mean over releases."""
+    each: dict[str, list[float]] = {"DiSCO": [one.DiSCO for one in sums], "DCAPd": [one.DCAP.total() for one in sums]}
+    return {name: math.fsum(percent(total, n) for total in totals) / len(sums) for name, totals in each.items()}
+
+
+def _moments_of_one(sums: AttributeSums) -> dict[str, Moments]:
+    """What the records contribute to the measures of one release."""
+    return {"DiSCO": Moments.of(np.ones(1), np.array([sums.DiSCO])), "DCAPd": sums.of_DCAPd}
+
+
+def _moments_of_mean(source: TargetCells, releases: Sequence[int]) -> dict[str, Moments]:
+    """What the records contribute to the means over several releases."""
+    added, weights = source.contributions(releases[0])
+    for release in releases[1:]:
+        more, _ = source.contributions(release)
+        for name in _ATTRIBUTE:
+            added[name] += more[name]
+    return {name: Moments.of(added[name] / len(releases), weights) for name in _ATTRIBUTE}
 
 
 def attribute_process(
-    source: TargetCells, options: Mapping[str, Any], halves: Halves | None, level: float
+    source: TargetCells, sums: Sequence[AttributeSums], options: Mapping[str, Any], halves: Halves | None, level: float
 ) -> dict[str, Interval]:
     """Process intervals of the mean DiSCO and DCAPd of all releases."""
     pair = source.study.pair
     releases = range(pair.n_releases)
+    if pair.n_releases == 1 and halves is None:
+        values = {
+            "DiSCO": percent(sums[0].DiSCO, pair.n_original),
+            "DCAPd": percent(sums[0].DCAP.total(), pair.n_original),
+        }
+        return {name: Interval.missing("process", values[name], level, ONE_RELEASE) for name in _ATTRIBUTE}
     parts = [source.contributions(release) for release in releases]
     weights = parts[0][1]
     n = int(weights.sum())

@@ -25,7 +25,7 @@ from unveil._tables.intervals import (
 )
 from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.shuffled import shuffled_measures
-from unveil._tables.sums import percent
+from unveil._tables.sums import AttributeSums, percent
 from unveil._tables.target_cells import TargetCells
 from unveil.checks import check_shares, check_whole_numbers
 from unveil.columns.grouping import regrouped
@@ -33,10 +33,9 @@ from unveil.columns.holdout import in_place_of_original
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
-from unveil.stats import Interval, mean_intervals
+from unveil.stats import Ends, Interval, Moments, mean_interval
 
 Floats = NDArray[np.float64]
-_REPLICATES = 500
 _EVERYBODY = 100 - 1e-9
 _NAMES = ("repU", "DiSCO", "DCAPd")
 NO_TARGET = "repU concerns the keys alone; there is no target to guess or to shuffle"
@@ -63,7 +62,7 @@ class Ladder(Result):
     labels
         What the releases are called.
     permutations, level, seed
-        Number of shuffles, coverage of the intervals, and where the draws come from.
+        Number of shuffles, coverage of the intervals, and where the shuffles come from.
     flavour
         Kind of frame that results are given back in.
     warnings
@@ -97,8 +96,9 @@ class Ladder(Result):
 
 
 def ladder(
-    source: TargetCells, releases: Sequence[Mapping[str, float]], options: Mapping[str, Any], warnings: Sequence[str],
-    *, permutations: int, holdout: Any, halves: Halves | None, level: float, seed: int,
+    source: TargetCells, sums: Sequence[AttributeSums], releases: Sequence[Mapping[str, float]],
+    options: Mapping[str, Any], warnings: Sequence[str], *, permutations: int, holdout: Any, halves: Halves | None,
+    level: float, seed: int,
 ) -> Ladder:  # fmt: skip
     """Put the measures of a target among their baselines.
 
@@ -106,6 +106,8 @@ def ladder(
     ----------
     source
         Where the cells of the target come from.
+    sums
+        What the measures of each release are made of.
     releases, options, warnings
         The measures per release, the exclusions that were asked for, and what was warned of.
     permutations, holdout, halves, level, seed
@@ -126,11 +128,9 @@ def ladder(
     uniques = [percent(int(source.study.records(r)["replicated_unique"].sum()), pair.n_original) for r in numbers]
 
     def rungs(chosen: Sequence[int]) -> dict[str, ComparedMeasure]:
-        draws: dict[str, Any] = {"n": _REPLICATES, "seed": seed, "level": level}
-        spans = attribute_release(source, chosen, **draws)
-        spans["repU"] = identity_release(source.study, chosen, **draws)["repU"]
+        spans = attribute_release(source, {release: sums[release] for release in chosen}, level=level)
+        spans["repU"] = identity_release(source.study, chosen, level=level)["repU"]
         others = _mean(outside, chosen)
-        outside_spans = _intervals(others, level, seed)
         null = _mean(nulls, chosen)
         values = {"repU": math.fsum(uniques[r] for r in chosen) / len(chosen)}
         values |= {name: math.fsum(releases[r][name] for r in chosen) / len(chosen) for name in null}
@@ -138,11 +138,11 @@ def ladder(
         for name in null:
             found[name] = replace(found[name], **above_null(values[name], null[name], spans[name], level))
             if others:
-                held = percent(math.fsum(others[name]), len(others[name]))
-                found[name] = replace(found[name], held_out=held, held_out_interval=outside_spans[name])
+                held, span = _mean_of_persons(others[name], level)
+                found[name] = replace(found[name], held_out=held, held_out_interval=span)
         return found
 
-    process = attribute_process(source, options, halves, level)
+    process = attribute_process(source, sums, options, halves, level)
     process["repU"] = identity_process(source.study, halves, level)
     mean = rungs(numbers)
     return Ladder(
@@ -205,11 +205,11 @@ def _fixed(source: TargetCells, margin: float) -> dict[str, dict[str, Any]]:
     }
 
 
-def _intervals(contributions: Mapping[str, Floats], level: float, seed: int) -> dict[str, tuple[float, float]]:
-    if not contributions:
-        return {}
-    weights = np.ones(len(contributions["DiSCO"]), dtype=np.int64)
-    return mean_intervals(contributions, weights, n=_REPLICATES, seed=seed, level=level)
+def _mean_of_persons(contributions: Floats, level: float) -> tuple[float, Ends]:
+    """The mean over persons in percent, and its release interval."""
+    n = len(contributions)
+    mean = percent(math.fsum(contributions), n)
+    return mean, mean_interval(mean, Moments.of(contributions, np.ones(n, dtype=np.int64)), n, level)
 
 
 def _undefined(nulls: Sequence[Mapping[str, Floats]], held_out: bool) -> dict[str, str]:

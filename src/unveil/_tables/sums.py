@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from unveil._tables.cells import Cells, Counts
 from unveil._tables.exclusions import Tables
 from unveil.limits import as_typed
+from unveil.stats import Moments
 
 MEASURES = (
     "Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO", "max_denom", "mean_denom", "baseCAPd", "CAPd", "CAPs",
@@ -88,6 +89,8 @@ class AttributeSums:
         Synthetic records whose key combination is in the original: N_b.
     CAPd, CAPs, DCAP
         Sums of shares over the cells: pd d, ps s, ps d.
+    of_CAPd, of_DCAPd
+        What original records contribute to CAPd and DCAPd: pd and ps of their cell, and the squares of these.
     unique_original, unique_synthetic, unique_found, unique_both
         Records of combinations with d_q = 1, with s_q = 1, with d_q = 1 and s_q > 0, and with both 1; d_q and s_q after
         exclusions, except that a combination is in the release whatever is excluded there.
@@ -105,6 +108,8 @@ class AttributeSums:
     CAPd: Shares
     CAPs: Shares
     DCAP: Shares
+    of_CAPd: Moments
+    of_DCAPd: Moments
     unique_original: int
     unique_synthetic: int
     unique_found: int
@@ -140,6 +145,8 @@ def sum_cells(cells: Cells, tables: Tables) -> AttributeSums:
         CAPd=Shares.of(d * d, d_q),
         CAPs=Shares.of(s * s, s_q),
         DCAP=Shares.of(s * d, s_q),
+        of_CAPd=Moments.of_shares(d, d_q, d),
+        of_DCAPd=Moments.of_shares(s, s_q, d),
         unique_original=int(np.count_nonzero(alone_original)),
         unique_synthetic=int(np.count_nonzero(alone_synthetic)),
         unique_found=int(np.count_nonzero(alone_original & (cells.s_q > 0))),

@@ -117,16 +117,15 @@ class TargetCells:
         return TargetCells(study, target, rules_of(study, target, options))
 
     def contributions(self, release: int) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
-        """Per measure, what each original record of a cell adds to it, and the number of such records."""
+        """What each original record of a cell adds to DiSCO and DCAPd, and the number of such records.
+
+        The cells are those that original records have, in the same order whatever the release.
+        """
         cells, tables = self.counted(release)
         held = cells.d > 0
-        counts = {name: tables.counts[name][held] for name in ("original", "Dorig", "iS", "DiS", "DiSCO", "DiSDiO")}
-        d_q = cells.over_keys(tables.counts["original"])[held]
-        flags = {name: (counts[name] > 0).astype(float) for name in ("Dorig", "iS", "DiS", "DiSCO", "DiSDiO")}
-        kept = counts["original"] > 0
-        flags["CAPd"] = np.divide(counts["original"], d_q, out=np.zeros(len(d_q)), where=d_q > 0)
-        flags["DCAPd"] = _shares(cells, tables)[held] * kept
-        return flags, cells.d[held]
+        kept = tables.counts["original"][held] > 0
+        disco = (tables.counts["DiSCO"][held] > 0).astype(float)
+        return {"DiSCO": disco, "DCAPd": _shares(cells, tables)[held] * kept}, cells.d[held]
 
 
 def _shares(cells: Cells, tables: Tables) -> NDArray[np.float64]:

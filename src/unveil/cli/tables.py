@@ -50,8 +50,7 @@ def identity(
     )
     groups = _by(risk, by)
     save_records(risk, records, output.overwrite)
-    both = {kind: {"repU": risk.interval(kind).to_dict()} for kind in OVER}
-    output.give(risk, {"intervals": as_lists(risk.intervals()), "intervals_of_mean": both} | groups)
+    output.give(risk, groups if output.json is None else _intervals_of_identity(risk) | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
 
@@ -105,16 +104,24 @@ def attribute(
     if cap_curve:
         output.give(risk.cap_curve())
         return output.status(risk)
-    each = [risk] if target is not None else risk
+    each = [risk] if target is not None else list(risk)
     groups = _by(risk, by)
     save_records(risk, records, output.overwrite)
-    intervals = {
-        "intervals": {one.target: as_lists(one.intervals()) for one in each},
-        "intervals_of_mean": {one.target: _both_kinds(one) for one in each},
-    }
-    output.give(risk, intervals | groups)
+    output.give(risk, groups if output.json is None else _intervals_of_targets(each) | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
+
+
+def _intervals_of_identity(risk: Any) -> dict[str, Any]:
+    both = {kind: {"repU": risk.interval(kind).to_dict()} for kind in OVER}
+    return {"intervals": as_lists(risk.intervals()), "intervals_of_mean": both}
+
+
+def _intervals_of_targets(risks: list[Any]) -> dict[str, Any]:
+    return {
+        "intervals": {risk.target: as_lists(risk.intervals()) for risk in risks},
+        "intervals_of_mean": {risk.target: _both_kinds(risk) for risk in risks},
+    }
 
 
 def _both_kinds(risk: Any) -> dict[str, Any]:

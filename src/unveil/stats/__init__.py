@@ -1,23 +1,34 @@
 """Statistics that know no measure: intervals of both kinds, and what stands above a null."""
 
-from unveil.stats.bootstrap import mean_intervals, percent_interval, rate_interval, resampled_means, resamples
+from unveil.stats.bootstrap import (
+    check_draws,
+    mean_interval,
+    percent_interval,
+    rate_interval,
+    resampled_means,
+    resamples,
+)
 from unveil.stats.excess import Excess, excess, excess_interval, over_null
 from unveil.stats.groups import Groups
 from unveil.stats.interval import NAMES, ONE_RELEASE, OVER, Interval, Kind, called, is_process, kinds_in_words
+from unveil.stats.moments import Moments
 from unveil.stats.normal import log_normal_tail, normal_quantile
 from unveil.stats.process import from_halves, from_releases, from_resamples, student_half
 from unveil.stats.ranks import mean_ranks, ranks_of_levels
-from unveil.stats.shares import clopper_pearson, score_interval, wilson
+from unveil.stats.shares import Ends, clopper_pearson, score_interval, wilson
 
 __all__ = [
     "NAMES",
     "ONE_RELEASE",
     "OVER",
+    "Ends",
     "Excess",
     "Groups",
     "Interval",
     "Kind",
+    "Moments",
     "called",
+    "check_draws",
     "clopper_pearson",
     "excess",
     "excess_interval",
@@ -27,7 +38,7 @@ __all__ = [
     "is_process",
     "kinds_in_words",
     "log_normal_tail",
-    "mean_intervals",
+    "mean_interval",
     "mean_ranks",
     "normal_quantile",
     "over_null",
