@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import warnings
 from collections.abc import Mapping
 from typing import Any
 
@@ -327,3 +328,28 @@ def test_separated_levels_leave_the_others_as_without_them() -> None:
     beta = plain.plain_logit(x[:190, :2].tolist(), y[:190].tolist())
     assert found.coefficients[:2] == pytest.approx(beta, abs=1e-5)
     assert (found.probabilities[190:] > 1 - 1e-6).all()
+
+
+def test_tables_counted_together_equal_tables_counted_alone() -> None:
+    """Few levels and many, in files of which one may have no records."""
+    rng = np.random.default_rng(8)
+    levels = (2, 7, 3000, 4)
+    columns = [f"v{i}" for i in levels]
+    original, release = (
+        pa.table({name: rng.integers(k, size=n).astype(str) for name, k in zip(columns, levels, strict=True)})
+        for n in (300, 200)
+    )
+    with warnings.catch_warnings(action="ignore"):
+        pair = unveil.Pair(original, [release, release.slice(0, 0)])
+    for corrected in (False, True):
+        found = unveil.utility(pair, measures="pairs", bias_corrected=corrected)
+        for c in found.pairs:
+            one, other = (pair.column(c.subject[side]) for side in ("first", "second"))
+            for r, figures in enumerate(c.releases):
+                cells, d, s = joint_cells(
+                    (one.original, one.releases[r]), (other.original, other.releases[r]), one.n_levels, other.n_levels
+                )
+                expected = cell_figures(d, s)
+                for file, counts in (("original", d), ("release", s)):
+                    expected[f"V_{file}"] = cramers_v(cells, counts, other.n_levels, corrected=corrected)
+                assert_same({name: figures[name] for name in expected}, expected, str(c.subject))

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Counts = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Places = NDArray[np.intp]
 
 CELL_FIGURES = ("TVD", "pMSE", "S_pMSE", "VW", "FT", "S_FT", "df", "S_sd")
 
@@ -51,25 +54,56 @@ def cell_figures(original: ArrayLike, release: ArrayLike) -> dict[str, float]:
     """
     d, s = np.asarray(original, dtype=np.float64), np.asarray(release, dtype=np.float64)
     held = d + s > 0
-    d, s = d[held], s[held]
-    n1, n2 = d.sum(), s.sum()
-    if n1 == 0 or n2 == 0:
+    if not held.any():
         return dict.fromkeys(CELL_FIGURES, math.nan)
-    c = n2 / (n1 + n2)
-    scaled = d * (n2 / n1)
-    df = len(d) - 1
-    vw = float(np.sum((s - scaled) ** 2 / (c * (d + s))))
-    ft = float(4 * np.sum((np.sqrt(s) - np.sqrt(scaled)) ** 2))
     return {
-        "TVD": float(np.abs(d / n1 - s / n2).sum() / 2),
-        "pMSE": vw * c * (1 - c) ** 2 / (n1 + n2),
-        "S_pMSE": vw / df if df else math.nan,
-        "VW": vw,
-        "FT": ft,
-        "S_FT": ft / df if df else math.nan,
-        "df": float(df),
-        "S_sd": math.sqrt(2 / df) if df else math.nan,
+        name: float(value[0])
+        for name, value in figures_of_tables(d[held], s[held], np.zeros(held.sum(), np.intp)).items()
     }
+
+
+def figures_of_tables(d: Floats, s: Floats, table: Places) -> dict[str, Floats]:
+    """The figures of :func:`cell_figures` of many tables at once.
+
+    Parameters
+    ----------
+    d, s : (k,) float64
+        Counts of the original and of the release in cells that are not empty in both.
+    table : (k,) intp
+        The table that each cell belongs to, from 0; each table has a cell.
+
+    Returns
+    -------
+    dict
+        By name the figure (t,) of each table.
+    """
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(table, weights=values).astype(np.float64, copy=False)
+
+    def each(values: Floats) -> Floats:
+        return values[table]
+
+    n1, n2 = total(d), total(s)
+    df = np.bincount(table) - 1.0
+    # where a file has no records, and where a table has one cell, what is not a number stands for what is not defined
+    with np.errstate(divide="ignore", invalid="ignore"):
+        c = n2 / (n1 + n2)
+        scaled = d * each(n2 / n1)
+        vw = total((s - scaled) ** 2 / (each(c) * (d + s)))
+        ft = 4 * total((np.sqrt(s) - np.sqrt(scaled)) ** 2)
+        figures = {
+            "TVD": total(np.abs(d / each(n1) - s / each(n2))) / 2,
+            "pMSE": vw * c * (1 - c) ** 2 / (n1 + n2),
+            "S_pMSE": np.where(df > 0, vw / df, np.nan),
+            "VW": vw,
+            "FT": ft,
+            "S_FT": np.where(df > 0, ft / df, np.nan),
+            "df": df,
+            "S_sd": np.where(df > 0, np.sqrt(2 / df), np.nan),
+        }
+    both = (n1 > 0) & (n2 > 0)
+    return {name: np.where(both, values, np.nan) for name, values in figures.items()}
 
 
 def joint_cells(
@@ -137,22 +171,52 @@ def cramers_v(cells: NDArray[np.int64], counts: Counts, n_second: int, *, correc
     (1.0, 0.0)
     """
     held = counts > 0
+    if not held.any():
+        return math.nan
+    row, column = (
+        np.unique(codes, return_inverse=True)[1].ravel() for codes in (cells[held] // n_second, cells[held] % n_second)
+    )
     o = counts[held].astype(np.float64)
-    _, rows = np.unique(cells[held] // n_second, return_inverse=True)
-    _, columns = np.unique(cells[held] % n_second, return_inverse=True)
-    if not len(o):
-        return math.nan
-    n = o.sum()
-    row, column = np.bincount(rows.ravel(), weights=o), np.bincount(columns.ravel(), weights=o)
-    r, k = float(len(row)), float(len(column))
-    phi2 = max(float(np.sum(o * o / (row[rows.ravel()] * column[columns.ravel()]))) - 1, 0.0)
-    if min(r, k) < 2:
-        return math.nan
-    if corrected:
-        if n < 2:
-            return math.nan
-        phi2 = max(phi2 - (r - 1) * (k - 1) / (n - 1), 0.0)
-        r, k = r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)
-    least = min(r - 1, k - 1)
-    # rounding alone may lift it above 1
-    return min(math.sqrt(phi2 / least), 1.0) if least > 1e-12 else math.nan
+    margins = [np.bincount(codes, weights=o).astype(np.float64, copy=False) for codes in (row, column)]
+    sides = [np.array([len(margin)]) for margin in margins]
+    of_cells = margins[0][row], margins[1][column]
+    return float(v_of_tables(o, of_cells, sides, np.zeros(len(o), np.intp), corrected=corrected)[0])
+
+
+def v_of_tables(
+    o: Floats, margins: tuple[Floats, Floats], sides: Sequence[Places], table: Places, *, corrected: bool,
+) -> Floats:  # fmt: skip
+    """Cramér's V of many tables at once; see :func:`cramers_v`.
+
+    Parameters
+    ----------
+    o : (k,) float64
+        Counts of the cells that are not empty.
+    margins : two of (k,) float64
+        Per cell the records of its row, and of its column.
+    sides : two of (t,)
+        Per table the numbers of rows and of columns with records.
+    table : (k,) intp
+        The table that each cell belongs to, from 0; each table has a cell.
+    corrected
+        Whether the bias is removed.
+
+    Returns
+    -------
+    (t,) float64
+        V of each table.
+    """
+    phi2 = np.maximum(np.bincount(table, weights=o * o / (margins[0] * margins[1])) - 1, 0.0)
+    r, k = (side.astype(np.float64) for side in sides)
+    defined = np.minimum(r, k) >= 2
+    with np.errstate(divide="ignore", invalid="ignore"):
+        if corrected:
+            n = np.bincount(table, weights=o)
+            phi2 = np.maximum(phi2 - (r - 1) * (k - 1) / (n - 1), 0.0)
+            r, k = r - (r - 1) ** 2 / (n - 1), k - (k - 1) ** 2 / (n - 1)
+            defined &= n >= 2
+        least = np.minimum(r - 1, k - 1)
+        # rounding alone may lift it above 1
+        v = np.minimum(np.sqrt(phi2 / least), 1.0)
+    result: Floats = np.where(defined & (least > 1e-12), v, np.nan)
+    return result

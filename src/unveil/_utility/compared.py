@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
 from unveil.columns.grouping import grouped
@@ -29,6 +33,12 @@ class Compared:
     def name(self) -> str:
         """The column's name."""
         return self.column.name
+
+    @cached_property
+    def place_of_amount(self) -> NDArray[np.intp]:
+        """Per level (n_levels,), the place of its amount among the distinct amounts in ascending order."""
+        place: NDArray[np.intp] = np.unique(self.column.amounts, return_inverse=True)[1].ravel()
+        return place
 
 
 def compared(pair: Pair, names: Sequence[str], n_groups: int) -> tuple[Compared, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,10 @@ class UtilityMeasures(Plain):
         undefined: Mapping[str, str] | None = None,
     ) -> UtilityMeasures:
         """Gather the figures of all releases."""
+        if len(releases) == 1:
+            # of hundreds of thousands of pairs, the same figures are not held twice
+            only = releases[0]
+            return cls(subject, (only,), {**only, **mean} if mean else only, _no_sd(tuple(only)), undefined or {})
         return cls(subject, tuple(releases), mean_of(releases) | dict(mean or {}), sd_of(releases), undefined or {})
 
     def to_dict(self) -> dict[str, Any]:
@@ -73,8 +78,16 @@ def sd_of(releases: Sequence[Figures]) -> dict[str, float]:
     return {name: _over(releases, name, 1) for name in releases[0]}
 
 
+@lru_cache(maxsize=64)
+def _no_sd(names: tuple[str, ...]) -> Figures:
+    """The standard deviations over a single release."""
+    return dict.fromkeys(names, math.nan)
+
+
 def _over(releases: Sequence[Figures], name: str, moment: int) -> float:
     values = [value for value in (r[name] for r in releases) if not math.isnan(value)]
     if len(values) <= moment:
         return math.nan
+    if len(values) == 1:
+        return values[0]
     return float(np.std(values, ddof=1)) if moment else float(np.mean(values))

@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil._utility.compared import Compared
 from unveil._utility.stack import Stack, stack_of
+from unveil.threads import in_threads
 
 Scores = Callable[[Stack], NDArray[np.float64]]
 Expected = tuple[float, float]
@@ -60,8 +60,7 @@ def by_permutation(
         place, stream = task
         return _distance(stacks[place].shuffled(np.random.default_rng(stream)), scores_of)
 
-    with ThreadPoolExecutor(threads) as pool:
-        drawn = list(pool.map(one, zip(shuffles, seed.spawn(len(shuffles)), strict=True)))
+    drawn = in_threads(one, list(zip(shuffles, seed.spawn(len(shuffles)), strict=True)), threads)
     return [
         # the expectation is itself a mean of draws: a ratio to it varies a little more than its numerator
         _expected(stack, own, 1 + 1 / len(own))

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
@@ -17,13 +16,15 @@ from unveil._utility.prediction_scores import ERROR_OF, class_scores, number_sco
 from unveil.errors import CallError
 from unveil.models.features import KeyTable, stacked
 from unveil.models.learners import Attacker, TrainingTarget, fit_attacker, fold_of, resolve
+from unveil.threads import in_threads
 
 Floats = NDArray[np.float64]
 
 
 def compare_prediction(
-    variables: Sequence[Compared], targets: Sequence[str], *, learner: Any, folds: int, seed: int, threads: int
-) -> tuple[UtilityMeasures, ...]:
+    variables: Sequence[Compared], targets: Sequence[str], *, learner: Any, folds: int, seed: int, threads: int,
+    step: Callable[[str], None] | None = None,
+) -> tuple[UtilityMeasures, ...]:  # fmt: skip
     """Train on synthetic and test on real (TSTR), against train on real and test on real (TRTR).
 
     TRTR is cross-fitted: every real record is predicted by a model that was trained on the other folds. TSTR predicts
@@ -43,6 +44,8 @@ def compare_prediction(
         Seed of folds and learner.
     threads
         Number of threads; no figure depends on it.
+    step
+        Called with the name of each target that is done.
 
     Returns
     -------
@@ -59,8 +62,9 @@ def compare_prediction(
     # trees let others work while they grow; other learners bring threads of their own
     workers = threads if isinstance(learner, str) and learner == "cart" else 1
     # a learner silences warnings while it is fitted; what several at once leave behind is put back here
-    with warnings.catch_warnings(), ThreadPoolExecutor(workers) as pool:
-        return tuple(comparison for found in pool.map(one, range(len(targets))) for comparison in found)
+    with warnings.catch_warnings():
+        found = in_threads(one, range(len(targets)), workers, step and (lambda _, place: step(targets[place])))
+    return tuple(comparison for of_target in found for comparison in of_target)
 
 
 def learner_for(learner: Any, continuous: bool) -> Attacker:

@@ -30,7 +30,7 @@ synthesizer is 1.07 on average with 5, 1.4 with 2.2, and 2.6 with 1.6 (amounts, 
 
 def compare_propensity(
     variables: Sequence[Compared], *, models: Sequence[str], null: Null | None, permutations: int, minbucket: int,
-    seed: int, threads: int,
+    seed: int, threads: int, step: Callable[[str], None] | None = None,
 ) -> tuple[UtilityMeasures, ...]:  # fmt: skip
     """Fit propensity models to the original stacked on each release.
 
@@ -51,6 +51,8 @@ def compare_propensity(
         Seed of the permutations.
     threads
         Number of threads; no figure depends on it.
+    step
+        Called with the name of each model that is done.
 
     Returns
     -------
@@ -93,6 +95,8 @@ def compare_propensity(
         found.append(
             UtilityMeasures.of({"model": name, "null": chosen}, ordered, undefined=_reasons(ordered, variables))
         )
+        if step:
+            step(name)
     return tuple(found)
 
 

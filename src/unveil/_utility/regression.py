@@ -161,10 +161,12 @@ def interval_overlap(first: tuple[float, float], second: tuple[float, float], *,
     (1.0, 0.5)
     """
     z = normal_quantile(level)
-    widths = [2 * z * se for _, se in (first, second)]
+    lower, upper = ([e + sign * z * se for e, se in (first, second)] for sign in (-1, 1))
+    # the difference of ends that are rounded alike: equal intervals overlap by exactly 1
+    widths = [high - low for low, high in zip(lower, upper, strict=True)]
     if not all(width > 0 for width in widths):
         return math.nan
-    shared = min(e + z * se for e, se in (first, second)) - max(e - z * se for e, se in (first, second))
+    shared = min(upper) - max(lower)
     return (shared / widths[0] + shared / widths[1]) / 2
 
 

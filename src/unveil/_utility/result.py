@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from unveil._utility.measures import Figures, UtilityMeasures
+from unveil._utility.sample import Sample
 from unveil.checks import check_choice
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of, drawer
@@ -36,6 +37,8 @@ class Utility(Result):
         Names of the releases.
     settings
         Options of the call that the figures depend on.
+    samples
+        By part that was computed on some of the records: how many of each file, of how many.
     notes
         Notes on the figures.
     unmatched
@@ -61,6 +64,7 @@ class Utility(Result):
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
     settings: Mapping[str, Any]
+    samples: Mapping[str, Sample]
     notes: tuple[str, ...]
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
-from unveil._utility.compared import compared
+import numpy as np
+
+from unveil._utility.compared import Compared, compared
 from unveil._utility.formula import models_of
 from unveil._utility.headline import headline
 from unveil._utility.marginals import compare_marginals
@@ -15,6 +19,7 @@ from unveil._utility.prediction import compare_prediction, learner_for
 from unveil._utility.propensity import MODELS, Null, compare_propensity
 from unveil._utility.regression import compare_models
 from unveil._utility.result import Utility
+from unveil._utility.sample import MOST_RECORDS, MOST_TARGETS, Sample, sampled, sampled_targets
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
@@ -23,7 +28,10 @@ from unveil.notes import Note
 from unveil.threads import n_threads, one_blas_thread
 
 MEASURES = ("propensity", "marginals", "pairs", "models", "prediction")
+_OF_SAMPLES = (2**32 - 1,)
+"""Tells the draws of samples from those of permutations and folds, which have the same seed."""
 Progress = Callable[[int, int, str], None]
+Step = Callable[[str], None]
 
 
 def utility(
@@ -31,7 +39,8 @@ def utility(
     models: str | Mapping[str, Any] | Iterable[Any] = (), propensity: Sequence[str] | str = ("logistic", "cart"),
     null: Null | None = None, permutations: int = 20, minbucket: int = 20, ngroups: int = 5,
     bias_corrected: bool = False, targets: Sequence[str] | str | None = None, learner: Any = "cart", folds: int = 5,
-    level: float = 0.95, seed: int = 0, n_jobs: int | None = None, progress: Progress | None = None,
+    most_records: int | None = None, level: float = 0.95, seed: int = 0, n_jobs: int | None = None,
+    progress: Progress | None = None,
 ) -> Utility:  # fmt: skip
     """Measure how useful releases are in place of the original.
 
@@ -60,25 +69,31 @@ def utility(
     bias_corrected
         Whether Cramér's V is corrected for its bias.
     targets
-        Variables that are predicted from all others; by default all columns.
+        Variables that are predicted from all others; by default all columns, of more than 50 columns a random 50.
     learner
         Model that predicts them: cart, rf, gbm, linear (logit for classes, lm for numbers), or an estimator with
         ``fit`` and ``predict_proba`` or ``predict``.
     folds
         Number of folds for models trained on real records.
+    most_records
+        Records of each file that models of propensity and prediction use at most: of larger files as many are drawn at
+        random, with equal probability. By default 25 000 for propensity and 10 000 for prediction. Variables, pairs
+        and regression models are always of all records.
     level
         Coverage of confidence intervals, between 0 and 1.
     seed
-        Seed of permutations, folds and learners.
+        Seed of samples, permutations, folds and learners.
     n_jobs
         Number of threads; all by default. No figure depends on it.
     progress
-        Called with the number of finished parts, of all parts, and a text.
+        Called with the number of finished steps, of all steps, and a text.
 
     Returns
     -------
     Utility
-        Figures per release and their mean; tables of variables, pairs, coefficients and targets.
+        Figures per release and their mean; tables of variables, pairs, coefficients and targets. Where a part is of
+        sampled records, ``samples`` says of how many, and so does a note; the standard errors of prediction and the
+        expectation of pMSE are those of a sample of this size.
 
     Raises
     ------
@@ -109,6 +124,8 @@ def utility(
     check_whole_numbers(1, minbucket=minbucket)
     check_whole_numbers(2, permutations=permutations, ngroups=ngroups, folds=folds)
     check_shares(level=level)
+    if most_records is not None:
+        check_whole_numbers(1, most_records=most_records)
     threads = n_threads(n_jobs)
     check_choice("null", null, (None, "permutation", "pairs"))
     if null == "pairs" and sum(n > 0 for n in pair.n_synthetic) < 2:
@@ -119,32 +136,45 @@ def utility(
         asked = {name for model in named for name in (model.outcome, *model.predictors)}
         names, notes = _with_asked(pair, asked.union([targets] if isinstance(targets, str) else targets or ()))
     predicted = _targets(targets, names)
+    streams = np.random.SeedSequence(seed, spawn_key=_OF_SAMPLES).spawn(len(MOST_RECORDS) + 1)
+    if targets is None and "prediction" in chosen and len(names) > MOST_TARGETS:
+        predicted = sampled_targets(names, streams[-1])
+        notes = (*notes, Note(f"prediction is of {MOST_TARGETS} of the {len(names)} columns, drawn at random: name "
+                              "targets for others"))  # fmt: skip
     if "prediction" in chosen and predicted:
         learner_for(learner, isinstance(learner, str) and learner == "lm")
     variables = compared(pair, names, ngroups)
-    parts: dict[str, Callable[[], tuple[UtilityMeasures, ...]]] = {
-        "propensity": lambda: compare_propensity(
-            variables,
-            models=fitted,
-            null=null,
-            permutations=permutations,
-            minbucket=minbucket,
-            seed=seed,
-            threads=threads,
+    samples: dict[str, Sample] = {}
+
+    def drawn(part: str) -> tuple[Compared, ...]:
+        most, stream = most_records or MOST_RECORDS[part], streams[list(MOST_RECORDS).index(part)]
+        kept, sample = sampled(variables, most, stream)
+        if sample is not None:
+            samples[part] = sample
+        return kept
+
+    parts: dict[str, Callable[[Step], tuple[UtilityMeasures, ...]]] = {
+        "propensity": lambda step: compare_propensity(
+            drawn("propensity"), models=fitted, null=null, permutations=permutations, minbucket=minbucket, seed=seed,
+            threads=threads, step=step,
         ),
-        "marginals": lambda: compare_marginals(variables),
-        "pairs": lambda: compare_pairs(variables, corrected=bias_corrected),
-        "models": lambda: compare_models(named, variables, level),
-        "prediction": lambda: compare_prediction(
-            variables, predicted, learner=learner, folds=folds, seed=seed, threads=threads
+        "marginals": lambda step: compare_marginals(variables),
+        "pairs": lambda step: compare_pairs(variables, corrected=bias_corrected, step=step),
+        "models": lambda step: compare_models(named, variables, level),
+        "prediction": lambda step: compare_prediction(
+            drawn("prediction"), predicted, learner=learner, folds=folds, seed=seed, threads=threads, step=step
         ),
-    }
+    }  # fmt: skip
+    steps = dict.fromkeys(MEASURES, 1) | {
+        "propensity": len(fitted), "pairs": max(len(names) - 1, 1), "prediction": max(len(predicted), 1)
+    }  # fmt: skip
     found: dict[str, tuple[UtilityMeasures, ...]] = dict.fromkeys(MEASURES, ())
+    told = _Told(progress, sum(steps[name] for name in chosen))
     with one_blas_thread():
-        for done, name in enumerate(chosen):
-            if progress:
-                progress(done, len(chosen), name)
-            found[name] = parts[name]()
+        for name in chosen:
+            found[name] = parts[name](told.begun(name))
+            told.ended(steps[name])
+    notes = (*notes, *(sample.note(part, seed) for part, sample in samples.items()))
     tables = (found["propensity"], found["marginals"], found["pairs"], found["models"], found["prediction"])
     releases = tuple(headline(r, *tables) for r in range(pair.n_releases))
     # Amounts are compared by distances and in groups: what matters is a group that one file lacks.
@@ -153,8 +183,40 @@ def utility(
         names, releases, mean_of(releases), sd_of(releases), *tables, pair.n_original, pair.n_synthetic, pair.labels,
         {"measures": list(chosen), "ngroups": ngroups, "propensity": list(fitted), "permutations": permutations,
          "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
-        notes, pair.unmatched(cells), tuple(dict.fromkeys([*notes, *pair.notes(cells)])), pair.flavour,
+        samples, notes, pair.unmatched(cells), tuple(dict.fromkeys([*notes, *pair.notes(cells)])), pair.flavour,
     )  # fmt: skip
+
+
+@dataclass
+class _Told:
+    """Tells how far the call is: in steps, of which each part has a number.
+
+    Parameters
+    ----------
+    progress
+        Who is told.
+    total
+        Number of steps of all parts.
+    """
+
+    progress: Progress | None
+    total: int
+    before: int = 0
+
+    def begun(self, part: str) -> Step:
+        """Say that a part begins, and give back what is called after each of its steps."""
+        done = count(self.before)
+
+        def step(what: str) -> None:
+            if self.progress:
+                self.progress(next(done), self.total, f"{part}, {what}" if what else part)
+
+        step("")
+        return step
+
+    def ended(self, steps: int) -> None:
+        """A part with so many steps has ended."""
+        self.before += steps
 
 
 def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:

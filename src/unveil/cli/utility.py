@@ -46,6 +46,9 @@ class Measuring:
         Model that predicts the targets: cart, rf, gbm, linear, ...
     folds
         Number of folds for models trained on real records.
+    most_records
+        Records of each file that propensity and prediction use at most; larger files are sampled. Default: 25 000 for
+        propensity, 10 000 for prediction.
     level
         Coverage of confidence intervals.
     seed
@@ -63,6 +66,7 @@ class Measuring:
     bias_corrected: Annotated[bool, Parameter(negative=())] = False
     learner: str = "cart"
     folds: Whole = 5
+    most_records: Whole | None = None
     level: float = 0.95
     seed: Whole = 0
     n_jobs: Whole | None = None

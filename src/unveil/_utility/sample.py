@@ -1,0 +1,110 @@
+"""Samples of large files, for models whose fit takes long and whose figures are means over records."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._utility.compared import Compared
+from unveil.columns.column import CodedColumn
+from unveil.models.features import stacked
+from unveil.notes import Note
+from unveil.plain import Plain
+
+MOST_RECORDS: Mapping[str, int] = {"propensity": 25_000, "prediction": 10_000}
+"""Records of each file that a part uses at most, unless another number is asked for."""
+MOST_TARGETS = 50
+"""Targets that are predicted at most, unless they are named."""
+
+
+@dataclass(frozen=True)
+class Sample(Plain):
+    """The records of each file that a part was computed on.
+
+    Parameters
+    ----------
+    records
+        Their number in the original, then in each release.
+    of
+        How many records the files have.
+    """
+
+    records: tuple[int, ...]
+    of: tuple[int, ...]
+
+    def note(self, part: str, seed: int) -> Note:
+        """The sentence that says so."""
+        first, *rest = (f"{k} of {n}" for k, n in zip(self.records, self.of, strict=True))
+        releases = ", ".join(dict.fromkeys(rest))
+        return Note(
+            f"{part} was computed on {first} records of the original and {releases} of the releases, drawn with seed "
+            f"{seed}",
+            f"{part} was computed on records drawn at random, not on all",
+        )
+
+
+def sampled(
+    variables: Sequence[Compared], most: int, seed: np.random.SeedSequence
+) -> tuple[tuple[Compared, ...], Sample | None]:
+    """Draw records of every file that has too many, each with equal probability and without repetition.
+
+    The draw does not depend on the order in which the records came.
+
+    Parameters
+    ----------
+    variables
+        The variables of all files.
+    most
+        Number of records of a file that are kept at most.
+    seed
+        Seed of the draw.
+
+    Returns
+    -------
+    tuple of Compared
+        The variables of the records that were drawn.
+    Sample or None
+        How many they are; None where all records were kept.
+    """
+    files = list(zip(*([v.column.original, *v.column.releases] for v in variables), strict=True))
+    sizes = tuple(len(codes[0]) for codes in files)
+    if max(sizes) <= most:
+        return tuple(variables), None
+    columns = [v.column for v in variables]
+    drawn = [
+        _drawn(columns, codes, most, np.random.default_rng(stream))
+        for codes, stream in zip(files, seed.spawn(len(files)), strict=True)
+    ]
+    kept = tuple(Compared(_taken(v.column, drawn), _taken(v.cells, drawn)) for v in variables)
+    return kept, Sample(tuple(len(codes[rows]) for (codes, *_), rows in zip(files, drawn, strict=True)), sizes)
+
+
+def sampled_targets(names: Sequence[str], seed: np.random.SeedSequence) -> tuple[str, ...]:
+    """As many targets as are predicted without being named, in the order of the columns."""
+    if len(names) <= MOST_TARGETS:
+        return tuple(names)
+    places = np.random.default_rng(seed).choice(len(names), MOST_TARGETS, replace=False)
+    return tuple(names[place] for place in np.sort(places).tolist())
+
+
+def _drawn(
+    columns: Sequence[CodedColumn], codes: Sequence[NDArray[np.int32]], most: int, rng: np.random.Generator
+) -> NDArray[np.intp] | slice:
+    """Records of one file: all, or the number asked for."""
+    n = len(codes[0])
+    if n <= most:
+        return slice(None)
+    # drawn from an order of its own: records that are equal may stand for each other
+    order = stacked(columns, codes).ordering(np.zeros(n, dtype=np.int8))
+    return np.sort(order[rng.choice(n, most, replace=False)])
+
+
+def _taken(column: CodedColumn, records: Sequence[NDArray[np.intp] | slice]) -> CodedColumn:
+    """The column of some records of each file; its levels stay."""
+    original, *releases = (
+        codes[rows] for codes, rows in zip((column.original, *column.releases), records, strict=True)
+    )
+    return replace(column, original=original, releases=tuple(releases))
