@@ -531,11 +531,11 @@ def test_an_interrupted_assessment_goes_on(pair, tmp_path, monkeypatch):
     ran = []
     original_run = call.run
 
-    def interrupted(part, context):
+    def interrupted(part, context, *, first):
         if part.name == "structure" and "again" not in ran:
             raise KeyboardInterrupt
         ran.append(part.name)
-        return original_run(part, context)
+        return original_run(part, context, first=first)
 
     monkeypatch.setattr(call, "run", interrupted)
     options = {"targets": ["depress"], "measures": ["identity", "attribute", "structure"], "checkpoint": tmp_path}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import time
 from importlib import metadata
 from types import SimpleNamespace
 from typing import Any
@@ -210,7 +211,9 @@ def test_figures_of_fewer_persons_than_the_minimum_are_not_kept(n: int, told: bo
 
 def test_what_ended_the_work_is_the_budget_or_the_longest_time_of_a_target() -> None:
     def context(left: float, parts: int) -> Any:
-        return SimpleNamespace(clock=SimpleNamespace(left=left, budget=100.0), parts_left=parts)
+        clock = Clock(100.0)
+        clock.parts_left, clock._end = parts, time.monotonic() + left
+        return SimpleNamespace(clock=clock)
 
     assert _limit(context(10.0, 1)) == "The budget was 100 seconds; a larger one gets further"
     assert _limit(context(1e6, 1)).startswith("A target gets ")

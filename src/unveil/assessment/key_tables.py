@@ -16,6 +16,7 @@ from unveil.assessment.figure import Figure, mean_of, process_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.assessment.published_text import public_note
+from unveil.assessment.repetitions import Halves
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds
 from unveil.notes import Note
@@ -24,13 +25,14 @@ from unveil.stats import Interval
 MOST_SETS = 250
 """Sets of keys that are tried at most for a target; more are too many to be read, and take long."""
 LARGEST_SET = 4
+NOT_YET = Note("the synthesizer is fitted again after the first page")
 
 
-def identity_part(context: Context) -> Section:
-    """Replicated uniques, and who they are."""
+def identity_part(context: Context, *, repeated: bool = True) -> Section:
+    """Replicated uniques, and who they are; without intervals of the process where nothing is to be repeated."""
     risk, level = context.identity, context.scenario.level
     span = risk.interval(level=level, seed=context.scenario.seed)
-    process = risk.interval("process", halves=context.halves, level=level)
+    process = risk.interval("process", halves=context.halves if repeated else None, level=level)
     value, unique = risk.repU, risk.UiO
     figure = Figure(
         measure="repU",
@@ -50,7 +52,7 @@ def identity_part(context: Context) -> Section:
         ),
         does_not_show="Whether the record that is met has anything to do with the person, and what it tells.",
         contradicted_by="posterior certain",
-        **process_of(process, reason=context.not_again),
+        **process_of(process, reason=context.not_again if repeated else NOT_YET),
     )
     flags = _mean_over(context, lambda r: risk.records(r, flavour="arrow").column("replicated_unique").to_numpy())
     groups = [
@@ -61,14 +63,15 @@ def identity_part(context: Context) -> Section:
     return Section(figures=(figure,), entries={"key_groups": groups}, warnings=risk.warnings)
 
 
-def attribute_part(context: Context) -> Section:
-    """DiSCO and DCAP of every target, each on its ladder of baselines."""
+def attribute_part(context: Context, *, repeated: bool = True) -> Section:
+    """DiSCO and DCAP of every target, each on its ladder of baselines; see :func:`identity_part`."""
     _refuse_if_none(context)
     figures: list[Figure] = []
     targets: dict[str, dict[str, Any]] = {}
     for target, risk in context.attribute.items():
-        ladder = _ladder(context, risk)
-        figures += [_disco(context, risk, ladder), _dcap(context, risk, ladder)]
+        ladder = _ladder(context, risk, context.halves if repeated else None)
+        reason = context.not_again if repeated else NOT_YET
+        figures += [_disco(context, risk, ladder, reason), _dcap(context, risk, ladder, reason)]
         targets[target] = {
             "grouped_into": _groups(risk),
             "groups": _attribute_groups(context, risk),
@@ -102,10 +105,10 @@ def _left_out(context: Context) -> str | None:
     return Note(reasons, f"{listed(list(context.unmeasured))} cannot be measured")
 
 
-def _ladder(context: Context, risk: AttributeRisk) -> Ladder:
+def _ladder(context: Context, risk: AttributeRisk, halves: Halves | None) -> Ladder:
     """The baselines, those of held-out records where there are any."""
     holdout = False if context.unseen is None else None
-    return risk.ladder(holdout=holdout, halves=context.halves, level=context.scenario.level, seed=context.scenario.seed)
+    return risk.ladder(holdout=holdout, halves=halves, level=context.scenario.level, seed=context.scenario.seed)
 
 
 def _rises(context: Context) -> tuple[str, ...]:
@@ -128,7 +131,7 @@ def _groups(risk: AttributeRisk) -> int | None:
     return len(cut["breaks"]) - 1 if cut is not None and cut["breaks"] else None
 
 
-def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
+def _disco(context: Context, risk: AttributeRisk, ladder: Ladder, not_again: Note | None) -> Figure:
     value, original, target = ladder.mean["DiSCO"].value, risk.mean["Dorig"], risk.target
     n = _groups(risk)
     one = f"one value of {target}" if n is None else f"one group of {target} (of {n})"
@@ -144,11 +147,11 @@ def _disco(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
         ),
         does_not_show="Who is not matched exactly, or meets several values, may be inferred all the same.",
         contradicted_by="RAPID",
-        **_rung(ladder, "DiSCO", context.not_again),
+        **_rung(ladder, "DiSCO", not_again),
     )
 
 
-def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
+def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder, not_again: Note | None) -> Figure:
     value, guess, target = ladder.mean["DCAPd"].value, risk.mean["baseCAPd"], risk.target
     n = _groups(risk)
     guessed = target if n is None else f"the group of {target} (of {n})"
@@ -165,7 +168,7 @@ def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder) -> Figure:
         ),
         does_not_show="Records whose keys are not in the release count as safe, whatever a model would infer of them.",
         contradicted_by="RAPID",
-        **_rung(ladder, "DCAPd", context.not_again),
+        **_rung(ladder, "DCAPd", not_again),
     )
 
 

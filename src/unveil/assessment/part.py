@@ -34,12 +34,19 @@ class Clock:
 
     def __init__(self, budget: float):
         self.budget = budget
+        self.parts_left = 1
+        """Number of parts that share the time that is left, the present one among them."""
         self._end = time.monotonic() + budget
 
     @property
     def left(self) -> float:
         """Seconds left; never below 0."""
         return max(0.0, self._end - time.monotonic())
+
+    @property
+    def share(self) -> float:
+        """Seconds of the present part, where all that are left have equal parts."""
+        return self.left / self.parts_left
 
 
 @dataclass(frozen=True)
@@ -58,8 +65,6 @@ class Context:
         What made the releases, if it is known.
     holdout_unseen
         Whether it was stated that the synthesizer never saw the held-out records of the pair.
-    parts_left
-        Number of parts that share the time that is left, this one among them.
     said
         What is said of columns that are no target although none were named.
     again
@@ -71,7 +76,6 @@ class Context:
     clock: Clock
     synthesizer: Any = None
     holdout_unseen: bool = False
-    parts_left: int = 1
     said: tuple[Note, ...] = ()
     again: Repetitions | None = None
 
@@ -202,31 +206,62 @@ class AssessmentPart:
         The measure it belongs to.
     compute
         From the context to a section.
+    first
+        The same for the first page, which is there in seconds; None where the part is not on it.
+    better
+        What the section has that the one of the first page has not.
     """
 
     name: str
     measure: str
     compute: Callable[[Context], Section]
+    first: Callable[[Context], Section] | None = None
+    better: str = ""
+
+    @property
+    def is_whole_at_first(self) -> bool:
+        """Whether the first page has all of the part."""
+        return self.first is self.compute
+
+    def waiting(self) -> dict[str, Any]:
+        """The part before it is begun."""
+        return self._outcome("waiting", Note("not begun yet"))
+
+    def _outcome(
+        self, status: str, reason: str | None, section: Mapping[str, Any] | None = None, seconds: float = 0.0
+    ) -> dict[str, Any]:
+        found: dict[str, Any] = with_public(
+            {"name": self.name, "status": status, "seconds": seconds, "reason": reason, "section": section}
+        )
+        return found | {"measure": self.measure}
 
 
-def run(part: AssessmentPart, context: Context) -> dict[str, Any]:
+def run(part: AssessmentPart, context: Context, *, first: bool = False) -> dict[str, Any]:
     """Run one part: its section as plain values, and how it went.
 
     A part that fails is reported as failed; the others go on. Being interrupted is no failure.
 
+    Parameters
+    ----------
+    part, context
+        The part, and what it works with.
+    first
+        Whether only what the first page has of it is worked out.
+
     Returns
     -------
     dict
-        ``name``, ``status``, ``seconds``, ``reason`` and ``section`` (None where there is none); beside every text
-        what may be published of it, see :func:`unveil.assessment.published_text.with_public`.
+        ``name``, ``measure``, ``status``, ``seconds``, ``reason`` and ``section`` (None where there is none); beside
+        every text what may be published of it, see :func:`unveil.assessment.published_text.with_public`.
     """
+    compute = part.first if first and part.first else part.compute
     start = time.perf_counter()
     section: Section | None = None
     reason: str | None = None
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnveilWarning)
         try:
-            section = part.compute(context)
+            section = compute(context)
             status, reason = ("partial", section.partial) if section.partial else ("done", None)
         except Skipped as skipped:
             status, reason = "skipped", skipped.args[0]
@@ -239,13 +274,6 @@ def run(part: AssessmentPart, context: Context) -> dict[str, Any]:
     content = None if section is None else section.to_dict()
     if content is not None:
         content["warnings"] = list(dict.fromkeys([*content["warnings"], *said]))
-    found: dict[str, Any] = with_public(
-        {
-            "name": part.name,
-            "status": status,
-            "seconds": time.perf_counter() - start,
-            "reason": reason,
-            "section": content,
-        }
-    )
-    return found
+    if first and status == "done" and not part.is_whole_at_first:
+        status, reason = "partial", Note(f"first figures; to come: {part.better}")
+    return part._outcome(status, reason, content, time.perf_counter() - start)

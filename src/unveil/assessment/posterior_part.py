@@ -20,6 +20,8 @@ from unveil.stats import wilson
 
 SAMPLED = 400
 """Records drawn at random, for figures that hold for everybody."""
+AT_FIRST = 2000
+"""Records drawn at random for the first page."""
 FLAGGED = 2000
 """Most records that the cheap measures point at."""
 SHARES = {"all": 0.25, "sampled": 0.35, "flagged": 0.4}
@@ -27,23 +29,23 @@ SHARES = {"all": 0.25, "sampled": 0.35, "flagged": 0.4}
 CERTAIN = "share_certain"
 
 
-def posterior_part(target: str) -> Callable[[Context], Section]:
-    """The part of one target."""
+def posterior_part(target: str, *, first: bool = False) -> Callable[[Context], Section]:
+    """The part of one target; on the first page by donor counts alone, which is a moment's work."""
 
     def compute(context: Context) -> Section:
         if INTRUDERS[2] not in context.scenario.intruders:
             raise Skipped(Note("the intruder who has all records but one is not part of the scenario"))
         if context.synthesizer is None:
             raise Skipped(Note("the synthesizer and its settings were not given; name them, or the provenance file"))
-        return _compute(context, target)
+        return _compute(context, target, first=first)
 
     return compute
 
 
-def _compute(context: Context, target: str) -> Section:
+def _compute(context: Context, target: str, *, first: bool) -> Section:
     from unveil._posterior import posterior
 
-    share = min(context.clock.left / context.parts_left, MOST_SECONDS)
+    share = min(context.clock.share, MOST_SECONDS)
     flags = _flags(context, target)
     runs: dict[str, Any] = {}
     took: dict[str, float] = {}
@@ -53,6 +55,8 @@ def _compute(context: Context, target: str) -> Section:
         "sampled": {"structure": "exact", "sample": min(SAMPLED, context.pair.n_original)},
         "flagged": {"structure": "exact", "records": flags, "sample": min(FLAGGED, int(flags.sum()))},
     }
+    if first:
+        asked = {"sampled": {"structure": "fixed", "sample": min(AT_FIRST, context.pair.n_original)}}
     for who, options in asked.items():
         if who == "flagged" and not flags.any():
             continue
@@ -100,7 +104,7 @@ _UNFINISHED = "not all records were worked out in the time that there was"
 
 def _limit(context: Context) -> str:
     """Return why the work ended, and which option lets it go further."""
-    if context.clock.left / context.parts_left < MOST_SECONDS:
+    if context.clock.share < MOST_SECONDS:
         return f"The budget was {context.clock.budget:g} seconds; a larger one gets further"
     return f"A target gets {MOST_SECONDS:g} seconds at most, whatever the budget is; unveil posterior has no limit"
 

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass
 from functools import update_wrapper
 from inspect import Parameter, Signature, signature
 from pathlib import Path
 from textwrap import indent
 from typing import Any, Concatenate, ParamSpec, cast
 
-from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.checkpoint import Checkpoint, fingerprint
 from unveil.assessment.document import SCHEMA_VERSION, document
-from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
-from unveil.assessment.membership_part import membership_part
 from unveil.assessment.part import AssessmentPart, Clock, Context, run
+from unveil.assessment.plan import plan, shown
 from unveil.assessment.policy import Policy, read_policy
-from unveil.assessment.posterior_part import posterior_part
-from unveil.assessment.rapid_part import inference_part
 from unveil.assessment.repetitions import Repetitions
 from unveil.assessment.result import Assessment
 from unveil.assessment.scenario import Options, Scenario
-from unveil.assessment.utility_part import utility_part
 from unveil.checks import check_flags
 from unveil.columns import Pair
 from unveil.docstrings import parameter_texts
@@ -55,6 +50,9 @@ class Call(Options):
         A folder that keeps finished parts, so that an interrupted assessment continues where it stopped.
     progress
         Called with the number of finished parts, their total, and the name of the next part.
+    page
+        Called with the assessment as it stands: with the first figures, with the first page (table measures, one tree
+        as attacker, donor counts alone, single variables), and whenever a part of that page got better.
     """
 
     _: KW_ONLY
@@ -65,6 +63,7 @@ class Call(Options):
     policy: str | Path | Policy | None = None
     checkpoint: str | Path | None = None
     progress: Callable[[int, int, str], None] | None = None
+    page: Callable[[Assessment], None] | None = None
 
 
 def _with_options(
@@ -143,43 +142,36 @@ def assess(pair: Pair, call: Call) -> Assessment:
     again = Repetitions(pair, scenario, call.synthesizer)
     clock = Clock(scenario.budget)
     context = Context(pair, scenario, clock, call.synthesizer, call.holdout_unseen, said=said, again=again)
-    parts = _parts(scenario)
-    progress = call.progress or (lambda *_: None)
     kept = None if call.checkpoint is None else _kept(call.checkpoint, context)
-    done = []
-    for number, part in enumerate(parts):
-        progress(number, len(parts), part.name)
-        found = kept.load(part.name) if kept else None
-        if found is None:
-            found = run(part, replace(context, parts_left=len(parts) - number))
-            if kept and found["status"] == "done":
-                kept.store(found)
-        done.append(found | {"measure": part.measure})
-    progress(len(parts), len(parts), "done")
-    return Assessment(document(context, done, rules), release_safe=call.release_safe)
+
+    def page(found: Mapping[str, dict[str, Any]]) -> Assessment:
+        return Assessment(document(context, list(found.values()), rules), release_safe=call.release_safe)
+
+    return page(_work_out(plan(scenario, repeated=call.synthesizer is not None), context, call, kept, page))
 
 
-def _parts(scenario: Scenario) -> list[AssessmentPart]:
-    """Return the parts in the order of their cost; one part for each target where a single target takes long."""
-    whole = {
-        "identity": identity_part,
-        "attribute": attribute_part,
-        "structure": structure_part,
-        "key sets": key_sets_part,
-        "utility": utility_part,
-        "membership": membership_part,
-    }
-    by_target = {"inference": inference_part, "posterior": posterior_part}
-    parts = []
-    for measure in scenario.measures:
-        if measure in whole:
-            parts.append(AssessmentPart(measure, measure, whole[measure]))
-        elif measure == "advice":
-            parts.append(AssessmentPart("advice: keys", measure, key_advice_part))
-            parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part))
-        else:
-            parts.extend(AssessmentPart(f"{measure}: {t}", measure, by_target[measure](t)) for t in scenario.targets)
-    return parts
+def _work_out(
+    parts: Sequence[AssessmentPart], context: Context, call: Call, kept: Checkpoint | None,
+    page: Callable[[Mapping[str, dict[str, Any]]], Assessment],
+) -> dict[str, dict[str, Any]]:  # fmt: skip
+    """Run all parts, those of the first page first where somebody looks at it; what is finished is taken as it is."""
+    found = {part.name: (kept and kept.load(part.name)) or part.waiting() for part in parts}
+    open_parts = [part for part in parts if found[part.name]["status"] == "waiting"]
+    steps = [(part, True) for part in open_parts if part.first is not None] if call.page else []
+    begun = {part.name for part, _ in steps if part.is_whole_at_first}
+    steps += [(part, False) for part in open_parts if part.name not in begun]
+    progress = call.progress or (lambda *_: None)
+    for number, (part, first) in enumerate(steps):
+        progress(number, len(steps), part.name if first or not part.better else f"{part.name}, {part.better}")
+        context.clock.parts_left = len(steps) - number
+        outcome = run(part, context, first=first)
+        if kept and outcome["status"] == "done":
+            kept.store(outcome)
+        found[part.name] = outcome
+        if call.page and shown(steps, number):
+            call.page(page(found))
+    progress(len(steps), len(steps), "done")
+    return found
 
 
 def _kept(folder: str | Path, context: Context) -> Checkpoint:

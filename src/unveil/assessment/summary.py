@@ -82,7 +82,12 @@ def _use(utility: Mapping[str, Any] | None) -> Iterator[Note]:
 
 
 def _gaps(found: Mapping[str, Any]) -> Iterator[Note]:
-    for status, words in (("failed", "failed"), ("skipped", "were left out"), ("partial", "are not whole")):
+    for status, words in (
+        ("failed", "failed"),
+        ("skipped", "were left out"),
+        ("partial", "are not whole"),
+        ("waiting", "were not begun"),
+    ):
         names = [part["name"] for part in found["parts"] if part["status"] == status]
         if names:
             yield Note(f"These parts {words}: {listed(names)}; the list of parts says why.")

@@ -32,14 +32,24 @@ SAYS = {
 
 def utility_part(context: Context) -> Section:
     """Propensity scores, single variables, pairs, models that were named, and prediction of the targets."""
+    return _section(context, ("propensity", "marginals", "pairs", "models", "prediction"))
+
+
+def marginals_part(context: Context) -> Section:
+    """Single variables alone."""
+    return _section(context, ("marginals",))
+
+
+def _section(context: Context, measures: Sequence[str]) -> Section:
     from unveil._utility import utility
 
     if context.clock.left == 0:
         raise Skipped(Note("the budget was used up before utility was measured; raise it, or leave other measures out"))
     scenario = context.scenario
     found = utility(
-        context.pair, targets=scenario.targets, models=scenario.models, level=scenario.level, seed=scenario.seed
-    )
+        context.pair, measures=measures, targets=scenario.targets, models=scenario.models, level=scenario.level,
+        seed=scenario.seed,
+    )  # fmt: skip
     plain = found.to_dict()
     figures = [
         _figure(name, [release[own] for release in found.releases], scenario.level).to_dict()
@@ -114,8 +124,14 @@ def _prediction(one: Mapping[str, Any]) -> dict[str, Any]:
 
 def _sentence(context: Context, mean: Mapping[str, float]) -> Note:
     pairs, worst, score = (mean.get(NAMED[name], math.nan) for name in ("mean TVD", "worst pair TVD", "S_pMSE"))
+    alone = [mean.get(name, math.nan) for name in ("TVD_mean", "TVD_max")]
 
     def words(say: Exact) -> str:
+        if math.isnan(pairs):
+            return (
+                f"Single variables are {say.percent(100 * alone[0])} % away from the original on average and "
+                f"{say.percent(100 * alone[1])} % in the worst case (total variation distance)."
+            )
         text = (
             f"The tables of two variables are {say.percent(100 * pairs)} % away from the original on average and "
             f"{say.percent(100 * worst)} % in the worst case (total variation distance)"

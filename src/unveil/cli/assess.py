@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from unveil.assessment.scenario import Options
 from unveil.cli.derived import COMMAS, Derived, derived
 from unveil.cli.options import (
+    INTERRUPTED,
     POLICY_NOT_MET,
     Listed,
     Output,
@@ -189,7 +190,7 @@ def assess(
     provenance = synthesis.provenance or given.get("provenance")
     schema = reading.schema or given.get("schema")
     others = (holdout, policy, scenario, provenance, schema)
-    form = documents.public_form
+    kept = _Kept(documents, output)
     inputs = [original, *releases, *(path for path in others if path is not None)]
     output.check(tuple(inputs), *documents.paths())
     _require_keys(options)
@@ -201,21 +202,62 @@ def assess(
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     with progress_bar("reading") as progress:
-        result = compute(
-            pair, **options, synthesizer=maker, holdout_unseen=holdout_unseen,
-            policy=policy, release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress,
-        )  # fmt: skip
-    pages = (
-        (documents.html, result.to_html), (documents.markdown, result.to_markdown),
-        (documents.public_summary, partial(result.to_public_summary, form=form)),
-    )  # fmt: skip
-    for path, text in [(path, drawn()) for path, drawn in pages if path is not None]:
-        write_text(path, text, output.overwrite)
+        try:
+            result = compute(
+                pair, **options, synthesizer=maker, holdout_unseen=holdout_unseen, policy=policy,
+                release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress, page=kept.show,
+            )  # fmt: skip
+        except KeyboardInterrupt:
+            if kept.last is None:
+                raise
+            result, kept.interrupted = kept.last, True
+    kept.write(result)
+    for path in documents.paths():
         remark(f"written: {path}")
     output.give(result)
+    if kept.interrupted:
+        remark(INTERRUPTED_WORDS)
+        return INTERRUPTED
     if documents.policy_exit and not result.within_policy:
         return POLICY_NOT_MET
     return output.status(result)
+
+
+INTERRUPTED_WORDS = (
+    "interrupted: what was worked out until then is kept, and the list of parts says what is missing; a call with "
+    "--checkpoint can be repeated and goes on from there"
+)
+
+
+class _Kept:
+    """The assessment as it stands: said in a few lines, and written whenever it gets better."""
+
+    def __init__(self, documents: Documents, output: Output):
+        self.last: Any = None
+        self.interrupted = False
+        self._documents, self._output, self._written = documents, output, False
+        self._form = documents.public_form
+
+    def show(self, found: Any) -> None:
+        """Say what is new, and write the pages that were asked for."""
+        from unveil.show.words.assessment import news
+
+        for line in news(self.last, found):
+            remark(line)
+        self.write(found)
+        if self.last is None and self._written:
+            remark("the page is written from now on whenever it gets better; Ctrl-C keeps it as it is")
+        self.last = found
+
+    def write(self, found: Any) -> None:
+        """Write the pages; those that this call has written are replaced."""
+        pages = (
+            (self._documents.html, found.to_html), (self._documents.markdown, found.to_markdown),
+            (self._documents.public_summary, partial(found.to_public_summary, form=self._form)),
+        )  # fmt: skip
+        for path, text in [(path, drawn()) for path, drawn in pages if path is not None]:
+            write_text(path, text, self._output.overwrite or self._written)
+        self._written = bool(self._documents.paths())
 
 
 def compare(

@@ -15,7 +15,8 @@ from unveil.errors import CallError, MissingPackageError, UnveilError, UnveilWar
 from unveil.printable import one_line
 from unveil.version import __version__
 
-CANNOT_BE_MEASURED, WRONG_CALL, INTERRUPTED, CLOSED_PIPE = 1, 2, 130, 141
+CANNOT_BE_MEASURED, WRONG_CALL, CLOSED_PIPE = 1, 2, 141
+INTERRUPTED = 130
 
 # A verb is imported when it is called. The list of all verbs needs the first sentence of each, and nothing to measure
 # with.

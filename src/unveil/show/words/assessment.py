@@ -47,6 +47,35 @@ def assessment(found: Assessment) -> str:
     return "\n".join(lines).rstrip()
 
 
+def news(before: Assessment | None, found: Assessment) -> list[str]:
+    """What an assessment has that it had not before, a line for each part: figures, and what got better in them."""
+    known = {} if before is None else {_subject(figure): figure for figure in before._content["figures"]}
+    lines: dict[str, list[str]] = {}
+    for figure in found._content["figures"]:
+        said = _new(known.get(_subject(figure)), figure)
+        if said:
+            about = f"{figure['measure']} of {figure['target']}" if figure["target"] else figure["measure"]
+            lines.setdefault(about, []).append(said)
+    return [f"{about}: {'; '.join(said)}" for about, said in lines.items()]
+
+
+def _subject(figure: Mapping[str, Any]) -> tuple[Any, ...]:
+    return figure["measure"], figure["target"], figure["intruder"]
+
+
+def _new(before: Mapping[str, Any] | None, figure: Mapping[str, Any]) -> str:
+    """What is new in a figure; empty where nothing is."""
+    value, span = _shown(figure, "value"), _span(figure, "low", "high")
+    if before is None or before["value"] is None:
+        unit = " %" if figure["unit"] == "percent" else ""
+        return f"{value}{unit} ({span})" if figure["value"] is not None else ""
+    if _shown(before, "value") != value:
+        return f"{value} ({span}), before {_shown(before, 'value')} ({_span(before, 'low', 'high')})"
+    if before["process_low"] is None and figure["process_low"] is not None:
+        return f"over the process {_span(figure, 'process_low', 'process_high')}"
+    return "" if _span(before, "low", "high") == span else f"{value} ({span}), before ({_span(before, 'low', 'high')})"
+
+
 def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
     """The kinds of the intervals, exceptions, and why some figures have no process interval."""
     kept = NAMES["release"]
