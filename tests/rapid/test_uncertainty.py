@@ -13,10 +13,6 @@ from scipy.stats import t as student
 
 import unveil
 from unveil._rapid import rapid
-from unveil.columns.column import CodedColumn
-from unveil.models import forest as forest_module
-from unveil.models.features import Key, KeyTable
-from unveil.models.forest import grow_forest
 from unveil.stats import excess_interval
 
 
@@ -92,20 +88,6 @@ def test_excess_interval_by_hand() -> None:
     assert excess_interval(0.1, np.full(19, 0.5), (0.05, 0.15)) == pytest.approx((-0.9, -0.7))
     assert all(math.isnan(end) for end in excess_interval(0.5, np.array([0.2]), (0.4, 0.6)))
     assert all(math.isnan(end) for end in excess_interval(1.0, np.ones(19), (1.0, 1.0)))
-
-
-def test_a_forest_that_is_not_kept_predicts_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    rng = np.random.default_rng(1)
-    codes = rng.integers(0, 50, (1, 300), dtype=np.int32)
-    table = KeyTable((Key(CodedColumn("x", "numeric", pa.array(np.arange(50.0)), False, codes[0], ())),), codes)
-    y = rng.integers(0, 3, 300)
-    forests = []
-    for most in (forest_module._MOST_BYTES, 0):
-        monkeypatch.setattr(forest_module, "_MOST_BYTES", most)
-        forests.append(grow_forest(table, y, 3, n_trees=7, seed=np.random.SeedSequence(1), threads=2))
-    assert forests[0].kept is not None
-    assert forests[1].kept is None
-    assert (forests[0].predict(table) == forests[1].predict(table)).all()
 
 
 # ------------------------------------------------------------------------------------------- plain values

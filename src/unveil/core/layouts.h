@@ -104,12 +104,19 @@ LAYOUT(Surrogates, SURROGATES_FIELDS)
     F(int64_t, min_node_size)
 LAYOUT(Training, TRAINING_FIELDS)
 
-/* A tree of a forest: nodes in the order of visit, the left child next. `feature` is -1 in leaves, where `right` is the
- * number of the leaf. Leaf l holds shares of classes, or a mean: entries leaf_start[l] ... leaf_start[l + 1] - 1. */
-#define FOREST_TREE_FIELDS(F)                                                                                          \
-    F(int32_t *, feature) F(double *, threshold) F(int32_t *, right) F(int32_t *, leaf_start)                          \
-    F(int32_t *, leaf_class) F(float *, leaf_value) F(int64_t, n_nodes) F(int64_t, n_leaves) F(int64_t, n_entries)
-LAYOUT(ForestTree, FOREST_TREE_FIELDS)
+/* Records that a forest is applied to.
+ *
+ * values   (p, n) their keys, as numbers
+ * leaf     (n) the leaf that each is led to
+ */
+#define ATTACKED_FIELDS(F) F(double *, values) F(int32_t *, leaf) F(int64_t, n)
+LAYOUT(Attacked, ATTACKED_FIELDS)
+
+/* What the leaves of a tree of a forest hold, by order of visit: shares of classes, or a mean. Those of leaf l are the
+ * entries start[l] ... start[l + 1] - 1. */
+#define FOREST_LEAVES_FIELDS(F)                                                                                        \
+    F(int32_t *, start) F(int32_t *, of_class) F(float *, value) F(int64_t, n_leaves) F(int64_t, n_entries)
+LAYOUT(ForestLeaves, FOREST_LEAVES_FIELDS)
 
 /* What is asked: records and the worlds in which they have other values.
  *
@@ -189,6 +196,6 @@ LAYOUT(Known, KNOWN_FIELDS)
 LAYOUT(KnownTree, KNOWN_TREE_FIELDS)
 
 /* All layouts. */
-#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(ForestTree, FOREST_TREE_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS)
+#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS)
 
 #endif

@@ -1,13 +1,14 @@
 """Random forests for attackers: probability forests of classes and forests of means, on a few key columns.
 
 Keys have few distinct values: records with the same keys and target are one cell with a weight. Every tree has its own
-stream of random numbers: a fit does not depend on the number of threads.
+stream of random numbers: a fit does not depend on the number of threads. Trees are not kept: records are led to the
+leaves while a tree grows, which takes less time than to keep the tree and to walk through it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,44 +20,49 @@ from unveil.threads import in_threads
 
 Floats = NDArray[np.float64]
 
-_Tree = STRUCTS["ForestTree"]
-_grow_forest_tree = loop("grow_forest_tree", STRUCTS["Training"], int, _Tree, result=bool)
-_free_forest_tree = loop("free_forest_tree", _Tree)
-_add_leaves = loop("add_leaves", _Tree, np.float64, int, int, np.float64)
+_Leaves = STRUCTS["ForestLeaves"]
+_grow_forest_tree = loop("grow_forest_tree", STRUCTS["Training"], int, STRUCTS["Attacked"], _Leaves, result=bool)
+_free_forest_leaves = loop("free_forest_leaves", _Leaves)
+_add_leaves = loop("add_leaves", np.int32, np.int32, np.int32, np.float32, int, int, np.float64)
 
 _BLOCK = 8192
-_BYTES_PER_CELL = 9
-"""What a tree takes per different training record, at the default size of its leaves."""
-_MOST_BYTES = 400_000_000
+_MOST_LED = 16_000_000
+"""Records times trees whose leaves are held before they are added."""
 
 
 @dataclass(frozen=True, eq=False)
-class ForestTree:
-    """One tree: nodes in the order of visit, the left child next; leaves hold shares of classes, or a mean.
+class LedRecords:
+    """Records at the leaves of one tree.
 
-    ``feature`` is -1 in leaves, where ``right`` is the leaf's number.
+    Parameters
+    ----------
+    leaf : (n,) int32
+        Leaf of each record.
+    start : (l + 1,) int32
+        Where the entries of each leaf begin.
+    of_class : (e,) int32
+        Class of each entry; 0 for a mean.
+    value : (e,) float32
+        Share of the class, or the mean.
     """
 
-    feature: NDArray[np.int32]
-    threshold: Floats
-    right: NDArray[np.int32]
-    leaf_start: NDArray[np.int32]
-    leaf_class: NDArray[np.int32]
-    leaf_value: NDArray[np.float32]
+    leaf: NDArray[np.int32]
+    start: NDArray[np.int32]
+    of_class: NDArray[np.int32]
+    value: NDArray[np.float32]
 
 
 @dataclass(frozen=True, eq=False)
 class Forest:
-    """A fitted forest.
+    """A forest, whose trees are grown for every prediction.
 
     Parameters
     ----------
     grow
-        Gives one of the trees by its number.
+        Grows one of the trees by its number, and leads records, given by the numbers (p, n) that their keys are, to its
+        leaves.
     n_trees
         Number of trees.
-    kept
-        The trees, or None where they would fill the memory: they are then grown again for every prediction.
     n_outputs
         Number of classes, or 1 for a mean.
     centre, scale
@@ -65,9 +71,8 @@ class Forest:
         Number of threads.
     """
 
-    grow: Callable[[int], ForestTree]
+    grow: Callable[[int, Floats], LedRecords]
     n_trees: int
-    kept: tuple[ForestTree, ...] | None
     n_outputs: int
     centre: float
     scale: float
@@ -75,27 +80,41 @@ class Forest:
 
     def predict(self, table: KeyTable) -> Floats:
         """Mean over the trees of the class shares (n, classes), or of the leaf means (n, 1)."""
-        values = table.values()
-        result = np.zeros((len(table), self.n_outputs))
-        if self.kept is not None:
-            self._add(self.kept, values, result)
-        else:
-            # as many at a time as there are threads; always added in the order of their numbers
-            for first in range(0, self.n_trees, self.threads):
-                numbers = range(first, min(first + self.threads, self.n_trees))
-                self._add(in_threads(self.grow, numbers, self.threads), values, result)
-        result *= self.scale / self.n_trees
-        result += self.centre
-        return result
+        return self.predict_by_first(table, (self.n_trees,))[0]
 
-    def _add(self, trees: Sequence[ForestTree], values: Floats, result: Floats) -> None:
+    def predict_by_first(self, table: KeyTable, sizes: Sequence[int]) -> list[Floats]:
+        """The predictions of the forests that have only the first trees.
+
+        Parameters
+        ----------
+        table
+            The records.
+        sizes
+            Numbers of trees, ascending; those after the last are not grown.
+
+        Returns
+        -------
+        list of (n, classes) or (n, 1) float64
+            Per size the mean over so many trees.
+        """
+        values, sums, found = table.values(), np.zeros((len(table), self.n_outputs)), []
+        at_a_time = max(_MOST_LED // max(len(table), 1), self.threads)
+        for before, size in zip((0, *sizes), sizes, strict=False):
+            # always added in the order of their numbers
+            for first in range(before, size, at_a_time):
+                numbers = range(first, min(first + at_a_time, size))
+                self._add(in_threads(lambda number: self.grow(number, values), numbers, self.threads), sums)
+            found.append(sums * (self.scale / size) + self.centre)
+        return found
+
+    def _add(self, trees: Sequence[LedRecords], sums: Floats) -> None:
         def block(start: int) -> None:
             rows = slice(start, start + _BLOCK)
-            x, out = np.ascontiguousarray(values[:, rows]), result[rows]
+            out = sums[rows]
             for tree in trees:
-                _add_leaves(_Tree(**vars(tree)), x, x.shape[1], self.n_outputs, out)
+                _add_leaves(tree.leaf[rows], tree.start, tree.of_class, tree.value, len(out), self.n_outputs, out)
 
-        in_threads(block, range(0, len(result), _BLOCK), self.threads)
+        in_threads(block, range(0, len(sums), _BLOCK), self.threads)
 
 
 def grow_forest(
@@ -198,19 +217,15 @@ def grow_forest(
         min_node_size=least,
     )
 
-    def one(t: int) -> ForestTree:
-        made = _Tree()
+    def grown(number: int, values: Floats) -> LedRecords:
+        made, leaf = _Leaves(), np.empty(values.shape[1], dtype=np.int32)
         try:
-            _grow_forest_tree(training, int(seeds[t]), made)
-            sizes = (made.n_nodes,) * 3 + (made.n_leaves + 1,) + (made.n_entries,) * 2
-            parts = [
-                taken(getattr(made, field.name), _Tree.arrays[field.name], size)
-                for field, size in zip(fields(ForestTree), sizes, strict=True)
-            ]
+            attacked = STRUCTS["Attacked"](values=values, leaf=leaf, n=leaf.size)
+            _grow_forest_tree(training, int(seeds[number]), attacked, made)
+            sizes = {"start": made.n_leaves + 1, "of_class": made.n_entries, "value": made.n_entries}
+            parts = {name: taken(getattr(made, name), _Leaves.arrays[name], size) for name, size in sizes.items()}
         finally:
-            _free_forest_tree(made)
-        return ForestTree(*parts)
+            _free_forest_leaves(made)
+        return LedRecords(leaf, **parts)
 
-    small = n_trees * n * _BYTES_PER_CELL <= _MOST_BYTES
-    kept = tuple(in_threads(one, range(n_trees), threads)) if small else None
-    return Forest(one, n_trees, kept, n_classes or 1, centre, scale, threads)
+    return Forest(grown, n_trees, n_classes or 1, centre, scale, threads)
