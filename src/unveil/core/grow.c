@@ -281,17 +281,7 @@ static void offer_predictor(Growth *growth, const Records *records, const Parent
     const int32_t *codes = records->codes + f * records->columns;
     int64_t n = parent->stop - parent->start;
     if (records->wide[f] >= 0) {
-        const int32_t *sorted = records->sorted_rows + records->wide[f] * records->m;
-        if (!parent->counted) {
-            thresholds_of_sorted_sums(best, parent, f, codes, records->y, sorted);
-            return;
-        }
-        for (int64_t i = 0; i < n; i++) {
-            int32_t row = sorted[parent->start + i];
-            scratch->codes[i] = codes[row];
-            scratch->classes[i] = (int32_t)records->y[row];
-        }
-        thresholds_of_sorted_classes(best, scratch, parent, f);
+        thresholds_of_sorted(best, scratch, parent, records, f);
         return;
     }
     bool counted_here = slot < 0;

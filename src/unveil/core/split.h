@@ -83,9 +83,12 @@ typedef struct {
 } Levels;
 
 void split_levels(Best *best, Scratch *scratch, const Parent *parent, int64_t feature, const Levels *levels);
+double most_unreached(Scratch *scratch, const Parent *parent, const Levels *levels, int64_t level);
+bool every_set_is_searched(int64_t n_present, int64_t k);
+void sort_positions(int64_t *order, const double *key, int64_t n_present);
 void thresholds_of_levels(Best *best, Scratch *scratch, const Parent *parent, int64_t feature, const Levels *levels);
-void thresholds_of_sorted_sums(
-    Best *best, const Parent *parent, int64_t feature, const int32_t *codes, const int64_t *y, const int32_t *sorted);
+void thresholds_of_sorted(
+    Best *best, Scratch *scratch, const Parent *parent, const Records *records, int64_t feature);
 void thresholds_of_sorted_classes(Best *best, Scratch *scratch, const Parent *parent, int64_t feature);
 void sort_by_level(
     Scratch *scratch, const Parent *parent, const Levels *levels, const int32_t *codes, const int64_t *y,

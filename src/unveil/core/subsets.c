@@ -21,7 +21,7 @@
 #define FEW 5
 
 /* Sort positions by key, equal keys by position (Shell sort: no memory, no recursion). */
-static void sort_positions(int64_t *order, const double *key, int64_t n_present) {
+void sort_positions(int64_t *order, const double *key, int64_t n_present) {
     for (int64_t v = 0; v < n_present; v++) order[v] = v;
     int64_t gap = 1;
     while (gap < n_present / 9) gap = 3 * gap + 1;
@@ -36,6 +36,11 @@ static void sort_positions(int64_t *order, const double *key, int64_t n_present)
             order[i] = moved;
         }
     }
+}
+
+/* Whether all sets of levels are searched; three or more classes. */
+bool every_set_is_searched(int64_t n_present, int64_t k) {
+    return n_present <= MOST_LEVELS && (INT64_C(1) << (n_present - 1)) * k <= LARGEST_SEARCH;
 }
 
 /* Score of a split into all levels, which no split into two sets of them exceeds. */
@@ -166,7 +171,7 @@ void split_levels(Best *best, Scratch *scratch, const Parent *parent, int64_t fe
             int64_t level = scratch->present[v];
             scratch->key[v] = (double)levels->cells[level * levels->k] / (double)levels->number[level];
         }
-    } else if (n_present <= MOST_LEVELS && (INT64_C(1) << (n_present - 1)) * k <= LARGEST_SEARCH) {
+    } else if (every_set_is_searched(n_present, k)) {
         by_order = false;
         double most = most_possible(levels, k, scratch->present, n_present);
         if (most * (1.0 + NEAR * SAFETY) <= best->rival * (1.0 - NEAR)) return;
@@ -182,4 +187,34 @@ void split_levels(Best *best, Scratch *scratch, const Parent *parent, int64_t fe
         offer_cuts(best, scratch, parent, feature, levels, n_present);
     }
     if (best->feature == feature) write_sides(best, scratch, levels, n_present, by_order);
+}
+
+/* Largest score of the cuts that are not offered now, but would be if one level had another mean; summed response, and
+ * right after split_levels.
+ *
+ * The other levels keep their order. So with another mean, what goes left is the first j of them, with or without the
+ * level: with it for j < place, without it for j > place is what the present order does not offer. */
+double most_unreached(Scratch *scratch, const Parent *parent, const Levels *levels, int64_t level) {
+    int64_t n = parent->stop - parent->start, n_present = 0, n_left = 0, left = 0;
+    for (int64_t other = 0; other < levels->levels; other++)
+        if (levels->number[other]) scratch->present[n_present++] = other;
+    int64_t number = levels->number[level], sum = levels->cells[level * levels->k];
+    double most = 0.0;
+    bool passed = false;
+    for (int64_t v = 0; number && v < n_present; v++) {
+        int64_t here = scratch->present[scratch->order[v]];
+        if (here == level) {
+            passed = true;
+            continue;
+        }
+        // Before the level's place: the others so far with it. Behind it: the others up to here without it.
+        int64_t n_with = n_left + number, with = left + sum;
+        n_left += levels->number[here];
+        left += levels->cells[here * levels->k];
+        int64_t n_side = passed ? n_left : n_with, side = passed ? left : with;
+        if (n_side < parent->minbucket || n - n_side < parent->minbucket || n_side == n) continue;
+        double score = score_sums(parent->exact, n, parent->total, n_side, side);
+        if (score > most) most = score;
+    }
+    return most;
 }

@@ -50,7 +50,7 @@ void thresholds_of_levels(Best *best, Scratch *scratch, const Parent *parent, in
 }
 
 /* Offer the thresholds of a predictor whose records are sorted by code; summed response. */
-void thresholds_of_sorted_sums(
+static void thresholds_of_sorted_sums(
     Best *best, const Parent *parent, int64_t feature, const int32_t *codes, const int64_t *y, const int32_t *sorted) {
     int64_t n = parent->stop - parent->start, left = 0;
     double bar = bar_of(best);
@@ -95,6 +95,23 @@ void thresholds_of_sorted_classes(Best *best, Scratch *scratch, const Parent *pa
             bar = bar_of(best);
         }
     }
+}
+
+/* Offer the thresholds of a predictor whose rows are kept in sorted order. */
+void thresholds_of_sorted(
+    Best *best, Scratch *scratch, const Parent *parent, const Records *records, int64_t feature) {
+    const int32_t *codes = records->codes + feature * records->columns;
+    const int32_t *sorted = records->sorted_rows + records->wide[feature] * records->m;
+    if (!parent->counted) {
+        thresholds_of_sorted_sums(best, parent, feature, codes, records->y, sorted);
+        return;
+    }
+    for (int64_t i = 0; i < parent->stop - parent->start; i++) {
+        int32_t row = sorted[parent->start + i];
+        scratch->codes[i] = codes[row];
+        scratch->classes[i] = (int32_t)records->y[row];
+    }
+    thresholds_of_sorted_classes(best, scratch, parent, feature);
 }
 
 /* Sort the codes and classes of the node by counting; `number` is zero before and after. */
