@@ -97,25 +97,55 @@ def test_more_candidates_than_walk_at_once():
     np.testing.assert_array_equal(together[1], np.concatenate([one[1] for one in alone], axis=1))
 
 
-def test_a_split_that_only_a_middle_value_offers():
-    """Sorted levels: the record's own level has a place between the others only for values in the middle."""
-    sizes, means = [6, 5, 6, 5, 6], [0, 10, 20, 30, 40]
-    level = np.repeat(np.arange(5), sizes)
-    rng = np.random.default_rng(1)
-    cells = 0
-    for minbucket in (5, 6, 10, 11, 12, 13):
-        for _ in range(20):
-            y = np.clip(np.array(means)[level] + rng.integers(-15, 16, level.size), 0, 60)
-            response = Column(y.astype(np.int32), "numeric", 400, np.arange(400.0))
-            x = Column(level.astype(np.int32), "categorical", 5)
-            settings = Settings(minbucket, 2 * minbucket, 0.0)
-            known = known_tree(response, [x], np.arange(y.size), settings, response.codes, x.codes[None])
-            worth = np.arange(0, 400, 3)
-            asked = (True, [], np.zeros((0, worth.size)), worth, np.ones(worth.size, dtype=bool))
-            fitted, members, every = np.ones(y.size, dtype=bool), np.arange(0, y.size, 5), np.arange(worth.size)
-            together = answers(known, members, fitted, asked, every)
-            alone = [answers(known, members, fitted, asked, np.array([world])) for world in every]
-            np.testing.assert_array_equal(together[0], np.concatenate([one[0] for one in alone], axis=1))
-            np.testing.assert_array_equal(together[1], np.concatenate([one[1] for one in alone], axis=1))
-            cells += together[1].size
-    assert cells > 50_000
+def check_together(response, predictors, settings, members):
+    """All values of the response as candidates, all records fitted."""
+    n, every = response.codes.size, np.arange(response.n_levels)
+    codes = np.array([predictor.codes for predictor in predictors])
+    known = known_tree(response, predictors, np.arange(n), settings, response.codes, codes)
+    asked = (True, [], np.zeros((0, every.size)), every, np.ones(every.size, dtype=bool))
+    together = answers(known, members, np.ones(n, dtype=bool), asked, every)
+    alone = [answers(known, members, np.ones(n, dtype=bool), asked, np.array([world])) for world in every]
+    for a, name in enumerate(("impossible", "log")):
+        np.testing.assert_array_equal(together[a], np.concatenate([one[a] for one in alone], axis=1), err_msg=name)
+
+
+# In these data a set of levels is offered for middle values only, and is the best one there.
+@pytest.mark.parametrize("seed", [279, 1809, 2045, 2175, 2346, 2656])
+def test_a_set_of_levels_that_only_middle_values_offer(seed):
+    rng = np.random.default_rng(seed)
+    n_levels = int(rng.integers(3, 7))
+    level = np.repeat(np.arange(n_levels), rng.integers(1, 8, n_levels))
+    n = level.size
+    y = np.clip(rng.integers(0, 40, n_levels)[level] + rng.integers(-6, 7, n), 0, 60)
+    minbucket = int(rng.integers(1, n // 2 + 1))
+    response = Column(y.astype(np.int32), "numeric", 61, np.arange(61.0))
+    x = [Column(level.astype(np.int32), "categorical", n_levels)]
+    if rng.random() < 0.5:
+        x.append(Column(rng.integers(0, 4, n).astype(np.int32), "ordered", 4))
+    check_together(response, x, Settings(minbucket, 2 * minbucket, 0.0, collapse=False), list(range(n)))
+
+
+def test_a_split_whose_sides_change_places():
+    """For low and for high values x sets the record's side apart, for those in the middle w parts the other side."""
+    x = np.repeat([0, 1], [5, 20])
+    w = np.append(np.zeros(5), np.repeat([0, 1], 10)).astype(int)
+    y = 50 + np.where(x == 0, 0, 4 * w - 2)
+    response = Column(y.astype(np.int32), "numeric", 101, np.arange(101.0))
+    predictors = [Column(codes.astype(np.int32), "ordered", 2) for codes in (x, w)]
+    # The record's own value makes x the split of the known tree.
+    response.codes[0] = 0
+    check_together(response, predictors, Settings(5, 10, 0.0, collapse=False), [0])
+
+
+def test_more_levels_than_every_set_of_is_searched():
+    for seed in range(12):
+        rng = np.random.default_rng(seed)
+        n, levels, classes = 600, 24, int(rng.integers(3, 7))
+        level = rng.integers(0, levels, n)
+        y = (level * rng.integers(1, 5) + rng.integers(0, 3, n)) % classes
+        predictors = [
+            Column(level.astype(np.int32), "categorical", levels),
+            Column(((level % 5) + rng.integers(0, 2, n)).astype(np.int32), "ordered", 6),
+        ]
+        response = Column(y.astype(np.int32), "categorical", classes)
+        check_together(response, predictors, Settings(5, 15, 0.0), rng.choice(n, 20, replace=False))
