@@ -237,7 +237,8 @@ static int64_t *order_of_worlds(const KnownTree *tree, const Worlds *worlds) {
     int64_t *order = room(worlds->n, sizeof(int64_t));
     double *key = room(worlds->n, sizeof(double));
     if (order && key) {
-        for (int64_t c = 0; c < worlds->n; c++) key[c] = worlds->own ? (double)tree->y_of[worlds->response_codes[c]] : 0.0;
+        for (int64_t c = 0; c < worlds->n; c++)
+            key[c] = worlds->own ? (double)tree->y_of[worlds->response_codes[c]] : 0.0;
         sort_positions(order, key, worlds->n);
     }
     bool done = key != NULL;
