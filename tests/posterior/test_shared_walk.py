@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from posterior.test_rewalk import column, release, worlds
 
+from posterior.test_rewalk import column, release, worlds
 from unveil._posterior.walk import known_tree, walk_many
 from unveil.trees import Column, Settings
 
