@@ -14,7 +14,7 @@ import pytest
 import unveil
 from reference import assert_same
 from unveil._utility.compared import compared
-from unveil._utility.sample import MOST_RECORDS, MOST_TARGETS, sampled
+from unveil._utility.sample import LEAST_TARGETS, MOST_RECORDS, MOST_TARGETS, sampled, sampled_targets
 from unveil.errors import CallError
 from unveil.plain import without_nan
 
@@ -115,6 +115,9 @@ def test_more_columns_than_are_predicted_by_default() -> None:
     assert any(f"prediction is of {MOST_TARGETS} of the {len(names)} columns" in note for note in result.notes)
     other = found(original, release, seed=1, **options)
     assert {c.subject["target"] for c in other.prediction} != set(targets)
+    wide = [f"v{i}" for i in range(400)]
+    assert len(sampled_targets(wide, np.random.SeedSequence(0))) == 25
+    assert len(sampled_targets(wide * 20, np.random.SeedSequence(0))) == LEAST_TARGETS
     every = found(original, release, targets=names, **options)
     assert {c.subject["target"] for c in every.prediction} == set(names)
     assert not every.notes

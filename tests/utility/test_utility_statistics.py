@@ -187,6 +187,17 @@ def test_a_logistic_model_with_few_records_per_parameter_has_no_ratio() -> None:
     assert "(logistic) times" not in text
 
 
+def test_a_logistic_model_with_fewer_than_two_records_per_parameter_is_not_fitted() -> None:
+    # 60 amounts: 100 records are told apart whatever the files are, 140 need not be
+    apart = unveil.utility(unveil.Pair(*normal_amounts(50, 60, 1)), measures=["propensity"], propensity="logistic")
+    assert all(math.isnan(apart.propensity[0].mean[name]) for name in ("pMSE", "SPECKS", "PO50", "S_pMSE"))
+    assert "fewer than 2 records per parameter" in apart.propensity[0].undefined["pMSE"]
+    assert "fewer than 5 records per parameter" in apart.propensity[0].undefined["S_pMSE"]
+    assert "S_pMSE (logistic) is not defined" in " ".join(str(apart).split())
+    fitted = unveil.utility(unveil.Pair(*normal_amounts(70, 60, 1)), measures=["propensity"], propensity="logistic")
+    assert 0 < fitted.propensity[0].mean["pMSE"] <= 0.25
+
+
 def test_a_logistic_model_with_five_records_per_parameter_has_one() -> None:
     ratios = []
     for seed in range(12):

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unveil.columns.column import CodedColumn
 from unveil.columns.grouping import grouped
 from unveil.columns.pair import Pair
+from unveil.models.features import Key
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,6 +34,11 @@ class Compared:
     def name(self) -> str:
         """The column's name."""
         return self.column.name
+
+    @cached_property
+    def key(self) -> Key:
+        """The variable as models see it."""
+        return Key(self.column)
 
     @cached_property
     def place_of_amount(self) -> NDArray[np.intp]:

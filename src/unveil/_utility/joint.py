@@ -94,10 +94,10 @@ def _dense(
     counts = []
     for file in files:
         cell = np.zeros((len(chosen), len(_codes(first, file))), dtype=np.intp)
+        for row, place in zip(cell, chosen, strict=True):
+            row[:] = _codes(others[place], file)
+        cell += start[:, None]
         cell += _codes(first, file) * np.intp(width)
-        for row, place, at in zip(cell, chosen, start, strict=True):
-            row += _codes(others[place], file)
-            row += at
         counts.append(np.bincount(cell.ravel(), minlength=first.n_levels * width))
     held = np.flatnonzero(counts[0] + counts[1])
     row, place = np.divmod(held, max(width, 1))

@@ -14,7 +14,7 @@ from unveil._utility.compared import Compared
 from unveil._utility.measures import UtilityMeasures
 from unveil._utility.prediction_scores import ERROR_OF, class_scores, number_scores, record_scores
 from unveil.errors import CallError
-from unveil.models.features import KeyTable, stacked
+from unveil.models.features import KeyTable
 from unveil.models.learners import Attacker, TrainingTarget, fit_attacker, fold_of, resolve
 from unveil.threads import in_threads
 
@@ -126,7 +126,7 @@ def _training(
 ) -> tuple[KeyTable, TrainingTarget]:
     """The records of one file that have a target; a gap of a categorical target is a class."""
     codes = [v.column.original if release is None else v.column.releases[release] for v in (target, *others)]
-    table = stacked([v.column for v in others], codes[1:])
+    table = KeyTable(tuple(v.key for v in others), np.stack(codes[1:]))
     if not continuous:
         return table, TrainingTarget(codes[0], target.column.n_levels)
     held = np.flatnonzero(target.column.is_amount[codes[0]])

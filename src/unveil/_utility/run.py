@@ -19,7 +19,7 @@ from unveil._utility.prediction import compare_prediction, learner_for
 from unveil._utility.propensity import MODELS, Null, compare_propensity
 from unveil._utility.regression import compare_models
 from unveil._utility.result import Utility
-from unveil._utility.sample import MOST_RECORDS, MOST_TARGETS, Sample, sampled, sampled_targets
+from unveil._utility.sample import MOST_RECORDS, Sample, sampled, sampled_targets
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
@@ -69,7 +69,8 @@ def utility(
     bias_corrected
         Whether Cramér's V is corrected for its bias.
     targets
-        Variables that are predicted from all others; by default all columns, of more than 50 columns a random 50.
+        Variables that are predicted from all others; by default all columns; of more than 50
+        columns a random 50, and of more than 200 fewer, at least 10.
     learner
         Model that predicts them: cart, rf, gbm, linear (logit for classes, lm for numbers), or an estimator with
         ``fit`` and ``predict_proba`` or ``predict``.
@@ -137,9 +138,10 @@ def utility(
         names, notes = _with_asked(pair, asked.union([targets] if isinstance(targets, str) else targets or ()))
     predicted = _targets(targets, names)
     streams = np.random.SeedSequence(seed, spawn_key=_OF_SAMPLES).spawn(len(MOST_RECORDS) + 1)
-    if targets is None and "prediction" in chosen and len(names) > MOST_TARGETS:
-        predicted = sampled_targets(names, streams[-1])
-        notes = (*notes, Note(f"prediction is of {MOST_TARGETS} of the {len(names)} columns, drawn at random: name "
+    if targets is None and "prediction" in chosen:
+        predicted = sampled_targets(predicted, streams[-1])
+    if targets is None and 0 < len(predicted) < len(names):
+        notes = (*notes, Note(f"prediction is of {len(predicted)} of the {len(names)} columns, drawn at random: name "
                               "targets for others"))  # fmt: skip
     if "prediction" in chosen and predicted:
         learner_for(learner, isinstance(learner, str) and learner == "lm")

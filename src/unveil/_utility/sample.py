@@ -16,8 +16,9 @@ from unveil.plain import Plain
 
 MOST_RECORDS: Mapping[str, int] = {"propensity": 25_000, "prediction": 10_000}
 """Records of each file that a part uses at most, unless another number is asked for."""
-MOST_TARGETS = 50
-"""Targets that are predicted at most, unless they are named."""
+MOST_TARGETS, LEAST_TARGETS, _PREDICTORS = 50, 10, 10_000
+"""Targets that are predicted unless others are named: at most 50, and with more than 200 columns so many fewer that
+their predictors are no more than 10 000 together, but at least 10."""
 
 
 @dataclass(frozen=True)
@@ -84,9 +85,10 @@ def sampled(
 
 def sampled_targets(names: Sequence[str], seed: np.random.SeedSequence) -> tuple[str, ...]:
     """As many targets as are predicted without being named, in the order of the columns."""
-    if len(names) <= MOST_TARGETS:
+    most = max(LEAST_TARGETS, min(MOST_TARGETS, _PREDICTORS // max(len(names), 1)))
+    if len(names) <= most:
         return tuple(names)
-    places = np.random.default_rng(seed).choice(len(names), MOST_TARGETS, replace=False)
+    places = np.random.default_rng(seed).choice(len(names), most, replace=False)
     return tuple(names[place] for place in np.sort(places).tolist())
 
 

@@ -45,6 +45,11 @@ class StackedRecords:
         n = len(self.table)
         return Design.of(self.table.coded).matrix(self.table.coded, n, constant=True)
 
+    @property
+    def least_parameters(self) -> int:
+        """Number of columns of the design but one for each variable of levels alone, which add up to the constant."""
+        return int(self.design.shape[1]) - sum(not key.column.has_amounts for key in self.table.keys)
+
     @cached_property
     def rank(self) -> int:
         """Number of free parameters of the design."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal
 
 import numpy as np
@@ -52,6 +53,25 @@ class Key:
         if self.column.has_amounts:
             return "numeric"
         return "ordered" if self.column.kind == "ordered" and not self.column.has_gap else "categorical"
+
+    @cached_property
+    def columns(self) -> tuple[tuple[Column, NDArray[np.int32] | None], ...]:
+        """What trees see, without records, and the code that each level has there; None where it has its own."""
+        none = np.zeros(0, dtype=np.int32)
+        if self.kind != "numeric":
+            return ((Column(none, self.kind, self.n_levels, name=self.name), None),)
+        present = self.column.is_amount
+        values, position = np.unique(self.column.amounts[present], return_inverse=True)
+        # records without an amount stand at the lowest value; the column that follows tells them apart
+        table = np.zeros(self.n_levels, dtype=np.int32)
+        table[present] = position.ravel()
+        amount = (Column(none, "numeric", values.size, values, self.name), table)
+        if present.all():
+            return (amount,)
+        others = int((~present).sum())
+        part = np.zeros(self.n_levels, dtype=np.int32)
+        part[~present] = np.arange(1, others + 1)
+        return amount, (Column(none, "categorical", others + 1, name=f"{self.name} (no amount)"), part)
 
     def label(self, code: int) -> str:
         """The text of one level."""
@@ -113,24 +133,11 @@ class KeyTable:
 
     def columns(self) -> list[Column]:
         """The keys for trees: numeric keys that are not always an amount are split in two."""
-        result = []
-        for key, codes in zip(self.keys, self.codes, strict=True):
-            if key.kind != "numeric":
-                result.append(Column(codes, key.kind, key.n_levels, name=key.name))
-                continue
-            present = key.column.is_amount
-            values, position = np.unique(key.column.amounts[present], return_inverse=True)
-            # records without an amount stand at the lowest value; the column that follows tells them apart
-            table = np.zeros(key.n_levels, dtype=np.int32)
-            table[present] = position.ravel()
-            result.append(Column(table[codes], "numeric", values.size, values, key.name))
-            if not present.all():
-                part = np.zeros(key.n_levels, dtype=np.int32)
-                part[~present] = np.arange(1, (~present).sum() + 1)
-                result.append(
-                    Column(part[codes], "categorical", int((~present).sum()) + 1, name=f"{key.name} (no amount)")
-                )
-        return result
+        return [
+            column.with_codes(codes if table is None else table[codes])
+            for key, codes in zip(self.keys, self.codes, strict=True)
+            for column, table in key.columns
+        ]
 
     def values(self) -> Floats:
         """The keys as numbers (p, n): amounts, level codes, and infinity and above where there is no amount."""
