@@ -34,7 +34,7 @@ LARGE = {
 GROUND = {"checks", "docstrings", "errors", "limits", "notes", "plain", "printable", "threads", "version"}
 """Files of a few lines that load nothing."""
 ARRAYS = {"numpy", "pyarrow"}
-TABLES = {"_tables", "cli", "columns", "files", "result", "show", "stats"}
+TABLES = {"_tables", "cli", "columns", "core", "files", "result", "show", "stats"}
 TREES = {"columns", "core", "files", "models", "result", "stats", "synthesis", "trees"}
 
 
@@ -64,7 +64,7 @@ def loaded(folder: Path, *words: str) -> tuple[set[str], set[str]]:
     [
         ("--help", {"rich"}, {"cli"}),
         ("--version", {"rich"}, {"cli"}),
-        ("schema o.csv", ARRAYS, {"cli", "files"}),
+        ("schema o.csv", ARRAYS, {"cli", "core", "files"}),
         ("identity o.csv s.csv --keys sex,age", ARRAYS, TABLES),
         ("attribute o.csv s.csv --keys sex,age --target depress", ARRAYS, TABLES),
         ("structure o.csv s.csv --keys sex,age", ARRAYS, TABLES),

@@ -10,6 +10,7 @@ import io
 import os
 import sys
 import warnings
+from pathlib import Path
 
 import pyarrow as pa
 import pytest
@@ -17,6 +18,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from unveil.errors import CallError, DataError, FileError, UnveilError, UnveilWarning
+from unveil.files import delimited
+from unveil.files.dialect import find_dialect
 from unveil.files.opening import open_source
 from unveil.files.source import Source, Variable
 
@@ -493,3 +496,33 @@ def test_names_that_are_no_text(tmp_path, ending):
         file.write(b"a,b\n1,2\n")
     with pytest.raises(FileError, match=r"'caf\\udce9\.\w+': the path is not text, it holds half a character; rename"):
         open_source(os.fsdecode(path))
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 5, 100])
+def test_a_text_is_found_wherever_blocks_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int):
+    path = tmp_path / "x.csv"
+    path.write_text('a,b\n1,"NA"\n2,NULL\n', encoding="utf-8")
+    form = find_dialect(path, "x", None, None)
+    monkeypatch.setattr(delimited, "BLOCK_BYTES", size)
+    assert delimited._holds_any(form, {'"NA"', '"."'})
+    assert not delimited._holds_any(form, {'"NULL"', '"nan"'})
+    assert not delimited._holds_any(form, ())
+
+
+def test_files_without_tokens_in_quotes_are_parsed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    parsed = []
+    parse = delimited._parse
+
+    def counted(*arguments):
+        parsed.append(arguments)
+        return parse(*arguments)
+
+    monkeypatch.setattr(delimited, "_parse", counted)
+    for text, times in (('a,b\n1,""\n2,x\n', 1), ("a,b\n1,NA\n2,5\n", 1), ('a,b\n1,"NA"\n2,5\n', 2)):
+        path = tmp_path / "x.csv"
+        path.write_text(text, encoding="utf-8")
+        parsed.clear()
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnveilWarning)
+            open_source(path)
+        assert len(parsed) == times, text

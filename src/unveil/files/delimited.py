@@ -6,7 +6,7 @@ not rounded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import NoReturn
@@ -84,7 +84,7 @@ def read_delimited(
     columns = [
         typed_column(text, known.get(text.name), (decimal, sign), form, declared.get(text.name, {})) for text in texts
     ]
-    final = settle_gaps(columns, _quoted_tokens([c.name for c in columns if c.tokens], form), label)
+    final = settle_gaps(columns, _quoted_tokens(columns, form), label)
     if decimal is None:
         if sign == ",":
             warn_points(columns, label)
@@ -198,11 +198,32 @@ def _check_quotes(form: Dialect, text: CheckedText, num_rows: int) -> None:
         warn(Note(said), ())
 
 
-def _quoted_tokens(names: Sequence[str], form: Dialect) -> dict[str, frozenset[str]]:
-    """Return for each column the usual gap tokens that stand in quotes somewhere: those are text, not gaps."""
-    if not names:
-        return {}
+def _quoted_tokens(columns: Sequence[TextColumn], form: Dialect) -> dict[str, frozenset[str]]:
+    """Return for each column the usual gap tokens that stand in quotes somewhere: those are text, not gaps.
+
+    What is empty without quotes was a gap already, if the empty text stands for one. For the other tokens the file is
+    read again, unless none of them stands in quotes anywhere.
+    """
+    sure = frozenset({""}) & frozenset(form.missing)
+    quoted = {column.name: sure & frozenset(column.tokens) for column in columns}
+    names = [column.name for column in columns if not sure.issuperset(column.tokens)]
+    if not _holds_any(form, {f'"{token}"' for column in columns for token in column.tokens if token not in sure}):
+        return quoted
     form = replace(form, missing=(*form.missing, "", *USUAL_GAPS))
     table, _ = _parse(form, names, dict.fromkeys(names, TEXT))
     left = {name: TextColumn.of(name, table.column(name)).tokens for name in names}
-    return {name: frozenset(tokens) & {"", *USUAL_GAPS} for name, tokens in left.items()}
+    return quoted | {name: frozenset(tokens) & {"", *USUAL_GAPS} for name, tokens in left.items()}
+
+
+def _holds_any(form: Dialect, texts: Collection[str]) -> bool:
+    """Whether the file holds one of some texts anywhere."""
+    wanted = [text.encode() for text in texts]
+    longest = max(map(len, wanted), default=0)
+    with dialect.open_bytes(form.path) as raw:
+        text, before = CheckedText(raw, form.encoding, form.delimiter, form.label), b""
+        while wanted and (block := text.read(BLOCK_BYTES)):
+            together = before + block
+            if any(one in together for one in wanted):
+                return True
+            before = together[1 - longest :]
+    return False

@@ -15,14 +15,15 @@ from collections.abc import Sequence
 from typing import BinaryIO
 
 import numpy as np
-from numpy.typing import NDArray
 
+from unveil.core import loop
 from unveil.errors import FileError
 from unveil.files.dialect import Dialect
 
-QUOTE, NEWLINE, RETURN = ord('"'), ord("\n"), ord("\r")
+NEWLINE = ord("\n")
 GROWTH = 3
 """Most bytes in UTF-8 for one byte of another encoding."""
+_quotes_at_edges = loop("quotes_at_edges", int, np.uint8, int, np.uint8, result=int)
 
 
 class CheckedText(io.RawIOBase):
@@ -51,12 +52,10 @@ class CheckedText(io.RawIOBase):
         self._raw, self._label = raw, label
         is_utf8 = codecs.lookup(encoding).name in ("utf-8", "ascii")
         self._decoder = None if is_utf8 else codecs.getincrementaldecoder(encoding)()
-        self._edges = np.zeros(256, dtype=np.bool_)
-        # Two quotes side by side mean one quote.
-        self._edges[[ord(delimiter), NEWLINE, RETURN, QUOTE]] = True
-        # The last byte that was checked, and the next, which is checked with the byte behind it.
-        self._kept = b""
-        self._inside, self._ended = False, False
+        self._delimiter = ord(delimiter)
+        # Before the first byte a line ends.
+        self._state, self._begun = np.array([False, False, NEWLINE], np.uint8), False
+        self._ended = False
         self._breaks, self._last = 0, b"\n"
         self.obeys = True
 
@@ -100,25 +99,12 @@ class CheckedText(io.RawIOBase):
         self._last = text[-1:] or self._last
         if not self.obeys:
             return
-        if not self._kept:
-            self._kept, text = b"\n", text.removeprefix(codecs.BOM_UTF8)
-        together = self._kept + text + (b"\n" if self._ended else b"")
-        self._kept = together[-2:]
-        if self._inside or b'"' in together:
-            self._follow(np.frombuffer(together, dtype=np.uint8))
-        self.obeys &= not (self._ended and self._inside)
-
-    def _follow(self, block: NDArray[np.uint8]) -> None:
-        """Check the quotes of a block; its first byte was checked before, its last will be checked later.
-
-        A quote at an even place among all quotes opens a field or is the second of a doubled quote; at an odd place it
-        closes a field or is the first of a doubled quote.
-        """
-        at = 1 + np.flatnonzero(block[1:-1] == QUOTE)
-        first = int(self._inside)
-        opens, closes = at[first::2], at[1 - first :: 2]
-        self.obeys = bool(self._edges[block[opens - 1]].all() and self._edges[block[closes + 1]].all())
-        self._inside = bool((at.size + first) % 2)
+        if not self._begun:
+            self._begun, text = True, text.removeprefix(codecs.BOM_UTF8)
+        block = np.frombuffer(text, np.uint8)
+        self.obeys = bool(_quotes_at_edges(len(text), block, self._delimiter, self._state))
+        is_open = bool(self._state[0])
+        self.obeys &= not (self._ended and is_open)
 
 
 def _breaks(text: bytes) -> int:
