@@ -78,7 +78,7 @@ def utility(
         Number of folds for models trained on real records.
     most_records
         Records of each file that models of propensity and prediction use at most: of larger files as many are drawn at
-        random, with equal probability. By default 25 000 for propensity and 10 000 for prediction. Variables, pairs
+        random, with equal probability. By default 20 000 for propensity and 10 000 for prediction. Variables, pairs
         and regression models are always of all records.
     level
         Coverage of confidence intervals, between 0 and 1.

@@ -14,7 +14,7 @@ from unveil.models.features import stacked
 from unveil.notes import Note
 from unveil.plain import Plain
 
-MOST_RECORDS: Mapping[str, int] = {"propensity": 25_000, "prediction": 10_000}
+MOST_RECORDS: Mapping[str, int] = {"propensity": 20_000, "prediction": 10_000}
 """Records of each file that a part uses at most, unless another number is asked for."""
 MOST_TARGETS, LEAST_TARGETS, _PREDICTORS = 50, 10, 10_000
 """Targets that are predicted unless others are named: at most 50, and with more than 200 columns so many fewer that

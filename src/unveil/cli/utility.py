@@ -47,7 +47,7 @@ class Measuring:
     folds
         Number of folds for models trained on real records.
     most_records
-        Records of each file that propensity and prediction use at most; larger files are sampled. Default: 25 000 for
+        Records of each file that propensity and prediction use at most; larger files are sampled. Default: 20 000 for
         propensity, 10 000 for prediction.
     level
         Coverage of confidence intervals.
