@@ -6,8 +6,10 @@ from collections import Counter
 from itertools import pairwise
 
 import numpy as np
+import pyarrow as pa
 import pytest
 
+import unveil
 from unveil._tables.cells import Cells, count_cells, join_cells, merge_cells
 
 
@@ -51,3 +53,20 @@ def test_merged_cells_are_those_of_the_coarser_keys(size: int) -> None:
     merged = merge_cells(cells, coarse[cells.q], size, 3)
     assert counted(merged) == by_hand([coarse[one] for one in q], t)
     assert np.all(np.diff(merged.q * 3 + merged.t) > 0)
+
+
+@pytest.mark.parametrize("few", [False, True], ids=["mostly alone", "few combinations"])
+def test_records_alone_with_their_keys_add_what_their_cells_would(few: bool) -> None:
+    """Without rules they are summed as so many equal cells; with a rule, that concerns nobody here, cell by cell."""
+    rng = np.random.default_rng(6)
+
+    def people(n: int) -> pa.Table:
+        return pa.table({"k": rng.integers(0, 60 if few else 900, n), "t": rng.integers(0, 4, n)})
+
+    pair = unveil.Pair(people(300), [people(250), people(40)])
+    plain = unveil.attribute(pair, "k", target="t")
+    every = unveil.attribute(pair, "k", target="t", denom_limit=1000, exclude_over_denom_limit=True)
+    assert any(sum(plain._source.study.alone(release)) for release in range(2)) is not few
+    for name in ("releases", "exclusions", "identity_after_exclusions", "mode_DiSCO", "check_1way", "check_2way"):
+        assert getattr(plain, name) == getattr(every, name), name
+    assert str(plain.intervals()) == str(every.intervals())

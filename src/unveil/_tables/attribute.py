@@ -190,7 +190,7 @@ def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
 def _risk(source: TargetCells, options: Mapping[str, Any], also: Sequence[str]) -> AttributeRisk:
     study, target = source.study, source.target
     pair = study.pair
-    d_t = np.bincount(target.original, minlength=target.n_levels)
+    d_t = target.counts[0][: target.n_levels]
     sums, releases, identities, exclusions, ones, twos, modes = [], [], [], [], [], [], []
     for release, n_synthetic in enumerate(pair.n_synthetic):
         found = source.summed(release)

@@ -14,12 +14,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.files.counts import BLOCK, blocks_of
+
 Counts = NDArray[np.int64]
+Codes = NDArray[np.integer]
 
 _DENSE = 2
 """Cell spaces of up to this many cells per record are counted directly, larger ones by sorting."""
 _ALWAYS_DENSE = 1 << 14
-_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -66,22 +68,22 @@ class Cells:
         """Per cell the sum of the values over its key combination."""
         return np.repeat(_segment_sums(values, self.starts), self.sizes)
 
-    def find(self, q: Counts, t: Counts, n_levels: int) -> NDArray[np.intp]:
+    def find(self, q: Codes, t: Codes, n_levels: int) -> NDArray[np.intp]:
         """Index of the cell of each (q, t); every pair must have one."""
-        return np.searchsorted(self.q * n_levels + self.t, q * n_levels + t)
+        return np.searchsorted(self.q * n_levels + self.t, pair_codes(q, t, n_levels))
 
 
 def count_cells(
-    original_q: Counts, original_t: NDArray[np.int32], release_q: Counts, release_t: NDArray[np.int32],
-    size: int, n_levels: int, *, block: int = _BLOCK,
+    original_q: Codes, original_t: Codes, release_q: Codes, release_t: Codes,
+    size: int, n_levels: int, *, block: int = BLOCK,
 ) -> Iterator[Cells]:  # fmt: skip
     """Count the records of an original and one release per cell, in ranges of key combinations.
 
     Parameters
     ----------
-    original_q, release_q : (n,) int64
+    original_q, release_q : (n,) integer
         Key combination of each record, below ``size``.
-    original_t, release_t : (n,) int32
+    original_t, release_t : (n,) integer
         Target level of each record, below ``n_levels``.
     size, n_levels
         Number of key combinations and of target levels.
@@ -93,23 +95,22 @@ def count_cells(
     Cells
         Whole key combinations, ascending.
     """
-    original = original_q * n_levels
-    original += original_t
-    release = release_q * n_levels
-    release += release_t
-    n_cells = size * n_levels
-    if n_cells <= max(_DENSE * (len(original) + len(release)), _ALWAYS_DENSE):
-        d, s = np.bincount(original, minlength=n_cells), np.bincount(release, minlength=n_cells)
-        del original, release
+    n, n_cells = len(original_q) + len(release_q), size * n_levels
+    if n_cells <= max(_DENSE * n, _ALWAYS_DENSE):
+        d, s = (count_pairs(q, t, size, n_levels) for q, t in ((original_q, original_t), (release_q, release_t)))
         step = max(block // n_levels, 1) * n_levels
         for start in range(0, n_cells, step):
             yield _dense(d[start : start + step], s[start : start + step], start, n_levels)
         return
     # The lowest bit says which file the record is from, so one plain sort serves both counts.
-    packed = np.concatenate([original, release])
-    packed <<= 1
-    packed[len(original) :] |= 1
-    del original, release
+    packed = np.empty(n, dtype=np.int64)
+    for file, q, t in ((0, original_q, original_t), (1, release_q, release_t)):
+        first = file * len(original_q)
+        for records in blocks_of(len(q)):
+            code = pair_codes(q[records], t[records], n_levels)
+            code <<= 1
+            code |= file
+            packed[first + records.start : first + records.stop] = code
     packed.sort()
     start = 0
     while start < len(packed):
@@ -119,6 +120,22 @@ def count_cells(
             end = int(np.searchsorted(packed, next_combination))
         yield _run_lengths(packed[start:end], n_levels)
         start = end
+
+
+def count_pairs(q: Codes, t: Codes, size: int, n_levels: int) -> Counts:
+    """Number of records (size * n_levels,) of each pair of codes; that of (q, t) stands at ``q * n_levels + t``."""
+    n_pairs = size * n_levels
+    found = np.zeros(n_pairs, dtype=np.int64)
+    for records in blocks_of(len(q), max(BLOCK, 4 * n_pairs)):
+        found += np.bincount(pair_codes(q[records], t[records], n_levels), minlength=n_pairs)
+    return found
+
+
+def pair_codes(q: Codes, t: Codes, n_levels: int) -> Counts:
+    """One code for each pair, in 64 bits."""
+    code = np.multiply(q, n_levels, dtype=np.int64)
+    code += t
+    return code
 
 
 def _dense(d: Counts, s: Counts, first: int, n_levels: int) -> Cells:
@@ -131,6 +148,12 @@ def _run_lengths(packed: Counts, n_levels: int) -> Cells:
     starts = _starts(code)
     synthetic = _segment_sums(packed & 1, starts)
     return _cells(code[starts], np.diff(np.append(starts, len(code))) - synthetic, synthetic, n_levels)
+
+
+ONE_ORIGINAL = Cells(*(np.array([count]) for count in (0, 0, 1, 0)))
+"""The cell of an original record that is alone with its keys."""
+ONE_SYNTHETIC = Cells(*(np.array([count]) for count in (0, 0, 0, 1)))
+"""The cell of a synthetic record that is alone with its keys."""
 
 
 def join_cells(blocks: Iterable[Cells]) -> Cells:

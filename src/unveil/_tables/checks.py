@@ -12,11 +12,14 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.cells import Cells, Counts
+from unveil._tables.cells import Cells, Counts, count_pairs, pair_codes
 from unveil._tables.exclusions import Tables
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.limits import exceeds
+
+_ALWAYS_DENSE = 1 << 16
+"""So many pairs are counted directly, however few records there are."""
 
 
 @dataclass(frozen=True)
@@ -114,10 +117,7 @@ def two_way(study: KeyedPair, disco: DiscoCells, target: CodedColumn, n: float, 
     large = np.flatnonzero(disco.records > n)
     if not len(large):
         return []
-    # A record stands for its combination: any original record of the cell shows the key levels.
-    shown_by = np.empty(study.combinations.size, dtype=np.int64)
-    shown_by[study.combinations.original] = np.arange(len(study.combinations.original))
-    records = shown_by[disco.q[large]]
+    records = study.examples[disco.q[large]]
     flagged = [
         pair
         for key in study.columns
@@ -127,21 +127,25 @@ def two_way(study: KeyedPair, disco: DiscoCells, target: CodedColumn, n: float, 
     return sorted(flagged, key=lambda pair: -pair["records"])
 
 
-def _count_of(codes: Counts, wanted: Counts, size: int) -> Counts:
-    """How often each of the wanted codes occurs; ``wanted`` ascending, all codes below ``size``."""
-    if size <= 4 * len(codes):
-        return np.bincount(codes, minlength=size)[wanted]
-    nearest = np.minimum(np.searchsorted(wanted, codes), len(wanted) - 1)
-    return np.bincount(nearest[wanted[nearest] == codes], minlength=len(wanted))
+def _count_of(pairs: Counts, key: CodedColumn, target: CodedColumn) -> Counts:
+    """How many original records have each of the pairs (key level, target level), which ascend."""
+    n_levels = target.n_levels
+    if key.n_levels * n_levels <= max(len(key.original), _ALWAYS_DENSE):
+        return count_pairs(key.original, target.original, key.n_levels, n_levels)[pairs]
+    asked = np.zeros(key.n_levels, dtype=bool)
+    asked[pairs // n_levels] = True
+    records = np.flatnonzero(asked[key.original])
+    codes = pair_codes(key.original[records], target.original[records], n_levels)
+    nearest = np.minimum(np.searchsorted(pairs, codes), len(pairs) - 1)
+    return np.bincount(nearest[pairs[nearest] == codes], minlength=len(pairs))
 
 
 def _pairs(key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: Counts, disco: Counts) -> list[TwoWay]:
     code = levels.astype(np.int64) * target.n_levels + t
     pairs, position = np.unique(code, return_inverse=True)
     records = np.bincount(position, weights=disco).astype(np.int64)
-    every = key.original.astype(np.int64) * target.n_levels + target.original
-    in_original = _count_of(every, pairs, key.n_levels * target.n_levels)
-    with_level = np.bincount(key.original, minlength=key.n_levels)
+    in_original = _count_of(pairs, key, target)
+    with_level = key.counts[0]
     result = []
     for pair, n_records, n_with_pair in zip(pairs, records, in_original, strict=True):
         level, t_level = divmod(int(pair), target.n_levels)

@@ -43,6 +43,12 @@ class CellRules:
     pairs: tuple[tuple[Flags, int], ...] = ()
     denom_limit: int | None = None
 
+    @property
+    def leave_all(self) -> bool:
+        """Whether no rule is in force."""
+        rules = (self.target_levels, self.target_gap, self.keys, self.denom_limit)
+        return not self.pairs and all(rule is None for rule in rules)
+
     def masks(self, cells: Cells) -> dict[str, Flags]:
         """Per rule that is in force and names cells, the cells it names."""
         named: dict[str, Flags] = {}
@@ -82,6 +88,11 @@ def add_removed(
     return {table: {rule: n + second[table][rule] for rule, n in rules.items()} for table, rules in first.items()}
 
 
+def times_removed(removed: Mapping[str, Mapping[str, int]], n: int) -> dict[str, dict[str, int]]:
+    """Records taken out of n equal blocks."""
+    return {table: {rule: n * records for rule, records in rules.items()} for table, rules in removed.items()}
+
+
 def tabulate(cells: Cells, rules: CellRules) -> Tables:
     """Build the eight tables of counts and take the excluded cells out of them.
 
@@ -93,12 +104,12 @@ def tabulate(cells: Cells, rules: CellRules) -> Tables:
         What does not count.
     """
     settled = _tables(cells)
-    masks = rules.masks(cells)
-    if not masks and rules.denom_limit is None:
+    if rules.leave_all:
         untouched = {
             name: dict.fromkeys(RULES, 0) | {"remaining": int(counts.sum())} for name, counts in settled.items()
         }
         return Tables(settled, untouched)
+    masks = rules.masks(cells)
     counts: dict[str, Counts] = {}
     removed: dict[str, dict[str, int]] = {}
     for name, table in settled.items():

@@ -7,7 +7,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
+from unveil._tables.cells import Counts
 from unveil._tables.intervals import Halves, identity_process, identity_release
 from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil._tables.subgroups import by_level
@@ -178,12 +180,11 @@ def identity(
     (33.33, 33.33)
     """
     study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
-    releases = []
-    for release, s in enumerate(study.combinations.counts()[1]):
-        flags = study.records(release)
-        found = {name: percent(int(flags[flag].sum()), pair.n_original) for name, flag in _FLAGS.items()}
-        found["UiS"] = percent(int(((s == 1) & study.counted).sum()), pair.n_synthetic[release])
-        releases.append({name: found[name] for name in IDENTITY_MEASURES})
+    d, by_release = study.combinations.counts()
+    releases = [
+        _measures(d, s, study.counted, pair.n_original, n_synthetic)
+        for s, n_synthetic in zip(by_release, pair.n_synthetic, strict=True)
+    ]
     return IdentityRisk(
         keys=study.keys,
         releases=tuple(releases),
@@ -200,6 +201,18 @@ def identity(
         flavour=pair.flavour,
         _study=study,
     )
+
+
+def _measures(d: Counts, s: Counts, counted: NDArray[np.bool_], n_original: int, n_synthetic: int) -> dict[str, float]:
+    """The identity measures in percent, from the records of each key combination (size,)."""
+    unique, unique_synthetic = (d == 1) & counted, (s == 1) & counted
+    found = {
+        "UiO": (unique, n_original),
+        "UiS": (unique_synthetic, n_synthetic),
+        "UiOiS": (unique & (s > 0), n_original),
+        "repU": (unique & unique_synthetic, n_original),
+    }
+    return {name: percent(int(np.count_nonzero(flags)), n) for name, (flags, n) in found.items()}
 
 
 def _undefined(pair: Pair) -> dict[str, str]:

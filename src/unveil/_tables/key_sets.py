@@ -261,7 +261,7 @@ def _measure(
     study: KeyedPair, target: CodedColumn, finest: Sequence[_Finest], chosen: Sequence[int], with_target: bool
 ) -> KeySet:
     pair = study.pair
-    d_t = np.bincount(target.original, minlength=target.n_levels)
+    d_t = target.counts[0][: target.n_levels]
     releases = []
     n_combinations = 0
     for one, n_synthetic in zip(finest, pair.n_synthetic, strict=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -13,10 +13,11 @@ from numpy.typing import NDArray
 from unveil._tables.cells import Cells, count_cells
 from unveil.checks import check_flags, check_whole_numbers
 from unveil.columns.column import CodedColumn
-from unveil.columns.combinations import KeyCombinations, fold_keys
+from unveil.columns.combinations import KeyCombinations, SharedCombinations
 from unveil.columns.grouping import regrouped
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
+from unveil.files.counts import blocks_of
 from unveil.files.nearest import near_matches
 from unveil.notes import Note
 
@@ -47,6 +48,7 @@ class KeyedPair:
     columns: tuple[CodedColumn, ...]
     use_keys_na: Mapping[str, bool]
     ungrouped: tuple[str, ...] = ()
+    _of_several: dict[int, SharedCombinations | None] = field(default_factory=dict, repr=False, compare=False)
 
     @classmethod
     def of(
@@ -91,7 +93,7 @@ class KeyedPair:
     @cached_property
     def combinations(self) -> KeyCombinations:
         """The composite key of every record."""
-        return fold_keys(self.columns)
+        return self.pair.combinations(self.columns)
 
     @cached_property
     def excluded(self) -> NDArray[np.bool_] | None:
@@ -106,6 +108,15 @@ class KeyedPair:
     def counted(self) -> NDArray[np.bool_]:
         """Key combinations (size,) that count."""
         return np.ones(self.combinations.size, dtype=bool) if self.excluded is None else ~self.excluded
+
+    @cached_property
+    def examples(self) -> NDArray[np.int64]:
+        """Per key combination (size,) an original record that has it, and shows the level of each key; else any."""
+        found = np.zeros(self.combinations.size, dtype=np.int64)
+        q = self.combinations.original
+        for block in blocks_of(len(q)):
+            found[q[block]] = np.arange(block.start, block.stop)
+        return found
 
     def records(self, release: int) -> dict[str, NDArray[Any]]:
         """Per original record (n,) the number of records with its keys in both files, and in which way it is unique."""
@@ -141,6 +152,28 @@ class KeyedPair:
             target.n_levels,
         )
 
+    def shared_blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
+        """The same of combinations that several records of both files have together."""
+        shared = self._shared(release)
+        if shared is None:
+            yield from self.blocks(target, release)
+            return
+        one, other = shared.records
+        t = target.original[one], target.releases[release][other]
+        for cells in count_cells(shared.q[0], t[0], shared.q[1], t[1], shared.size, target.n_levels):
+            yield replace(cells, q=shared.numbers[cells.q])
+
+    def alone(self, release: int) -> tuple[int, int]:
+        """Number of original and of synthetic records that :meth:`shared_blocks` leaves out."""
+        shared = self._shared(release)
+        return (0, 0) if shared is None else shared.left_out
+
+    def _shared(self, release: int) -> SharedCombinations | None:
+        """Combinations of several records; None where records alone with theirs are too few to be left out."""
+        if release not in self._of_several:
+            self._of_several[release] = SharedCombinations.of(self.combinations, release)
+        return self._of_several[release]
+
     def release(self, position: int) -> int:
         """The position of a release, checked.
 
@@ -154,11 +187,11 @@ class KeyedPair:
 
     def left_out(self) -> list[dict[str, int]]:
         """Per release, how many original and synthetic records have a combination that does not count."""
-        q, excluded = self.combinations, self.excluded
+        (d, by_release), excluded = self.combinations.counts(), self.excluded
         if excluded is None:
-            return [{"original": 0, "synthetic": 0} for _ in q.releases]
-        original = int(excluded[q.original].sum())
-        return [{"original": original, "synthetic": int(excluded[codes].sum())} for codes in q.releases]
+            return [{"original": 0, "synthetic": 0} for _ in by_release]
+        original = int(d[excluded].sum())
+        return [{"original": original, "synthetic": int(s[excluded].sum())} for s in by_release]
 
     def groupings(self, *more: CodedColumn) -> dict[str, dict[str, object]]:
         """How the keys and more columns were cut into groups, by column."""

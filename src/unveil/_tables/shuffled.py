@@ -41,9 +41,8 @@ def shuffled_measures(
         Per measure (permutations,) in percent of original records.
     """
     combinations, n = source.study.combinations, source.study.pair.n_original
-    d, s = (np.bincount(q, minlength=combinations.size) > 0
-            for q in (combinations.original, combinations.releases[release]))  # fmt: skip
-    both = d & s
+    d, by_release = combinations.counts()
+    both = (d > 0) & (by_release[release] > 0)
     size = int(both.sum())
     found = {name: np.zeros(permutations) for name in ("DiSCO", "DCAPd")}
     if not size:

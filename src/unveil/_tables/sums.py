@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -59,6 +60,10 @@ class Shares:
             np.concatenate([self.numerators, other.numerators]),
             np.concatenate([self.denominators, other.denominators]),
         )
+
+    def times(self, n: int) -> Shares:
+        """The sum over n equal blocks."""
+        return Shares(self.denominators, n * self.numerators)
 
     def total(self) -> float:
         """The sum, correctly rounded once per denominator."""
@@ -119,6 +124,14 @@ class AttributeSums:
         added = {name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
         added["max_denom"] = max(self.max_denom, other.max_denom)
         return AttributeSums(**added)
+
+    def times(self, n: int) -> AttributeSums:
+        """The sums over n equal blocks, of different key combinations."""
+        found: dict[str, Any] = {}
+        for name in self.__dataclass_fields__:
+            value = getattr(self, name)
+            found[name] = n * value if isinstance(value, int) else value.times(n)
+        return AttributeSums(**found | {"max_denom": self.max_denom})
 
 
 def sum_cells(cells: Cells, tables: Tables) -> AttributeSums:

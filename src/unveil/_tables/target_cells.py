@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.cells import Cells, join_cells
+from unveil._tables.cells import ONE_ORIGINAL, ONE_SYNTHETIC, Cells, join_cells
 from unveil._tables.checks import DiscoCells
 from unveil._tables.exclusion_rules import rules_of
-from unveil._tables.exclusions import CellRules, Tables, add_removed, tabulate
+from unveil._tables.exclusions import CellRules, Tables, add_removed, tabulate, times_removed
 from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.process import copied
 from unveil._tables.sums import AttributeSums, sum_cells
@@ -68,29 +68,43 @@ class TargetCells:
 
     def summed(self, release: int) -> MeasureSums:
         """Sums over all key combinations, block by block."""
-        synthetic = self.target.releases[release]
-        mode = int(np.bincount(synthetic).argmax()) if len(synthetic) else None
+        synthetic = self.target.counts[1 + release]
+        mode = int(synthetic.argmax()) if synthetic.any() else None
         sums, removed, discos, mode_records = None, None, [], 0
-        original_t = np.zeros(self.target.n_levels, dtype=np.int64)
-        for cells in self.study.blocks(self.target, release):
+        original_t = self.target.counts[0][: self.target.n_levels] * self.rules.leave_all
+        for cells, times in self._blocks(release):
             tables = tabulate(cells, self.rules)
-            block = sum_cells(cells, tables)
+            block, out = sum_cells(cells, tables).times(times), times_removed(tables.removed, times)
             sums = block if sums is None else sums + block
-            removed = tables.removed if removed is None else add_removed(removed, tables.removed)
+            removed = out if removed is None else add_removed(removed, out)
             discos.append(DiscoCells.of(cells, tables))
-            original_t += _by_level(cells, tables, self.target.n_levels)
+            if not self.rules.leave_all:
+                original_t += _by_level(cells, tables, self.target.n_levels)
             if mode is not None:
-                mode_records += _mode_records(cells, self.rules, mode)
+                mode_records += times * _mode_records(cells, self.rules, mode)
         assert sums is not None
         assert removed is not None
         mode_disco = math.nan if mode is None else 100 * mode_records / self.study.pair.n_original
         return MeasureSums(sums, removed, DiscoCells.join(discos), original_t, mode_disco)
 
+    def _blocks(self, release: int) -> Iterator[tuple[Cells, int]]:
+        """Blocks of cells, and how often each occurs.
+
+        What a record alone with its keys adds to the sums does not depend on its target level, unless a rule does.
+        """
+        if not self.rules.leave_all:
+            yield from ((cells, 1) for cells in self.study.blocks(self.target, release))
+            return
+        for cells, times in zip((ONE_ORIGINAL, ONE_SYNTHETIC), self.study.alone(release), strict=True):
+            if times:
+                yield cells, times
+        yield from ((cells, 1) for cells in self.study.shared_blocks(self.target, release))
+
     def records(self, release: int) -> dict[str, NDArray[Any]]:
         """Per original record, what its cell says about it."""
         cells, tables = self.counted(release)
         q = self.study.combinations.original
-        at = cells.find(q, self.target.original.astype(np.int64), self.target.n_levels)
+        at = cells.find(q, self.target.original, self.target.n_levels)
         of_keys = self.study.records(release)
         return {
             "d_q": of_keys["d_q"],

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.files.arrays import buffer_view
+from unveil.files.counts import count_codes
 from unveil.files.distinct import level_text, level_texts
 from unveil.files.nearest import near_matches
 from unveil.files.source import Kind
@@ -142,7 +143,7 @@ class CodedColumn:
     def counts(self) -> tuple[NDArray[np.intp], ...]:
         """Number of records per level, those without a value last: of the original, then of each release."""
         files = (self.original, *self.releases)
-        return tuple(np.bincount(codes, minlength=len(self.levels) + 1) for codes in files)
+        return tuple(count_codes(codes, len(self.levels) + 1) for codes in files)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

@@ -439,8 +439,7 @@ def _first(found: Distinct) -> str:
 
 def ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa.Array:
     """The union of the values: declared levels first in their order, the others ascending behind them."""
-    union = pa.concat_arrays(list(values)).unique()
-    union = union.take(pc.sort_indices(union))
+    union = _ascending(values)
     if not declared:
         return union
     rank = {level_text(level): i for i, level in enumerate(declared)}
@@ -448,10 +447,29 @@ def ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa
     return union.take(from_numpy(np.argsort(ranks, kind="stable")))
 
 
+def _ascending(values: Sequence[pa.Array]) -> pa.Array:
+    """The distinct values of some arrays of one type in ascending order."""
+    if pt.is_int64(values[0].type):
+        # Sorting numbers takes a tenth of the time of hashing them.
+        return from_numpy(np.unique(np.concatenate([buffer_view(one, np.int64) for one in values])))
+    union = pa.concat_arrays(list(values)).unique()
+    return union.take(pc.sort_indices(union))
+
+
 def codes_over(found: Distinct, levels: pa.Array) -> NDArray[np.int32]:
     """Level of each record among levels that include its own; the gap is the last."""
     if len(found.values) == len(levels) and found.values.equals(levels):
         return found.codes
-    positions = pc.index_in(found.values, levels)
-    table = np.append(buffer_view(positions, np.int32), len(levels)).astype(np.int32)
+    table = np.append(_positions(found.values, levels), len(levels)).astype(np.int32)
     return table[found.codes]
+
+
+def _positions(values: pa.Array, levels: pa.Array) -> NDArray[np.integer]:
+    """Where each value stands among levels that include it."""
+    if pt.is_int64(levels.type):
+        wanted, among = buffer_view(values, np.int64), buffer_view(levels, np.int64)
+        positions = np.searchsorted(among, wanted)
+        # Declared levels need not ascend.
+        if bool((among[np.minimum(positions, len(among) - 1)] == wanted).all()):
+            return positions
+    return buffer_view(pc.index_in(values, levels), np.int32)

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 from unveil.checks import check_choice
 from unveil.columns.column import CodedColumn, Grouping, are_numbers
+from unveil.columns.combinations import KeyCombinations, fold_keys
 from unveil.columns.grouping import grouped
 from unveil.columns.harmonise import as_kind, codes_over, harmonise, ordered_levels
 from unveil.columns.holdout import check_held_out, in_place_of_original
@@ -136,6 +137,7 @@ class Pair:
         self._columns: dict[str, CodedColumn] = {}
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
+        self._folded: tuple[tuple[CodedColumn, ...], KeyCombinations] | None = None
         self._everybody: Pair | None = None
         self._everybody = self.with_holdout(holdout)._everybody
 
@@ -211,6 +213,18 @@ class Pair:
         column, grouping = self._grouped[name, n_groups]
         self._tell(apart_of(column, self._compared_labels))
         return column, grouping
+
+    def combinations(self, columns: Sequence[CodedColumn]) -> KeyCombinations:
+        """The composite key of every record; those that were asked for last are kept for the next measure.
+
+        Parameters
+        ----------
+        columns
+            The key columns, cut into groups or not.
+        """
+        if self._folded is None or list(map(id, self._folded[0])) != list(map(id, columns)):
+            self._folded = (tuple(columns), fold_keys(columns))
+        return self._folded[1]
 
     def notes(self, columns: Iterable[CodedColumn], *, by_amount: bool = False) -> tuple[str, ...]:
         """What deserves a look in figures that rest on some columns: on the files, on how they were read and coded.
@@ -377,7 +391,7 @@ class Pair:
         """A copy that codes its columns anew, without held-out records."""
         other = copy.copy(self)
         other.__dict__.pop("held_out", None)
-        other._columns, other._grouped, other._everybody = {}, {}, None
+        other._columns, other._grouped, other._folded, other._everybody = {}, {}, None, None
         return other
 
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:

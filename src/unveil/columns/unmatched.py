@@ -322,11 +322,17 @@ def expected_share(counts: Counts, m: int) -> tuple[float, float]:
     >>> round(mean, 4), round(variance, 4)
     (0.6667, 0.0556)
     """
-    counts = counts[counts > 0]
-    n = int(counts.sum())
+    # Values with equally many records are alike.
+    largest = int(counts.max(initial=0))
+    if largest <= len(counts):
+        n_values = np.bincount(counts)
+        counts = np.flatnonzero(n_values[1:]) + 1
+        n_values = n_values[counts]
+    else:
+        counts, n_values = np.unique(counts[counts > 0], return_counts=True)
+    n = int(counts @ n_values)
     if n == 0:
         return 0.0, 0.0
-    largest = int(counts.max())
     with np.errstate(divide="ignore"):
         # The probability falls at least as fast as with the first step: beyond this place it is 0 in floating point.
         first = np.log(max(n - 1 - m, 0)) - np.log(max(n - 1, 1))
@@ -336,4 +342,4 @@ def expected_share(counts: Counts, m: int) -> tuple[float, float]:
         steps = np.log(np.maximum(n - 1 - m - i, 0)) - np.log(n - 1 - i)
     alone = np.exp(np.concatenate([[0.0], np.cumsum(steps), [-np.inf]]))
     share, missed = counts / n, alone[np.minimum(counts - 1, reach + 1)]
-    return float((share * missed).sum()), float((share**2 * missed * (1 - missed)).sum())
+    return float(n_values @ (share * missed)), float(n_values @ (share**2 * missed * (1 - missed)))

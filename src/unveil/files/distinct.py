@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import DataError
 from unveil.files.arrays import buffer_view, flags, from_numpy, text_array, unified
+from unveil.files.counts import held_codes
 from unveil.files.form import TextForm
 from unveil.files.notation import AmountNotation, DayNotation
 from unveil.files.source import DerivedColumns, Kind, Source
@@ -41,6 +42,8 @@ PER_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 """Number of units in a second, by unit; durations are numbers of seconds in this package."""
 
 _SMALL_RANGE = 1 << 16
+_WIDEST = 2
+"""Number of whole numbers per record up to which a range is counted directly."""
 
 
 @dataclass(frozen=True)
@@ -257,7 +260,7 @@ def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
     if low is None:
         return pa.nulls(0, column.type), np.zeros(len(column), dtype=np.int32)
     span = high - low + 1
-    if span > max(_SMALL_RANGE, len(column) // 4):
+    if span > max(_SMALL_RANGE, _WIDEST * len(column)):
         return _decode_dictionary(column.dictionary_encode())
     dtype = np.dtype(column.type.to_pandas_dtype()).type
     codes = np.empty(len(column), dtype=np.int32)
@@ -287,9 +290,8 @@ def _without_nan(found: Distinct) -> Distinct:
 
 def _without_unused(found: Distinct) -> Distinct:
     """Drop values that no record has: declared levels, or numbers left out within a range."""
-    used = np.zeros(len(found.values) + 1, dtype=bool)
-    used[found.codes] = True
-    return found if used[:-1].all() else _keep(found, used[:-1])
+    used = held_codes(found.codes, len(found.values) + 1)[:-1]
+    return found if used.all() else _keep(found, used)
 
 
 def _keep(found: Distinct, present: NDArray[np.bool_]) -> Distinct:

@@ -61,6 +61,10 @@ class Moments:
     def __add__(self, other: Moments) -> Moments:
         return Moments(self.total + other.total, self.squares + other.squares)
 
+    def times(self, n: int) -> Moments:
+        """The sums over n equal sets of records."""
+        return Moments(n * self.total, n * self.squares)
+
     def mean(self, n: int) -> float:
         """Mean of the contributions of n records."""
         return self.total / (n * _ONE)
