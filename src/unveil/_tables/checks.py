@@ -18,8 +18,10 @@ from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.limits import exceeds
 
+_DENSE = 2
+"""Up to so many cells per record are counted directly."""
 _ALWAYS_DENSE = 1 << 16
-"""So many pairs are counted directly, however few records there are."""
+"""So many cells are counted directly, however few records there are."""
 
 
 @dataclass(frozen=True)
@@ -41,6 +43,40 @@ class DiscoCells:
     def join(cls, blocks: Sequence[DiscoCells]) -> DiscoCells:
         """All blocks as one."""
         return cls(*(np.concatenate([getattr(b, name) for b in blocks]) for name in ("q", "t", "records")))
+
+
+@dataclass(frozen=True)
+class OriginalCells:
+    """The cells of the original, each (k,): a record that shows the key levels, target level and number of records."""
+
+    record: Counts
+    t: NDArray[np.integer]
+    n: NDArray[np.integer]
+
+    @classmethod
+    def of(cls, study: KeyedPair, target: CodedColumn) -> OriginalCells:
+        """Count them; where that takes as long as looking at the records, each record is a cell."""
+        q = study.combinations
+        if q.size * target.n_levels > max(_DENSE * len(q.original), _ALWAYS_DENSE):
+            every = np.arange(len(q.original))
+            return cls(every, target.original, np.ones(len(every), dtype=np.uint8))
+        counts = count_pairs(q.original, target.original, q.size, target.n_levels)
+        found = np.flatnonzero(counts)
+        return cls(study.examples[found // target.n_levels], found % target.n_levels, counts[found])
+
+    def count(self, pairs: Counts, key: CodedColumn, target: CodedColumn) -> Counts:
+        """Number of records of each of the pairs (key level, target level), which ascend."""
+        levels, n_levels = key.original[self.record], target.n_levels
+        if key.n_levels * n_levels <= max(len(levels), _ALWAYS_DENSE):
+            codes = pair_codes(levels, self.t, n_levels)
+            return np.bincount(codes, weights=self.n, minlength=key.n_levels * n_levels)[pairs].astype(np.int64)
+        asked = np.zeros(key.n_levels, dtype=bool)
+        asked[pairs // n_levels] = True
+        kept = np.flatnonzero(asked[levels])
+        codes = pair_codes(levels[kept], self.t[kept], n_levels)
+        nearest = np.minimum(np.searchsorted(pairs, codes), len(pairs) - 1)
+        hit = pairs[nearest] == codes
+        return np.bincount(nearest[hit], weights=self.n[kept][hit], minlength=len(pairs)).astype(np.int64)
 
 
 class OneWay(TypedDict):
@@ -118,33 +154,23 @@ def two_way(study: KeyedPair, disco: DiscoCells, target: CodedColumn, n: float, 
     if not len(large):
         return []
     records = study.examples[disco.q[large]]
+    original = OriginalCells.of(study, target)
     flagged = [
         pair
         for key in study.columns
-        for pair in _pairs(key, target, key.original[records], disco.t[large], disco.records[large])
+        for pair in _pairs(key, target, key.original[records], disco.t[large], disco.records[large], original)
         if exceeds(pair["percent"], pct)
     ]
     return sorted(flagged, key=lambda pair: -pair["records"])
 
 
-def _count_of(pairs: Counts, key: CodedColumn, target: CodedColumn) -> Counts:
-    """How many original records have each of the pairs (key level, target level), which ascend."""
-    n_levels = target.n_levels
-    if key.n_levels * n_levels <= max(len(key.original), _ALWAYS_DENSE):
-        return count_pairs(key.original, target.original, key.n_levels, n_levels)[pairs]
-    asked = np.zeros(key.n_levels, dtype=bool)
-    asked[pairs // n_levels] = True
-    records = np.flatnonzero(asked[key.original])
-    codes = pair_codes(key.original[records], target.original[records], n_levels)
-    nearest = np.minimum(np.searchsorted(pairs, codes), len(pairs) - 1)
-    return np.bincount(nearest[pairs[nearest] == codes], minlength=len(pairs))
-
-
-def _pairs(key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: Counts, disco: Counts) -> list[TwoWay]:
+def _pairs(
+    key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: Counts, disco: Counts, original: OriginalCells
+) -> list[TwoWay]:
     code = levels.astype(np.int64) * target.n_levels + t
     pairs, position = np.unique(code, return_inverse=True)
     records = np.bincount(position, weights=disco).astype(np.int64)
-    in_original = _count_of(pairs, key, target)
+    in_original = original.count(pairs, key, target)
     with_level = key.counts[0]
     result = []
     for pair, n_records, n_with_pair in zip(pairs, records, in_original, strict=True):

@@ -277,6 +277,8 @@ def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
 def _combined(column: pa.ChunkedArray) -> pa.Array:
     if not column.num_chunks:  # Arrow cannot combine zero chunks of some dictionaries
         return pa.nulls(0, column.type)
+    if column.num_chunks == 1:  # which Arrow would copy
+        return column.chunk(0)
     combined = column.combine_chunks()
     return pa.concat_arrays(combined.chunks) if isinstance(combined, pa.ChunkedArray) else combined
 
