@@ -91,13 +91,15 @@ def _dense(
     """Counts, tables and codes of the cells of tables that are counted with a place for every cell."""
     levels = np.array([others[place].n_levels for place in chosen], dtype=np.intp)
     width, start = int(levels.sum()), np.cumsum(levels) - levels
+    kind = np.int32 if first.n_levels * width <= np.iinfo(np.int32).max else np.intp
     counts = []
     for file in files:
-        cell = np.zeros((len(chosen), len(_codes(first, file))), dtype=np.intp)
-        for row, place in zip(cell, chosen, strict=True):
-            row[:] = _codes(others[place], file)
-        cell += start[:, None]
-        cell += _codes(first, file) * np.intp(width)
+        # sums of numbers of one type take a tenth of the time
+        own = (_codes(first, file) * np.intp(width)).astype(kind)
+        cell = np.empty((len(chosen), len(own)), dtype=kind)
+        for row, place, at in zip(cell, chosen, start.astype(kind), strict=True):
+            np.add(own, _codes(others[place], file), out=row)
+            row += at
         counts.append(np.bincount(cell.ravel(), minlength=first.n_levels * width))
     held = np.flatnonzero(counts[0] + counts[1])
     row, place = np.divmod(held, max(width, 1))
