@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._rapid.null import SIZES, Shuffled, is_large
 from unveil._rapid.problem import AttackRecords, Inferred, Problem, infer
 from unveil._rapid.scores import categorical_score, class_shares, prediction_error
 from unveil._rapid.threshold import Distribution, RiskThreshold
@@ -35,7 +36,9 @@ class Attack:
     at_risk : (k,) bool
         Whether the score is beyond the threshold.
     null
-        Scores of the same attack after shuffling the release's target, per permutation.
+        The same attack after shuffling the release's target, per permutation.
+    tested
+        Scores of the attack at the size of the null: those of the first trees of a forest; None where all trees count.
     ceiling
         Scores of the same attack trained on the original, cross-fitted.
     predict
@@ -47,7 +50,8 @@ class Attack:
     inferred: Inferred
     score: Floats
     at_risk: NDArray[np.bool_]
-    null: tuple[Distribution, ...]
+    null: tuple[Shuffled, ...]
+    tested: Distribution | None
     ceiling: Distribution | None
     predict: Predictor = field(repr=False)
 
@@ -61,6 +65,13 @@ def null_rates(runs: Sequence[Attack], thresholds: Sequence[float], rule: RiskTh
     """Rate (b, t) of every shuffle at every threshold, mean over the attacks; b is 0 where nothing was shuffled."""
     each = [[null.rates(thresholds, rule) for null in run.null] for run in runs]
     return np.mean(each, axis=0) if each[0] else np.empty((0, len(thresholds)))
+
+
+def compared_rates(runs: Sequence[Attack], threshold: float, rule: RiskThreshold) -> tuple[float, Floats]:
+    """What the permutation test compares, means over the attacks: the rate, and those (b,) of the shuffles."""
+    observed = [run.rate if run.tested is None else float(run.tested.rates((threshold,), rule)[0]) for run in runs]
+    each = [[null.scores.rates((threshold,), rule)[0] for null in run.null] for run in runs]
+    return sum(observed) / len(observed), np.mean(each, axis=0)
 
 
 @dataclass
@@ -141,16 +152,31 @@ class Runner:
         problem = self.problem
         evidence = problem.releases[release]
         predict = self._fit(attacker, evidence, _ATTACK, release, number)
-        inferred = problem.infer(predict)
+        inferred, tested = self._with_tested(predict) if permutations else (problem.infer(predict), None)
         tick(f"{attacker.name}, {problem.pair.labels[release]}")
         score = self.score(inferred)
         null = []
         for b in range(permutations):
             shuffled = self._shuffled(evidence, release, b)
-            found = problem.infer(self._fit(attacker, shuffled, _NULL, release, number, b))
-            null.append(Distribution.of(self.score(found)))
+            null.append(self._null(self._fit(attacker, shuffled, _NULL, release, number, b)))
             tick(f"{attacker.name}, {problem.pair.labels[release]}, null {b + 1} of {permutations}")
-        return Attack(attacker.name, release, inferred, score, self.rule.at_risk(score), tuple(null), ceiling, predict)
+        return Attack(
+            attacker.name, release, inferred, score, self.rule.at_risk(score), tuple(null), tested, ceiling, predict
+        )
+
+    def _with_tested(self, predict: Predictor) -> tuple[Inferred, Distribution | None]:
+        """What is inferred of all persons, and the scores at the size of the null, where that is another."""
+        if not is_large(predict):
+            return self.problem.infer(predict), None
+        first, inferred = self.problem.infer_by_first(predict, (SIZES[-1], predict.forest.n_trees))
+        return inferred, Distribution.of(self.score(first))
+
+    def _null(self, predict: Predictor) -> Shuffled:
+        """The scores of an attack on a shuffled release."""
+        if not is_large(predict):
+            return Shuffled(Distribution.of(self.score(self.problem.infer(predict))))
+        half, whole = (Distribution.of(self.score(one)) for one in self.problem.infer_by_first(predict, SIZES))
+        return Shuffled(whole, half, predict.forest.n_trees)
 
     def ceiling(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Distribution:
         """Scores of the attack trained on the original: every person is predicted by a model fitted without them."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import Attack, Runner, null_rates
+from unveil._rapid.attack import Attack, Runner, compared_rates, null_rates
 from unveil._rapid.resampling import Resampled
-from unveil._rapid.threshold import Distribution
+from unveil._rapid.threshold import Distribution, RiskThreshold
 from unveil.stats import (
     Excess,
     excess,
@@ -32,7 +34,7 @@ def _margin_rate(runner: Runner) -> float:
 def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
     """All figures of one attack by name; NaN where a figure was not asked for or is not defined."""
     rule, problem = runner.rule, runner.problem
-    null = over_null(attack.rate, null_rates([attack], (rule.threshold,), rule)[:, 0], (NAN, NAN), 0.95)
+    null = over_rates([attack], attack.rate, (NAN, NAN), 0.95, rule)
     margin, margin_rate = runner.margin(), _margin_rate(runner)
     figures = {
         "rate": attack.rate,
@@ -66,6 +68,14 @@ def attack_figures(attack: Attack, runner: Runner) -> dict[str, float]:
             "mean_score": _mean(attack.score),
         }
     return figures
+
+
+def over_rates(
+    runs: Sequence[Attack], rate: float, ends: tuple[float, float], level: float, rule: RiskThreshold
+) -> Excess:
+    """A rate with its release interval among the rates of the shuffles: means over some attacks."""
+    null = null_rates(runs, (rule.threshold,), rule)[:, 0]
+    return over_null(rate, null, ends, level, tested=compared_rates(runs, rule.threshold, rule) if len(null) else None)
 
 
 def suggested_threshold(attack: Attack, runner: Runner) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Literal
@@ -16,7 +17,7 @@ from unveil.columns.level_order import canonical_orders
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, DataError
 from unveil.models.features import Key, KeyTable
-from unveil.models.learners import Predictor, TrainingTarget
+from unveil.models.learners import ForestPredictor, Predictor, TrainingTarget
 from unveil.notes import Note
 
 Floats = NDArray[np.float64]
@@ -120,6 +121,11 @@ class Problem:
         first, position = self._combinations
         return infer(predict, self.original, first, position)
 
+    def infer_by_first(self, predict: ForestPredictor, sizes: Sequence[int]) -> list[Inferred]:
+        """The same with the first trees of a forest alone, per number of trees."""
+        first, position = self._combinations
+        return infer_each(lambda table: predict.by_first(table, sizes), len(sizes), self.original, first, position)
+
 
 def infer(predict: Predictor, attacked: AttackRecords, first: NDArray[np.intp], position: NDArray[np.intp]) -> Inferred:
     """Apply a trained attacker to records; each combination of keys is predicted once.
@@ -133,21 +139,29 @@ def infer(predict: Predictor, attacked: AttackRecords, first: NDArray[np.intp], 
     first, position
         One record of each combination, and the combination of every record.
     """
+    return infer_each(lambda table: [predict(table)], 1, attacked, first, position)[0]
+
+
+def infer_each(
+    predict: Callable[[KeyTable], Sequence[Floats]], n_models: int, attacked: AttackRecords,
+    first: NDArray[np.intp], position: NDArray[np.intp],
+) -> list[Inferred]:  # fmt: skip
+    """Apply models that predict together to records; see :func:`infer`."""
     truth, n_classes = attacked.target.y, attacked.target.n_classes
     if n_classes is None:
-        predicted = np.asarray(predict(attacked.table.take(first)), dtype=np.float64)
-        return Inferred(predicted[position], None)
+        predicted = predict(attacked.table.take(first))
+        return [Inferred(np.asarray(one, dtype=np.float64)[position], None) for one in predicted]
     size = max(_CELLS_PER_BLOCK // n_classes, 1)
     by_combination = np.argsort(position, kind="stable")
     ends = np.searchsorted(position[by_combination], np.arange(0, len(first) + size, size))
-    probability, best = np.empty(len(truth)), np.empty(len(truth), dtype=np.int32)
+    probability, best = np.empty((n_models, len(truth))), np.empty((n_models, len(truth)), dtype=np.int32)
     for block, start in enumerate(range(0, len(first), size)):
-        found = predict(attacked.table.take(first[start : start + size]))
         records = by_combination[ends[block] : ends[block + 1]]
-        probability[records] = found[position[records] - start, truth[records]]
-        best[records] = found.argmax(axis=1)[position[records] - start]
+        for model, found in enumerate(predict(attacked.table.take(first[start : start + size]))):
+            probability[model, records] = found[position[records] - start, truth[records]]
+            best[model, records] = found.argmax(axis=1)[position[records] - start]
     # a mean of shares may exceed 1 by a rounding error
-    return Inferred(best, np.clip(probability, 0, 1))
+    return [Inferred(b, np.clip(p, 0, 1)) for b, p in zip(best, probability, strict=True)]
 
 
 def pose(

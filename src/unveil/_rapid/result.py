@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import Attack, Runner, null_rates
+from unveil._rapid.attack import Attack, Runner
 from unveil._rapid.attribution import Attribution, attribute_flags
 from unveil._rapid.curves import RapidCurve, rapid_curve
 from unveil._rapid.document import attack_document
-from unveil._rapid.figures import attack_figures, attack_intervals, over_margin
+from unveil._rapid.figures import attack_figures, attack_intervals, over_margin, over_rates
 from unveil._rapid.groups import group_rates, person_columns, worst_groups
 from unveil._rapid.process import process_intervals
 from unveil._rapid.resampling import Resampled
@@ -26,7 +26,7 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
 from unveil.plain import plain, without_nan
 from unveil.result import Result, columns_of, drawer
-from unveil.stats import OVER, Excess, Interval, Kind, is_process, over_null, rate_interval
+from unveil.stats import OVER, Excess, Interval, Kind, is_process, rate_interval
 
 Floats = NDArray[np.float64]
 Intervals = dict[str, tuple[float, float]]
@@ -387,7 +387,7 @@ class Rapid(Result):
         if not self.permutations:
             margins = Resampled.of(self.runs, self.runner).margins(n=n, seed=seed)
             return over_margin(self.rate, drawn, margins, self.runner, ends, level)
-        return over_null(self.rate, null_rates(self.runs, [self.threshold], self.runner.rule)[:, 0], ends, level)
+        return over_rates(self.runs, self.rate, ends, level, self.runner.rule)
 
     def _repeated(self, resamples: Sequence[Pair] | None) -> list[tuple[Attack, ...]] | None:
         """The same attacks on resampled originals and their releases; trained once."""

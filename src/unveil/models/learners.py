@@ -20,7 +20,7 @@ from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.models.design import Coding, Design
 from unveil.models.features import KeyTable
-from unveil.models.forest import grow_forest
+from unveil.models.forest import Forest, grow_forest
 from unveil.models.least_squares import fit_least_squares
 from unveil.models.logit import NotConverged, fit_logistic
 from unveil.models.multinomial import Multinomial, maximum_likelihood, penalised
@@ -31,7 +31,6 @@ Floats = NDArray[np.float64]
 Predictor = Callable[[KeyTable], Floats]
 _FOLDS = 5
 _CP = 0.01
-_WORTH_THREADS = 20_000
 KEYS = Coding("first", average=True, constants=True)
 """How linear attackers read keys: a level that the release lacks is neither the reference nor another one."""
 
@@ -176,11 +175,26 @@ def _constant(target: TrainingTarget) -> Predictor | None:
     return lambda other: np.eye(n_classes)[np.full(len(other), int(value))]
 
 
+@dataclass(frozen=True, eq=False)
+class ForestPredictor:
+    """A trained forest, which predicts by all of its trees or by its first ones."""
+
+    forest: Forest
+    continuous: bool
+
+    def __call__(self, table: KeyTable) -> Floats:
+        """What all of the trees predict."""
+        return self.by_first(table, (self.forest.n_trees,))[0]
+
+    def by_first(self, table: KeyTable, sizes: Sequence[int]) -> list[Floats]:
+        """What the first trees predict, per number of trees."""
+        found = self.forest.predict_by_first(table, sizes)
+        return [one[:, 0] for one in found] if self.continuous else found
+
+
 def _forest(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
     forest = grow_forest(table, target.y, target.n_classes, seed=seed, threads=threads)
-    if target.n_classes is None:
-        return lambda other: forest.predict(other)[:, 0]
-    return forest.predict
+    return ForestPredictor(forest, target.n_classes is None)
 
 
 def _cart(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
@@ -214,10 +228,9 @@ def _boosted(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequen
         values[np.isinf(values)] = np.nan
         return values
 
+    # small trees on few keys: threads wait for each other longer than they work, and all that time they are busy
     threadpool_limits = import_module("threadpoolctl").threadpool_limits
-    # on small files threads wait for each other longer than they work
-    limit = threads if len(table) > _WORTH_THREADS else 1
-    with threadpool_limits(limits=limit):
+    with threadpool_limits(limits=1):
         model.fit(matrix(table), target.y)
     if target.n_classes is None:
         predict: Predictor = _numbers(model, matrix)
@@ -225,7 +238,7 @@ def _boosted(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequen
         predict = _by_class(model, matrix, target.n_classes, "gbm")
 
     def limited(other: KeyTable) -> Floats:
-        with threadpool_limits(limits=threads if len(other) > _WORTH_THREADS else 1):
+        with threadpool_limits(limits=1):
             return predict(other)
 
     return limited

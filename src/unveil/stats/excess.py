@@ -44,8 +44,14 @@ class Excess:
         return own | {"excess_low": low, "excess_high": high}
 
 
-def over_null(share: float, null: Floats, sampling: tuple[float, float], level: float) -> Excess:
+def over_null(
+    share: float, null: Floats, sampling: tuple[float, float], level: float, *,
+    tested: tuple[float, Floats] | None = None,
+) -> Excess:  # fmt: skip
     """A share of records among the same shares (P,) of shuffled releases; ``sampling`` is its release interval.
+
+    Where the null is that of smaller models, carried to the size of the share's model, ``tested`` is what the p-value
+    compares instead: the share of a model of that size, and those (P,) of the shuffled releases.
 
     Examples
     --------
@@ -57,7 +63,8 @@ def over_null(share: float, null: Floats, sampling: tuple[float, float], level: 
         return Excess()
     mean = math.fsum(null) / len(null)
     # Means over releases are rounded: what differs by that alone is a tie.
-    reached = int(np.count_nonzero(reaches(null, share)))
+    compared, draws = (share, null) if tested is None else tested
+    reached = int(np.count_nonzero(reaches(draws, compared)))
     return Excess(
         null_mean=mean,
         null_95=float(np.quantile(null, 0.95)),
