@@ -56,9 +56,13 @@ class _Likelihood:
 
     def at(self, beta: Floats) -> tuple[float, Floats]:
         """The value at coefficients (k, c), and its gradient (k, c)."""
-        log_prob = scipy.special.log_softmax(self.x @ beta, axis=1)
-        value = -float(self._observed @ log_prob[self.place])
-        residual = np.exp(log_prob, out=log_prob)
+        # classes in rows: numpy reduces short rows slowly
+        eta = np.ascontiguousarray((self.x @ beta).T)
+        eta -= eta.max(axis=0)
+        exponentials = np.exp(eta)
+        total = exponentials.sum(axis=0)
+        value = -float(self._observed @ (eta - np.log(total)).T[self.place])
+        residual = np.ascontiguousarray((exponentials / total).T)
         residual[self.place] -= self.share
         return value, self._weighted @ residual
 
@@ -124,7 +128,6 @@ def maximum_likelihood(x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matr
     return Multinomial(beta, _MOST, False)
 
 
-@one_blas_thread()
 def penalised(
     x: scipy.sparse.csr_matrix, counts: scipy.sparse.csr_matrix, *, ridge: float = 0.0, lasso: float = 0.0,
     max_iter: int = 3000, tolerance: float = 1e-6,
@@ -187,14 +190,17 @@ def penalised(
     lowest = 0.0 if lasso else -np.inf
     reached = np.concatenate([np.maximum(start, 0), np.maximum(-start, 0)]).ravel() if lasso else start.ravel()
     steps = 0
-    while True:
-        found = scipy.optimize.minimize(
-            loss, reached, jac=True, method="L-BFGS-B", bounds=[(lowest, None)] * reached.size if lasso else None,
-            options={"maxiter": max_iter - steps, "maxfun": 2 * (max_iter - steps), "gtol": tolerance,
-                     "ftol": 1e-7 * tolerance},
-        )  # fmt: skip
-        reached, steps = found.x, steps + int(found.nit)
-        left = float(np.abs(reached - np.maximum(reached - found.jac, lowest)).max())
-        # a step that gains nothing because it ends at a bound ends a run; the next one forgets it
-        if left <= _NEARLY * tolerance or found.nit == 0 or found.status == 1:
-            return Multinomial(coefficients(reached), steps, left <= _NEARLY * tolerance)
+    # loaded first: it brings a library with threads of its own
+    minimize = scipy.optimize.minimize
+    with one_blas_thread():
+        while True:
+            found = minimize(
+                loss, reached, jac=True, method="L-BFGS-B", bounds=[(lowest, None)] * reached.size if lasso else None,
+                options={"maxiter": max_iter - steps, "maxfun": 2 * (max_iter - steps), "gtol": tolerance,
+                         "ftol": 1e-7 * tolerance},
+            )  # fmt: skip
+            reached, steps = found.x, steps + int(found.nit)
+            left = float(np.abs(reached - np.maximum(reached - found.jac, lowest)).max())
+            # a step that gains nothing because it ends at a bound ends a run; the next one forgets it
+            if left <= _NEARLY * tolerance or found.nit == 0 or found.status == 1:
+                return Multinomial(coefficients(reached), steps, left <= _NEARLY * tolerance)
