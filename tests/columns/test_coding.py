@@ -390,3 +390,11 @@ def test_every_value_lies_in_the_group_it_is_given(original: list[int], release:
         assert sorted({round(b, 9) for b in breaks}) == pytest.approx(sorted({round(float(b), 9) for b in exact}))
     else:
         assert len(set(original + release)) == 1 or len(breaks) == n + 1
+
+
+def test_whole_numbers_at_both_ends_of_their_range_are_levels_in_order() -> None:
+    least, most = -(2**63), 2**63 - 1
+    pair = unveil.Pair(pa.table({"x": [most, least, 0, most]}), pa.table({"x": [5, least, None]}))
+    column = pair.column("x")
+    assert column.levels.to_pylist() == [least, 0, 5, most]
+    assert (column.original.tolist(), column.releases[0].tolist()) == ([3, 0, 1, 3], [2, 0, 4])

@@ -450,8 +450,9 @@ def ordered_levels(values: Sequence[pa.Array], declared: Sequence[Scalar]) -> pa
 def _ascending(values: Sequence[pa.Array]) -> pa.Array:
     """The distinct values of some arrays of one type in ascending order."""
     if pt.is_int64(values[0].type):
-        # Sorting numbers takes a tenth of the time of hashing them.
-        return from_numpy(np.unique(np.concatenate([buffer_view(one, np.int64) for one in values])))
+        # A plain sort takes a tenth of the time of hashing, which numpy.unique does too.
+        ordered = np.sort(np.concatenate([buffer_view(one, np.int64) for one in values]))
+        return from_numpy(ordered[np.diff(ordered, prepend=ordered[:1] - 1) != 0])
     union = pa.concat_arrays(list(values)).unique()
     return union.take(pc.sort_indices(union))
 

@@ -153,8 +153,11 @@ def _plain_dictionary(column: pa.ChunkedArray, name: str, label: str) -> pa.Chun
     for chunk in column.chunks:
         if seen is None or not chunk.dictionary.equals(seen):
             seen, values = chunk.dictionary, _encoded(chunk.dictionary, name, label)
-        # Two values can become one (1.0 and 1), so the indices go through the values' own dictionary.
-        indices = pc.take(values.indices, chunk.indices).cast(pa.int32())
+        if chunk.indices.type == pa.int32() and values.dictionary.equals(chunk.dictionary):
+            indices = chunk.indices
+        else:
+            # Two values can become one (1.0 and 1), so the indices go through the values' own dictionary.
+            indices = pc.take(values.indices, chunk.indices).cast(pa.int32())
         chunks.append(pa.DictionaryArray.from_arrays(indices, values.dictionary))
     return unified(pa.chunked_array(chunks, pa.dictionary(pa.int32(), value_type)))
 
