@@ -22,7 +22,7 @@ from unveil import result
 from unveil._tables.intervals import replicated_interval
 from unveil.errors import CallError, DataError, MissingPackageError
 from unveil.show.words.tables import grouping_in_words
-from unveil.stats import percent_interval, resampled_means
+from unveil.stats import Moments, percent_interval, resampled_means
 
 KEYS = ("sex", "age")
 TYPES = {"sex": pa.string(), "age": pa.int64(), "job": pa.string(), "ill": pa.string()}
@@ -341,14 +341,12 @@ def test_interval_ends_by_hand():
 
 def test_replicated_uniques_are_a_number_of_the_releases_unique_combinations():
     """12 of 40 combinations that are unique in the release, of 200 persons: Wilson's interval of 12/40, times 1/5."""
-    met = np.repeat([1.0, 0.0, 1.0], [12, 28, 60])
-    possible = np.arange(100) < 40
-    low, high = replicated_interval(met, possible, 200, level=0.95)
+    low, high = replicated_interval(Moments.of(np.ones(1), np.array([12])), 40, 200, level=0.95)
     assert (low, high) == pytest.approx([20 * end for end in unveil.inference.wilson(12, 40)])
     # without a unique combination in the release nobody could be a replicated unique
-    assert replicated_interval(met, possible & False, 200, level=0.95) == (0.0, 0.0)
+    assert replicated_interval(Moments(), 0, 200, level=0.95) == (0.0, 0.0)
     # all of them met: at most they can be fewer
-    low, high = replicated_interval(np.ones(40), np.ones(40, dtype=bool), 200, level=0.95)
+    low, high = replicated_interval(Moments.of(np.ones(1), np.array([40])), 40, 200, level=0.95)
     assert (low, high) == pytest.approx((20 * 0.025 ** (1 / 40), 20))
 
 

@@ -39,13 +39,17 @@ def identity_release(study: KeyedPair, releases: Sequence[int], *, level: float)
     # A mean of flags: these are the moments of n_alone ones.
     ones = Moments.of(np.ones(1), np.array([n_alone]))
     found = {"UiO": mean_interval(percent(n_alone, n_records), ones, n_records, level)}
+    parts = np.arange(len(releases) + 1) / len(releases)
     for name, most in (("UiOiS", math.inf), ("repU", 1)):
-        met = np.mean([(by_release[r] >= 1) & (by_release[r] <= most) & study.counted for r in releases], axis=0)
-        found[name] = replicated_interval(met * alone, met > 0, n_records, level=level)
+        times = np.zeros(len(d), dtype=np.int32)
+        for release in releases:
+            times += (by_release[release] >= 1) & (by_release[release] <= most) & study.counted
+        met = Moments.of(parts, np.bincount(times[alone], minlength=len(parts)))
+        found[name] = replicated_interval(met, int(np.count_nonzero(times)), n_records, level=level)
     return found
 
 
-def replicated_interval(met: Floats, possible: NDArray[np.bool_], n_records: int, *, level: float) -> Ends:
+def replicated_interval(met: Moments, trials: int, n_records: int, *, level: float) -> Ends:
     """Interval of the percentage of records that are replicated uniques, or are unique and in the release.
 
     Who is unique depends on the other records, so a count in resamples would be wrong: a record drawn twice is still
@@ -55,22 +59,19 @@ def replicated_interval(met: Floats, possible: NDArray[np.bool_], n_records: int
 
     Parameters
     ----------
-    met : (size,)
-        Per key combination the part of the releases in which an original record that is alone with it counts; 0 where
-        no original record is.
-    possible : (size,) bool
-        Whether the combination could count in some release, were one original record alone with it.
+    met
+        Of the combinations with which an original record is alone, in which part of the releases they count.
+    trials
+        Number of combinations that could count in some release, were one original record alone with them.
     n_records
         Number of original records.
     level
         Coverage, between 0 and 1.
     """
-    trials = int(possible.sum())
     if not trials:
         # with these releases nobody could ever count
         return 0.0, 0.0
-    hits = Moments.of(met[possible], np.ones(trials, dtype=np.int64))
-    low, high = mean_interval(100 * hits.mean(trials), hits, trials, level)
+    low, high = mean_interval(100 * met.mean(trials), met, trials, level)
     return low * trials / n_records, min(high * trials / n_records, 100.0)
 
 
