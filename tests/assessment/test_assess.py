@@ -19,8 +19,10 @@ from unveil.assessment import Assessment, advice_part, key_tables, posterior_par
 from unveil.assessment import rapid_part as inference_part
 from unveil.assessment import run as call
 from unveil.assessment.groups import OTHERS
-from unveil.assessment.part import Skipped
-from unveil.errors import UnveilWarning
+from unveil.assessment.part import Clock, Context, Skipped
+from unveil.assessment.posterior_part import Planned
+from unveil.assessment.scenario import Options, Scenario
+from unveil.errors import CallError, UnveilWarning
 
 # What most tests here share takes long: one worker computes it.
 pytestmark = pytest.mark.xdist_group("assessment")
@@ -124,8 +126,7 @@ def test_no_group_is_smaller_than_the_minimum(whole):
 
 def test_a_posterior_of_few_records_is_not_given(pair, synthesizer, monkeypatch):
     """Three records say nothing of a hundred persons, and are persons who could be known."""
-    monkeypatch.setattr(posterior_part, "SAMPLED", 9)
-    monkeypatch.setattr(posterior_part, "FLAGGED", 3)
+    monkeypatch.setattr(posterior_part, "planned", lambda *_: Planned(9, 3, 9, 0.4))
     measures = ["identity", "attribute", "structure", "posterior"]
     result = unveil.assess(pair, KEYS, targets=["depress"], synthesizer=synthesizer, measures=measures, budget=60,
                            release_safe=False)  # fmt: skip
@@ -245,7 +246,7 @@ def test_same_seed_same_figures(pair, synthesizer):
 
 
 def test_no_part_depends_on_the_order_of_records(monkeypatch):
-    monkeypatch.setattr(posterior_part, "SAMPLED", 40)
+    monkeypatch.setattr(posterior_part, "planned", lambda *_: Planned(40, 400, 40, 0.2))
     rng = np.random.default_rng(2)
     people = unveil.simulate.demo_population(120, seed=1)
     people = pa.concat_tables([people, people.slice(0, 5)])
@@ -675,3 +676,26 @@ def test_the_map_shows_what_is_left_of_the_pairs():
     )  # fmt: skip
     points = found.to_dict()["map"]["points"]
     assert [point["utility"] for point in points] == pytest.approx([1.0, 0.75])
+
+
+def test_as_many_records_are_drawn_as_the_precision_takes_or_the_budget_allows(pair):
+    def plan(**options):
+        scenario = Scenario.of(pair, Options(KEYS, targets=["depress", "income"], **options))
+        return posterior_part.planned(Context(pair, scenario, Clock(0.0)), "depress")
+
+    rich = plan(budget=1e9, precision=0.1)
+    # 1.96^2 / (4 * 0.01) = 96.04
+    assert (rich.sampled, rich.wanted, rich.notes("depress")) == (97, 97, [])
+    assert plan(budget=1e9, precision=0.01).sampled == 400, "there are no more records"
+    assert plan(budget=1e9, precision=0.1, level=0.5).sampled == 12
+    poor = plan(budget=1e-9)
+    assert (poor.sampled, poor.flagged, poor.wanted) == (20, 20, 385)
+    (note,) = poor.notes("depress")
+    assert "20 records were drawn at random, which takes 385" in note
+    assert "385" not in note.public
+    assert plan(budget=0.5).sampled > plan(budget=0.3).sampled > 20
+
+
+def test_a_precision_is_a_share():
+    with pytest.raises(CallError, match="precision must lie between 0 and 1"):
+        unveil.assess(unveil.Pair(*[unveil.simulate.demo_population(20, seed=1)] * 2), KEYS, precision=0)

@@ -232,7 +232,7 @@ POLICY = Row(
 SCENARIO = Row(
     {
         **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
-                 "models", "level", "budget", "minimum_count", "holdout"),
+                 "models", "level", "budget", "precision", "minimum_count", "holdout"),
         **_named(by.settings, "ngroups_keys", "ngroups_target"),
         "special_codes": by.names_only,
         # Settings that name levels (rules, methods, predictors) or hold a seed are not among these.

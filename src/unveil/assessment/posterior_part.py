@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -18,12 +19,16 @@ from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
 from unveil.stats import wilson
 
-SAMPLED = 400
-"""Records drawn at random, for figures that hold for everybody."""
 AT_FIRST = 2000
 """Records drawn at random for the first page."""
 FLAGGED = 2000
 """Most records that the cheap measures point at."""
+FEWEST = 20
+"""Records that are worked out however short the time is."""
+CELL_SECONDS, CELL_VALUE_SECONDS = 1e-8, 2.5e-9
+"""Seconds of a processor that one record takes, for each cell of the original, and for each cell and possible value."""
+BUDGET_SHARE = 0.5
+"""Share of the budget that the exact risk of all targets should take."""
 SHARES = {"all": 0.25, "sampled": 0.35, "flagged": 0.4}
 """How the time that a target may take is divided."""
 CERTAIN = "share_certain"
@@ -50,10 +55,11 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
     runs: dict[str, Any] = {}
     took: dict[str, float] = {}
     begin = time.monotonic()
+    drawn = planned(context, target)
     asked: dict[str, dict[str, Any]] = {
         "all": {"structure": "fixed"},
-        "sampled": {"structure": "exact", "sample": min(SAMPLED, context.pair.n_original)},
-        "flagged": {"structure": "exact", "records": flags, "sample": min(FLAGGED, int(flags.sum()))},
+        "sampled": {"structure": "exact", "sample": drawn.sampled},
+        "flagged": {"structure": "exact", "records": flags, "sample": min(drawn.flagged, int(flags.sum()))},
     }
     if first:
         asked = {"sampled": {"structure": "fixed", "sample": min(AT_FIRST, context.pair.n_original)}}
@@ -78,12 +84,12 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
     beside = [context.attribute[target]] if target in context.attribute else []
     found = {who: run.to_dict(by=list(context.scenario.keys), beside=beside) for who, run in runs.items()}
     how = str(found["sampled"]["strongest"])
-    drawn, least = runs["sampled"].posteriors(), context.scenario.minimum_count
-    if drawn.posterior.size < least:
-        figures = _too_few(drawn.posterior.size, target, least)
+    seen, least = runs["sampled"].posteriors(), context.scenario.minimum_count
+    if seen.posterior.size < least:
+        figures = _too_few(seen.posterior.size, target, least)
     else:
         figures = (
-            _mean_figure(drawn, target, how, context.scenario.level, least),
+            _mean_figure(seen, target, how, context.scenario.level, least),
             _certain_figure(found["sampled"], target, context.scenario.level, least),
         )
     unfinished = [
@@ -94,9 +100,54 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
     return Section(
         figures=figures,
         targets={target: {"posterior": _entry(context, found)}},
-        warnings=tuple(dict.fromkeys(text for one in found.values() for text in one["warnings"])),
+        warnings=(
+            *dict.fromkeys(text for one in found.values() for text in one["warnings"]),
+            *([] if first else drawn.notes(target)),
+        ),
         partial=Note(f"{'; '.join(unfinished)}. {_limit(context)}", _UNFINISHED) if unfinished else None,
     )
+
+
+@dataclass(frozen=True)
+class Planned:
+    """How many records are worked out exactly: by the sizes of the files and the budget, not by a clock.
+
+    Parameters
+    ----------
+    sampled, flagged
+        Records drawn at random from all, and at most from those that are flagged.
+    wanted
+        Records drawn at random that the precision takes.
+    precision
+        The precision.
+    """
+
+    sampled: int
+    flagged: int
+    wanted: int
+    precision: float
+
+    def notes(self, target: str) -> list[Note]:
+        """What is said where the budget does not reach the precision."""
+        if self.sampled >= self.wanted:
+            return []
+        text = f"the budget does not reach the precision of {self.precision:g} for {target}"
+        return [Note(f"{text}: {self.sampled} records were drawn at random, which takes {self.wanted}; raise it", text)]
+
+
+def planned(context: Context, target: str) -> Planned:
+    """Return how many records there is time for.
+
+    A probability has a standard deviation of at most 1/2, so ``(z / (2 precision))^2`` records reach the precision
+    whatever the posterior is.
+    """
+    scenario, pair = context.scenario, context.pair
+    wanted = min(math.ceil((_normal(scenario.level) / (2 * scenario.precision)) ** 2), pair.n_original)
+    cells = pair.n_original * len(pair.original.names)
+    seconds = cells * (CELL_SECONDS + CELL_VALUE_SECONDS * pair.column(target).n_levels)
+    allowed = min(BUDGET_SHARE * scenario.budget / len(scenario.targets), MOST_SECONDS)
+    affordable = max(int(allowed / 2 / seconds), min(FEWEST, pair.n_original))
+    return Planned(min(wanted, affordable), min(FLAGGED, affordable), wanted, scenario.precision)
 
 
 _UNFINISHED = "not all records were worked out in the time that there was"

@@ -76,6 +76,9 @@ class Options:
         Coverage of intervals, between 0 and 1.
     budget
         Seconds that the assessment should take; parts that were begun are finished.
+    precision
+        Half-width of the interval of a mean posterior that is wanted: as many records are drawn at random, up to what
+        the budget allows.
     minimum_count
         Smallest number of persons of a group that is shown.
     seed
@@ -96,6 +99,7 @@ class Options:
     models: str | Sequence[str] = ()
     level: float = 0.95
     budget: float = 180.0
+    precision: float = 0.05
     minimum_count: int = 10
     seed: int = 0
 
@@ -155,7 +159,7 @@ class Scenario(Options):
 def _check_numbers(given: Mapping[str, Any]) -> None:
     check_whole_numbers(0, permutations=given.get("permutations", 0), seed=given.get("seed", 0))
     check_whole_numbers(1, minimum_count=given.get("minimum_count", 1))
-    check_shares(level=given.get("level", 0.5))
+    check_shares(level=given.get("level", 0.5), precision=given.get("precision", 0.5))
     check_positive(budget=given.get("budget", 1), epsilon=given.get("epsilon", 1))
     check_numbers(tau=given.get("tau", 0))
 
