@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
@@ -10,7 +11,7 @@ import scipy
 from numpy.typing import NDArray
 
 from unveil._rapid.attack import Attack, Runner
-from unveil._rapid.problem import AttackRecords, infer
+from unveil._rapid.problem import AttackRecords, Inferred, infer
 from unveil.checks import check_shares, check_whole_numbers
 from unveil.files.source import Flavour
 from unveil.models.design import Design
@@ -23,6 +24,8 @@ from unveil.stats import normal_quantile
 Floats = NDArray[np.float64]
 _PRIOR_PRECISION = 1e-4
 _EXACT = 1e-13
+_PERMUTED = 1 << 20
+"""Records with a permuted key that are attacked at a time."""
 _PERSONS = 300
 _POINTS = 12
 
@@ -191,21 +194,38 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
 
 
 def _importance(run: Attack, runner: Runner, repeats: int) -> list[dict[str, Any]]:
-    original, rule = runner.problem.original, runner.rule
-    order = original.ordering()
+    original = runner.problem.original
+    changes = [(i, repeat) for i in range(len(original.table.keys)) for repeat in range(repeats)]
+    # many at once: a forest that is not kept is grown again for every prediction
+    size = max(_PERMUTED // max(len(original), 1), 1)
+    falls = [
+        fall for start in range(0, len(changes), size) for fall in _falls(run, runner, changes[start : start + size])
+    ]
+    means = np.reshape(falls, (len(original.table.keys), repeats, 2)).mean(axis=1)
+    return [
+        {"key": key.name, "score": float(score), "rate": float(rate)}
+        for key, (score, rate) in zip(original.table.keys, means, strict=True)
+    ]
+
+
+def _falls(run: Attack, runner: Runner, changes: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
+    """How far the mean score and the rate fall with a key permuted; for each of some keys and repeats."""
+    original, rule, order = runner.problem.original, runner.rule, runner.problem.original.ordering()
+    n = len(original)
+    many = original.take(np.tile(np.arange(n), len(changes)))
+    codes = many.table.codes.copy()
+    for number, (i, repeat) in enumerate(changes):
+        rng = np.random.default_rng([runner.seed, i, repeat])
+        codes[i, number * n + order] = rng.permutation(original.table.codes[i][order])
+    table = KeyTable(original.table.keys, codes)
+    inferred = infer(run.predict, AttackRecords(table, many.target), *table.distinct())
     found = []
-    for i, key in enumerate(original.table.keys):
-        falls = []
-        for repeat in range(repeats):
-            rng = np.random.default_rng([runner.seed, i, repeat])
-            permuted = np.empty_like(original.table.codes[i])
-            permuted[order] = rng.permutation(original.table.codes[i][order])
-            table = original.table.with_key(i, permuted)
-            score = runner.score(infer(run.predict, AttackRecords(table, original.target), *table.distinct()))
-            lost = float(run.score[order].mean() - score[order].mean())
-            falls.append((lost if rule.above else -lost, run.rate - rule.at_risk(score).mean()))
-        means = np.mean(falls, axis=0)
-        found.append({"key": key.name, "score": float(means[0]), "rate": float(means[1])})
+    for number in range(len(changes)):
+        own = slice(number * n, (number + 1) * n)
+        probability = None if inferred.probability is None else inferred.probability[own]
+        score = runner.score(Inferred(inferred.predicted[own], probability))
+        lost = float(run.score[order].mean() - score[order].mean())
+        found.append((lost if rule.above else -lost, float(run.rate - rule.at_risk(score).mean())))
     return found
 
 
