@@ -78,6 +78,9 @@ def attribute_part(context: Context, *, repeated: bool = True) -> Section:
             "checks": _checks(context, risk),
             "notes": list(risk.notes),
         }
+    if repeated and context.again is not None:
+        # No later part needs them.
+        context.again.forget_halves()
     return Section(
         figures=tuple(figures),
         targets=targets,

@@ -45,6 +45,10 @@ class Repetitions:
         """For table measures; None without a synthesizer, or where :attr:`reason` says why not."""
         return self._halves if self._repeats else None
 
+    def forget_halves(self) -> None:
+        """Give back their memory; they are made again if they are needed once more."""
+        self.__dict__.pop("_halves", None)
+
     @property
     def resamples(self) -> tuple[Pair, ...] | None:
         """For models; None without a synthesizer, or where :attr:`reason` says why not."""

@@ -11,6 +11,7 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
+import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -126,7 +127,9 @@ def _made(
         for records, of_part in zip(parts, seeds.tolist(), strict=True):
             fitted = fitted_anew(maker, pair.original.part(records, "a part of the original"), seed=of_part[0])
             for n, one in zip(pair.n_synthetic, of_part, strict=True):
-                files.append(fitted.sample(max(round(n * len(records) / pair.n_original), 1), seed=one))
+                release = fitted.sample(max(round(n * len(records) / pair.n_original), 1), seed=one)
+                # Many releases are held at a time, and only these columns are measured.
+                files.append(nw.from_native(release).select(names).to_native())
         whole = pair.with_files(files, _LABEL)
         for name in names:
             whole.column(name)
