@@ -37,10 +37,29 @@ def test_two_sizes_give_a_third() -> None:
     sizes = np.array([*SIZES, 500])
     for a, b in ((0.3, 2.0), (0.02, -0.5), (0.0, 0.0)):
         half, whole, wanted = a + b / sizes
-        assert carried(np.array([half]), np.array([whole]), 500) == pytest.approx([wanted])
-        assert carried(np.array([half]), np.array([whole]), SIZES[-1]) == pytest.approx([whole])
+        assert carried(np.array([[half]]), np.array([[whole]]), 500) == pytest.approx(np.array([[wanted]]))
+        assert carried(np.array([[half]]), np.array([[whole]]), SIZES[-1]) == pytest.approx(np.array([[whole]]))
     # a share of persons stays one
-    assert carried(np.array([0.05, 0.95]), np.array([0.01, 0.99]), 500).tolist() == [0.0, 1.0]
+    assert carried(np.array([[0.05, 0.95]]), np.array([[0.01, 0.99]]), 500).tolist() == [[0.0, 1.0]]
+
+
+def test_the_noise_of_trees_does_not_widen_the_null() -> None:
+    """Votes of trees are 0 or 1: the share of shuffles varies by its own chance, and by that of its trees."""
+    rng = np.random.default_rng(11)
+    own = rng.beta(20, 60, (4000, 2))
+    trees = [rng.binomial(k, own) for k in (50, 50, 400)]
+    half, whole, full = trees[0] / 50, (trees[0] + trees[1]) / 100, sum(trees) / 500
+    found = carried(half, whole, 500)
+    assert found.std(axis=0) == pytest.approx(whole.std(axis=0))
+    assert found.mean(axis=0) == pytest.approx((1.8 * whole - 0.8 * half).mean(axis=0))
+    # each threshold has its own mean
+    one_by_one = np.column_stack([carried(half[:, [t]], whole[:, [t]], 500)[:, 0] for t in (0, 1)])
+    assert (found == one_by_one).all()
+    # the 95th percentile is nearer to that of all trees than if each shuffle were carried by itself
+    alone = 1.8 * whole - 0.8 * half
+    too_far = [np.quantile(rates, 0.95, axis=0) - np.quantile(full, 0.95, axis=0) for rates in (found, alone)]
+    assert (0 < too_far[0]).all()
+    assert (1.3 * too_far[0] < too_far[1]).all()
 
 
 def test_the_p_value_compares_what_was_tested() -> None:

@@ -257,9 +257,8 @@ def test_the_excess_of_the_mean_is_that_of_the_means() -> None:
     pair = unveil.Pair(people(90, 1), [people(90, 2), people(90, 3)])
     result = rapid(pair, KEYS, target="t", permutations=19, ceiling=False, attacker="cart")
     rule = result.runner.rule
-    nulls = np.array([[null.rates((rule.threshold,), rule)[0] for null in run.null] for run in result.runs]).mean(
-        axis=0
-    )
+    each = [[null.scores.rates((rule.threshold,), rule)[0] for null in run.null] for run in result.runs]
+    nulls = np.mean(each, axis=0)
     found = result.above_null()
     assert found.null_mean == pytest.approx(nulls.mean())
     assert found.p_value == (1 + (nulls >= result.rate - 1e-12).sum()) / 20

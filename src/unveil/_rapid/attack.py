@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.null import SIZES, Shuffled, is_large
+from unveil._rapid.null import SIZES, Shuffled, is_large, rates_of_shuffles
 from unveil._rapid.problem import AttackRecords, Inferred, Problem, infer
 from unveil._rapid.scores import categorical_score, class_shares, prediction_error
 from unveil._rapid.threshold import Distribution, RiskThreshold
@@ -63,8 +63,8 @@ class Attack:
 
 def null_rates(runs: Sequence[Attack], thresholds: Sequence[float], rule: RiskThreshold) -> Floats:
     """Rate (b, t) of every shuffle at every threshold, mean over the attacks; b is 0 where nothing was shuffled."""
-    each = [[null.rates(thresholds, rule) for null in run.null] for run in runs]
-    return np.mean(each, axis=0) if each[0] else np.empty((0, len(thresholds)))
+    each = [rates_of_shuffles(run.null, thresholds, rule) for run in runs if run.null]
+    return np.mean(each, axis=0) if each else np.empty((0, len(thresholds)))
 
 
 def compared_rates(runs: Sequence[Attack], threshold: float, rule: RiskThreshold) -> tuple[float, Floats]:

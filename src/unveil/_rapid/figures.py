@@ -102,8 +102,9 @@ def attack_intervals(
 ) -> dict[str, tuple[float, float]]:
     """Intervals of the rate (:func:`unveil.stats.rate_interval`) and of its excess over the null, this release.
 
-    ``excess`` covers 0 exactly where the permutation test at this level does not reject; see
-    :func:`unveil.stats.excess_interval`. Without a null it is the excess over the margin, resampled together.
+    ``excess`` covers 0 for a part ``level`` of the releases whose target is independent of the keys, or a little more
+    with forests; see :func:`unveil.stats.excess_interval`. Without a null it is the excess over the margin, resampled
+    together.
     """
     persons = Resampled.of([attack], runner)
     drawn = persons.rates((runner.rule.threshold,), n=n, seed=seed)[0].sum(axis=(1, 2, 3)) / len(attack.at_risk)
