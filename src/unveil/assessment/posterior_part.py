@@ -17,7 +17,7 @@ from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
-from unveil.stats import wilson
+from unveil.stats import excess, score_interval, wilson
 
 AT_FIRST = 2000
 """Records drawn at random for the first page."""
@@ -214,24 +214,24 @@ def _mean_figure(weighed: Any, target: str, how: str, level: float, least: int) 
 
     posterior, prior = weighed.posterior, weighed.prior
     value, before, n = exact_mean(posterior), exact_mean(prior), posterior.size
-    posterior = np.sort(posterior)
-    half = _normal(level) * float(posterior.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    gain = (posterior - before) / (1 - before) if before < 1 else np.full(n, math.nan)
-    half_gain = _normal(level) * float(gain.std(ddof=1)) / math.sqrt(n) if n > 1 else math.nan
-    excess = (value - before) / (1 - before) if before < 1 else math.nan
+    low, high = _interval_of_mean(value, posterior, level)
+    gain = excess(value, before)
+    # 1 - excess is a ratio of means, (1 - posterior) / (1 - prior), which has the variance of these residuals.
+    ends = _interval_of_mean(value, posterior - (1 - gain) * prior, level)
+    gain_low, gain_high = (excess(end, before) for end in ends)
     return Figure(
         measure="posterior",
         intruder=INTRUDERS[2],
         target=target,
         unit="share",
         per_release=[value],
-        low=max(0.0, value - half),
-        high=min(1.0, value + half),
+        low=low,
+        high=high,
         margin=before,
         ceiling=1.0,
-        excess=excess,
-        excess_low=excess - half_gain,
-        excess_high=excess + half_gain,
+        excess=gain,
+        excess_low=gain_low,
+        excess_high=gain_high,
         sentence=public_note(
             lambda say: (
                 f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
@@ -244,6 +244,18 @@ def _mean_figure(weighed: Any, target: str, how: str, level: float, least: int) 
         contradicted_by="posterior certain",
         persons=n,
     )
+
+
+def _interval_of_mean(mean: float, varying: NDArray[np.float64], level: float) -> tuple[float, float]:
+    """Wilson's interval with the variance of what varies: where most posteriors are 1 a normal one covers too rarely.
+
+    It is over other persons of the population, as the intervals of the other measures are. So it does not become
+    shorter where the sample is much of the file, or all of it.
+    """
+    n = varying.size
+    # In ascending order the rounding does not depend on the order of records.
+    variance = float(np.sort(varying).var(ddof=1)) / n if n > 1 else math.nan
+    return (math.nan, math.nan) if math.isnan(variance) else score_interval(mean, variance, n, level)
 
 
 def _certain_figure(found: Mapping[str, Any], target: str, level: float, least: int) -> Figure:
@@ -298,10 +310,3 @@ def _entry(context: Context, found: Mapping[str, Mapping[str, Any]]) -> dict[str
         "cross": found[widest]["cross"] if all_figures["n_records"] >= least else [],
         "settings_check": sampled["settings_check"],
     }
-
-
-def _normal(level: float) -> float:
-    """Quantile of the normal distribution for a two-sided interval."""
-    from statistics import NormalDist
-
-    return NormalDist().inv_cdf(0.5 + level / 2)
