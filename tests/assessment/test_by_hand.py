@@ -173,9 +173,8 @@ def test_the_interval_of_an_excess_follows_posterior_and_prior_together() -> Non
     """Where a release tells nothing the two are equal, record by record: their difference does not vary."""
     prior = np.random.default_rng(1).uniform(0.2, 0.8, 100)
     found = _mean_figure(SimpleNamespace(posterior=prior, prior=prior), "ill", "exact", 0.95, 2)
-    nearly = _mean_figure(
-        SimpleNamespace(posterior=prior + 0.001 * (prior > 0.5), prior=prior), "ill", "exact", 0.95, 2
-    )
+    little_more = prior + 0.001 * (prior > 0.5)
+    nearly = _mean_figure(SimpleNamespace(posterior=little_more, prior=prior), "ill", "exact", 0.95, 2)
     assert found.excess == 0
     assert found.high - found.low > 0.05
     assert nearly.excess == pytest.approx(0.001, rel=0.5)

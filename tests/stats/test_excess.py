@@ -48,7 +48,7 @@ def test_tables_and_rapid_have_the_interval_of_the_one_rule(pair: unveil.Pair, m
 
     attack = unveil.rapid(pair, ["k", "l"], target="t", attacker="cart", permutations=39, ceiling=False, n_jobs=1)
     run, rule = attack.runs[0], attack.runner.rule
-    null = np.array([one.rates((rule.threshold,), rule)[0] for one in run.null])
+    null = np.array([one.scores.rates((rule.threshold,), rule)[0] for one in run.null])
     ends = attack.intervals(level=0.9)[0]
     same(ends["excess"], excess_interval(attack.rate, null, ends["bootstrap"], 0.9))
     whole = attack.above_null(level=0.9)
