@@ -17,7 +17,7 @@ from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
-from unveil.stats import excess, score_interval, wilson
+from unveil.stats import excess, normal_quantile, score_interval, wilson
 
 AT_FIRST = 2000
 """Records drawn at random for the first page."""
@@ -142,7 +142,7 @@ def planned(context: Context, target: str) -> Planned:
     whatever the posterior is.
     """
     scenario, pair = context.scenario, context.pair
-    wanted = min(math.ceil((_normal(scenario.level) / (2 * scenario.precision)) ** 2), pair.n_original)
+    wanted = min(math.ceil((normal_quantile(scenario.level) / (2 * scenario.precision)) ** 2), pair.n_original)
     cells = pair.n_original * len(pair.original.names)
     seconds = cells * (CELL_SECONDS + CELL_VALUE_SECONDS * pair.column(target).n_levels)
     allowed = min(BUDGET_SHARE * scenario.budget / len(scenario.targets), MOST_SECONDS)
