@@ -11,7 +11,6 @@ import warnings
 from collections.abc import Sequence
 from typing import Any
 
-import narwhals as nw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -116,6 +115,8 @@ def _made(
     pair: Pair, synthesizer: Any, parts: Sequence[NDArray[np.intp]], columns: Sequence[str] | None, seed: int
 ) -> tuple[Pair, ...]:
     """Return every part of the original with releases made from it, coded jointly."""
+    import narwhals as nw
+
     maker = as_synthesizer(synthesizer)
     m = pair.n_releases
     seeds = (np.random.SeedSequence([seed, 2]).generate_state(len(parts) * m, np.uint32) >> 1).reshape(-1, m)
