@@ -1,156 +1,98 @@
-"""Time the Bayesian risk; run ``python benchmarks/posterior.py [FOLDER] [--all]``.
-
-The folder holds sd2011_9.csv and latner_original.csv; without one, simulated files take their place. Times are seconds
-of wall clock and CPU after a first call that loads libraries. ``--all`` adds what takes minutes.
-"""
+"""Bayesian risk beside one fit of the trees that it asks about."""
 
 from __future__ import annotations
 
-import resource
-import sys
-import time
 import warnings
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.csv
-
-import unveil
-from unveil._posterior import posterior
-from unveil._posterior.likelihood import CartLikelihood, fit_fixed_trees, trees_concerned
-from unveil._posterior.possible_values import make_worlds
-from unveil._posterior.tree_sequence import build_sequence
-from unveil.errors import UnveilWarning
-from unveil.simulate import demo_population, latner_population
-from unveil.synthesis import CartSynthesizer
-
-VARIABLES = ["var1", "var2", "var3", "var4"]
+from benchmarks.data import SPECIAL, Data
+from benchmarks.row import Row, Side
 
 
-def timed(name: str, work: Callable[[], Any], bound: float, times: int = 1) -> Any:
-    """Print wall clock and CPU seconds of a call, the least of several."""
-    walls, cpus = [], []
-    for _ in range(times):
-        wall, cpu = time.perf_counter(), time.process_time()
-        result = work()
-        walls.append(time.perf_counter() - wall)
-        cpus.append(time.process_time() - cpu)
-    print(f"{name:<58} {min(walls):9.4f} s wall {min(cpus):9.4f} s CPU  (bound {bound:g} s)", flush=True)
-    return result
+def survey(data: Data) -> tuple[Any, dict[str, Any]]:
+    """SD2011 and how it is synthesised."""
+    return data.survey(), {"special_codes": SPECIAL}
 
 
-def correlated(n: int, n_variables: int, levels: int) -> pa.Table:
-    """Categorical variables that share a latent one."""
-    rng = np.random.default_rng(0)
-    latent = rng.normal(size=n)
-    edges = np.linspace(-1.2, 1.2, levels - 1) if levels > 2 else np.array([0.0])
-    return pa.table(
-        {f"v{i}": pa.array([f"l{c}" for c in np.digitize(latent + rng.normal(size=n), edges)])
-         for i in range(n_variables)}
-    )  # fmt: skip
+def adult(data: Data) -> tuple[Any, dict[str, Any]]:
+    """Adult and how it is synthesised."""
+    return data.adult()[0], {}
 
 
-def made(original: Any, **settings: Any) -> tuple[unveil.Pair, CartSynthesizer]:
-    """A release and what made it."""
-    synthesizer = CartSynthesizer(**settings).fit(original)
-    return unveil.Pair(original, synthesizer.sample(seed=1)), synthesizer
+def correlated(variables: int, levels: int) -> Callable[[Data], tuple[Any, dict[str, Any]]]:
+    """A thousand records of categorical variables that share a latent one, and how they are synthesised."""
+
+    def original(data: Data) -> tuple[Any, dict[str, Any]]:
+        import numpy as np
+        import pyarrow as pa
+
+        rng = np.random.default_rng(0)
+        latent = rng.normal(size=1000)
+        edges = np.linspace(-1.2, 1.2, levels - 1) if levels > 2 else np.array([0.0])
+        drawn = {f"v{i}": np.digitize(latent + rng.normal(size=1000), edges) for i in range(variables)}
+        return pa.table({name: np.char.add("l", codes.astype(str)) for name, codes in drawn.items()}), {
+            "collapse": False
+        }
+
+    return original
 
 
-def sixteen_worlds(original: pa.Table) -> None:
-    pair, synthesizer = made(original)
-    sequence = build_sequence(pair, synthesizer, {}, [])
-    worlds = make_worlds(sequence, VARIABLES, {})
-    last = np.array([original.num_rows - 1])
+def latner(data: Data) -> tuple[Any, dict[str, Any]]:
+    """A thousand records of four binary variables."""
+    import unveil
 
-    def work() -> Any:
-        trees = fit_fixed_trees(sequence, trees_concerned(sequence, VARIABLES), [0])
-        return CartLikelihood(sequence, worlds, trees, [0], exact=True).terms(last, 0, 16)
-
-    def ask(structure: Any) -> Any:
-        return posterior(pair, synthesizer, target=VARIABLES, records=last, structure=structure)
-
-    work()
-    timed("16 worlds, exact: fit and likelihoods", work, 0.01, times=20)
-    timed("16 worlds, exact: first question about the files", lambda: ask("exact"), 0.1)
-    timed("16 worlds, exact: a further question", lambda: ask("exact"), 0.01, times=20)
+    return unveil.simulate.latner_population(1000, seed=1), {}
 
 
-def survey(original: Any, special: Any, everything: bool) -> None:
-    pair, synthesizer = made(original, special_codes=special)
-    target = "depress" if "depress" in pair.names else pair.names[3]
-    posterior(pair, synthesizer, target=target, records=[0])
+def posterior(
+    original: Callable[[Data], tuple[Any, dict[str, Any]]], target: str | None = None, **options: Any
+) -> Side:
+    """The posterior, after the fit; without a target of all variables together."""
 
-    def ask(name: str, structure: Any, **options: Any) -> Any:
-        return posterior(pair, synthesizer, target=name, structure=structure, **options)
+    def ready(data: Data) -> Callable[[], Any]:
+        import unveil
+        from unveil.synthesis import CartSynthesizer
 
-    n = pair.n_original
-    timed(f"{target}, {n} records, fixed", lambda: ask(target, "fixed"), 0.3)
-    timed(f"{target}, {n} records, exact", lambda: ask(target, "exact"), 60)
-    some = min(200, n)
-    for name in pair.names:
-        ask(name, "exact", records=[0])
-    timed(
-        f"all {len(pair.names)} targets, {some} records, exact",
-        lambda: [ask(name, "exact", sample=some).mean_posterior for name in pair.names],
-        900 * some / n,
-    )
-    timed("income, exact, 5 seconds allowed", lambda: ask("income", "exact", time_limit=5), 10)
-    if everything:
-        timed("all targets, exact", lambda: [ask(name, "exact").mean_posterior for name in pair.names], 900)
+        warnings.simplefilter("ignore", unveil.UnveilWarning)
+        file, settings = original(data)
+        synthesizer = CartSynthesizer(**settings).fit(file)
+        release = synthesizer.sample(seed=1)
 
+        def run() -> Any:
+            # a new pair: nothing is kept from the call before
+            pair = unveil.Pair(file, release)
+            return unveil.posterior(pair, synthesizer, target=target or pair.names, **options)
 
-def many_worlds(everything: bool) -> None:
-    for n_variables, levels in ((10, 2), (5, 5)):
-        pair, synthesizer = made(correlated(1000, n_variables, levels), collapse=False)
-        for structure in ("fixed", "exact"):
-            timed(
-                f"{levels**n_variables} worlds, n = 1000, {structure}",
-                lambda p=pair, s=synthesizer, k=structure: posterior(p, s, target=p.names, records=[0], structure=k),
-                1,
-            )
-    if everything:
-        pair, synthesizer = made(correlated(1000, 10, 5), collapse=False)
-        timed(
-            "9.8 million worlds, n = 1000, fixed",
-            lambda: posterior(pair, synthesizer, target=pair.names, records=[0], structure="fixed"),
-            60,
-        )
+        return run
+
+    return ready
 
 
-def large() -> None:
-    rng = np.random.default_rng(0)
-    n = 100_000
-    population = demo_population(n, rng)
-    table = population.select(["sex", "age", "region", "placesize"])
-    score = pa.array(np.minimum(rng.poisson(np.asarray(table.column("age")) / 12), 22))
-    pair, synthesizer = made(table.append_column("score", score))
-    timed(
-        f"{n} records, 23 candidates, fixed",
-        lambda: posterior(pair, synthesizer, target="score", structure="fixed"),
-        5,
-    )
+def fit(original: Callable[[Data], tuple[Any, dict[str, Any]]]) -> Side:
+    """One fit of the whole sequence of trees."""
+
+    def ready(data: Data) -> Callable[[], Any]:
+        from unveil.synthesis import CartSynthesizer
+
+        file, settings = original(data)
+        return lambda: CartSynthesizer(**settings).fit(file)
+
+    return ready
 
 
-def main() -> None:
-    """Run all."""
-    warnings.simplefilter("ignore", UnveilWarning)
-    everything = "--all" in sys.argv
-    folders = [Path(argument) for argument in sys.argv[1:] if not argument.startswith("-")]
-    original: Any = latner_population(1000, seed=1)
-    people: Any = demo_population(5000, seed=1)
-    special = None
-    if folders:
-        original = pyarrow.csv.read_csv(folders[0] / "latner_original.csv")
-        people, special = unveil.read(str(folders[0] / "sd2011_9.csv")), {"income": [-8]}
-    sixteen_worlds(original)
-    survey(people, special, everything)
-    many_worlds(everything)
-    large()
-    print(f"largest memory: {resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024:.0f} MB")
+def _row(measured: str, label: str, original: Any, target: str | None = None, **options: Any) -> Row:
+    return Row(measured, label, posterior(original, target, **options), fit(original), "one fit of CART")
 
 
-if __name__ == "__main__":
-    main()
+ROWS = [
+    _row("16 worlds, exact, 1 record", "4 binary variables, n = 1000", latner, records=[999], structure="exact"),
+    _row("depress, all records, fixed", "SD2011", survey, "depress", structure="fixed"),
+    _row("depress, all records, exact", "SD2011", survey, "depress", structure="exact"),
+    _row("9.8 million worlds, fixed, 1 record", "10 variables of 5 levels, n = 1000", correlated(10, 5), records=[0],
+         structure="fixed"),
+    *(
+        _row(f"{target}, 100 records, exact", "Adult", adult, target, sample=100, structure="exact")
+        for target in ("income", "occupation", "hours.per.week")
+    ),
+]  # fmt: skip

@@ -1,100 +1,108 @@
-"""Time and memory of RAPID; run ``python benchmarks/rapid.py``.
+"""RAPID beside scikit-learn's fits of the same attackers.
 
-With the reference data (``$UNVEIL_SHARED``, or the folder ``shared`` beside the project) the default random forest is
-run on Adult: six keys, target income, 500 trees. The R package with ranger took 19 s of CPU for that on two threads and
-970 MB; CPU seconds of different machines and loads compare only roughly. The other lines need no data.
+The R package with ranger took 19 s of CPU and 970 MB for the random forest on Adult on another machine.
 """
 
 from __future__ import annotations
 
-import os
-import resource
-import subprocess
-import sys
-import time
-from pathlib import Path
+from collections.abc import Callable
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
+from benchmarks.data import Data
+from benchmarks.row import Row, Side
 
-import unveil
-from unveil._rapid import rapid
-
-SHARED = Path(os.environ.get("UNVEIL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-ADULT_KEYS = ["age", "education", "marital.status", "occupation", "race", "sex"]
+KEYS = ["age", "education", "marital.status", "occupation", "race", "sex"]
+PEOPLE = ["age", "marital.status", "workclass", "race", "sex"]
+PENALTY = 1e-3
+TOLERANCE = 1e-6
 
 
-def peak_megabytes() -> float:
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+def rapid(**options: Any) -> Side:
+    """The measure, from the files."""
+
+    def ready(data: Data) -> Callable[[], Any]:
+        import unveil
+
+        paths = data.adult()
+        return lambda: unveil.rapid(unveil.Pair(*paths), KEYS, target="income", **options)
+
+    return ready
 
 
-def adult() -> None:
-    pair = unveil.Pair(str(SHARED / "data" / "adult.csv.gz"), str(SHARED / "data" / "adult_syn.csv.gz"))
-    for name in (*ADULT_KEYS, "income"):
-        pair.column(name)
-    small = unveil.simulate.rapid_population(100, seed=1)
-    rapid(unveil.Pair(small, small), ["age"], target="disease_status", permutations=1)
-    for extra, options in (
-        ("attack alone", {"permutations": 0, "ceiling": False}),
-        ("with ceiling (5 folds) and null (4 shuffles)", {"permutations": 4}),
-    ):
-        wall, cpu = time.perf_counter(), time.process_time()
-        result = rapid(pair, ADULT_KEYS, target="income", **options)
-        print(
-            f"Adult, rf 500 trees, 6 keys, {extra}: {time.process_time() - cpu:.1f} s CPU, "
-            f"{time.perf_counter() - wall:.1f} s; rate {result.rate:.4f}; peak {peak_megabytes():.0f} MB"
-        )
+def attacked(data: Data, target: str) -> tuple[Any, Any, Any, Any]:
+    """Codes of keys and target of the release, and of the original."""
+    import numpy as np
+
+    import unveil
+
+    pair = unveil.Pair(*data.adult())
+    keys, aim = [pair.column(name) for name in KEYS], pair.column(target)
+    return (
+        np.column_stack([key.releases[0] for key in keys]), aim.releases[0],
+        np.column_stack([key.original for key in keys]), aim.original,
+    )  # fmt: skip
 
 
-def survey(n: int, seed: int, classes: int) -> pa.Table:
-    rng = np.random.default_rng(seed)
-    population = unveil.simulate.demo_population(n, rng)
-    columns = {name: population.column(name) for name in ("sex", "age", "region", "placesize")}
-    return pa.table(columns | {"t": pa.array(rng.integers(0, classes, n))})
+def forest(data: Data) -> Callable[[], Any]:
+    """One forest in one thread: fitted to the release, applied to the original."""
+    from sklearn.ensemble import RandomForestClassifier
+
+    x, y, real, _ = attacked(data, "income")
+    return lambda: RandomForestClassifier(500, n_jobs=1, random_state=0).fit(x, y).predict_proba(real)
 
 
-def bootstrap() -> None:
-    pair = unveil.Pair(survey(50_000, 1, 5), survey(50_000, 2, 5), kinds={"t": "categorical"})
-    result = rapid(
-        pair, ["sex", "age", "region", "placesize"], target="t", attacker="cart", permutations=0, ceiling=False
-    )
-    start = time.process_time()
-    result.intervals(n=500)
-    rate = time.process_time() - start
-    start = time.process_time()
-    result.curve(n=500)
-    print(
-        f"50 000 records, 500 replicates: interval of the rate {1000 * rate:.0f} ms, "
-        f"band of the whole curve {1000 * (time.process_time() - start):.0f} ms CPU"
-    )
+def tree(data: Data) -> Callable[[], Any]:
+    """One tree, fitted and applied."""
+    from sklearn.tree import DecisionTreeClassifier
+
+    x, y, real, _ = attacked(data, "income")
+    return lambda: DecisionTreeClassifier(min_samples_leaf=7).fit(x, y).predict_proba(real)
 
 
-def million(attacker: str) -> None:
-    pair = unveil.Pair(survey(1_000_000, 1, 10), survey(1_000_000, 2, 10), kinds={"t": "categorical"})
-    for name in ("sex", "age", "region", "placesize", "t"):
-        pair.column(name)
-    before, wall, cpu = peak_megabytes(), time.perf_counter(), time.process_time()
-    result = rapid(
-        pair, ["sex", "age", "region", "placesize"], target="t", attacker=attacker, permutations=0, ceiling=False
-    )
-    print(
-        f"1 000 000 records, 10 classes, {attacker}: {time.process_time() - cpu:.1f} s CPU, "
-        f"{time.perf_counter() - wall:.1f} s, peak {peak_megabytes():.0f} MB ({before:.0f} MB before); "
-        f"rate {result.rate:.4f}"
-    )
+def counted(data: Data) -> tuple[Any, Any]:
+    """The design of each combination of keys in the release, and its records by class of the target."""
+    import numpy as np
+    import scipy
+
+    import unveil
+    from unveil.models.design import Design
+    from unveil.models.features import stacked
+    from unveil.models.learners import KEYS as CODING
+
+    pair = unveil.Pair(*data.adult())
+    keys, aim = [pair.column(name) for name in PEOPLE], pair.column("occupation")
+    table = stacked(keys, [key.releases[0] for key in keys])
+    first, position = table.distinct()
+    y = np.unique(aim.releases[0], return_inverse=True)[1]
+    some = table.take(first)
+    x = Design.of(table.coded, CODING).matrix(some.coded, len(some), constant=True)
+    return x, scipy.sparse.csr_matrix((np.ones(len(y)), (position, y)))
 
 
-def main() -> None:
-    if len(sys.argv) > 1:
-        million(sys.argv[1])
-        return
-    bootstrap()
-    if SHARED.is_dir():
-        adult()
-    # in processes of their own, so that each has its own peak of memory
-    for attacker in ("cart", "rf"):
-        subprocess.run([sys.executable, __file__, attacker], check=True)
+def logit(data: Data) -> Callable[[], Any]:
+    """The solver alone."""
+    from unveil.models.multinomial import penalised
+
+    x, counts = counted(data)
+    return lambda: penalised(x, counts, ridge=PENALTY, tolerance=TOLERANCE)
 
 
-if __name__ == "__main__":
-    main()
+def logit_of_peer(data: Data) -> Callable[[], Any]:
+    """The same rows, weighted by their records; ``C`` is the penalty in the words of scikit-learn."""
+    from sklearn.linear_model import LogisticRegression
+
+    x, counts = counted(data)
+    cells = counts.tocoo()
+    model = LogisticRegression(C=1 / (PENALTY * cells.data.sum()), tol=TOLERANCE, max_iter=10_000)
+    rows = x[cells.row, 1:]
+    return lambda: model.fit(rows, cells.col, sample_weight=cells.data)
+
+
+ROWS = [
+    Row("random forest, as by default (null of 19 shuffles, ceiling)", "Adult, 6 keys, income", rapid(), forest,
+        "scikit-learn, one forest of 500 trees"),
+    Row("cart, null of 19 shuffles, ceiling", "Adult, 6 keys, income", rapid(attacker="cart"), tree,
+        "scikit-learn, one tree"),
+    Row("multinomial logit with ridge, solver alone", "Adult, 5 keys, occupation", logit, logit_of_peer,
+        "scikit-learn, lbfgs, same penalty"),
+]  # fmt: skip

@@ -1,41 +1,31 @@
-"""Time sequential CART and print ratios; run ``python benchmarks/synthesis.py [folder of reference data]``.
+"""Sequential CART, fit and one copy, beside scikit-learn, synthpop and py-synthpop.
 
-Times are CPU seconds of all threads, from the frame to the finished synthetic frame. Ratios compare with the CPU
-seconds that synthpop 1.9-2 took for the same files on the same kind of machine, as recorded beside the reference
-data. ``--python-synthpop`` adds those of the Python package ``py-synthpop``, which runs in an interpreter of its own,
-because it needs old versions of its dependencies (py-synthpop 0.1.2, pandas below 2, numpy below 2, scikit-learn).
-``--large`` adds a file of a million records, made by repeating the census.
+Seconds of synthpop 1.9-2 for the same files are recorded here; where Rscript has synthpop it is run. The Python package
+py-synthpop (0.1.2) needs old versions of its dependencies (pandas and numpy below 2): ``--python-synthpop`` names an
+interpreter that has it.
 """
 
 from __future__ import annotations
 
-import argparse
 import json
 import os
+import shutil
 import subprocess
-import sys
-import time
-import warnings
 from collections.abc import Callable
-from pathlib import Path
+from typing import Any
 
-import numpy as np
-import pyarrow as pa
+from benchmarks.data import NUMBERS, SPECIAL, Data
+from benchmarks.row import Measured, Row, Side, printed
 
-import unveil
-from unveil.synthesis import CartSynthesizer
-
-FOLDER = Path(os.environ.get("UNVEIL_SHARED") or Path(__file__).resolve().parents[2] / "shared")
-REFERENCE = {"sd2011_9": (2.3, 2.5), "adult": (42.0, 44.0)}
-WORST = {"sd2011_9": 60, "adult": 45}
+REFERENCE = {"survey": (2.3, 2.5), "adult": (42.0, 44.0)}
+INTERPRETER = "UNVEIL_PYTHON_SYNTHPOP"
 PEER = """
 import contextlib, io, json, sys, time, warnings
 warnings.simplefilter("ignore")
 import pandas
 from synthpop import Synthpop
-path, kinds, special = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
-types = {name: "float" if kind == "numeric" else "category" for name, kind in kinds.items()}
-frame = pandas.read_csv(path, keep_default_na=False, na_values=[""]).astype(types)
+path, types, special = sys.argv[1], json.loads(sys.argv[2]), json.loads(sys.argv[3])
+frame = pandas.read_csv(path, keep_default_na=False, na_values=[""])[list(types)].astype(types)
 start = time.process_time()
 with contextlib.redirect_stdout(io.StringIO()):
     synthesizer = Synthpop(cont_na=special)
@@ -43,122 +33,137 @@ with contextlib.redirect_stdout(io.StringIO()):
     synthesizer.generate(len(frame))
 print(time.process_time() - start)
 """
+R = """
+suppressMessages(library(synthpop))
+arguments <- commandArgs(TRUE)
+frame <- read.csv(arguments[1], na.strings = "", stringsAsFactors = TRUE)
+special <- if (arguments[2] == "special") list(income = -8) else NULL
+start <- sum(proc.time()[1:2])
+invisible(syn(frame, seed = 1, print.flag = FALSE, cont.na = special))
+cat(sum(proc.time()[1:2]) - start)
+"""
 
 
-def cpu(work: Callable[[], object], repeats: int) -> float:
-    """Smallest CPU time of some repeats."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+def file_of(name: str, data: Data) -> tuple[str, dict[str, list[float]]]:
+    """The path of a file, and its special codes."""
+    return (data.survey(), SPECIAL) if name == "survey" else (data.adult()[0], {})
 
 
-def load(folder: Path, name: str) -> pa.Table:
-    """A file as a table, with the levels of its ordered columns."""
-    declared = {column: unveil.Variable(column, kind=kind) for column, kind in kinds(folder, name).items()}
-    source = unveil.read(data_file(folder, name), schema=declared)
-    return pa.table({column: source.column(column) for column in source.names})
+def cart(name: str, **options: Any) -> Side:
+    """Fit and one copy, in one thread."""
+
+    def ready(data: Data) -> Callable[[], Any]:
+        from unveil.synthesis import CartSynthesizer
+
+        path, special = file_of(name, data)
+        table = as_table(path)
+        return lambda: CartSynthesizer(special_codes=special, n_jobs=1, **options).fit(table).sample(seed=1)
+
+    return ready
 
 
-def data_file(folder: Path, name: str) -> Path:
-    """Where a file is."""
-    return next(p for p in (folder / "data" / f"{name}.csv", folder / "data" / f"{name}.csv.gz") if p.exists())
+def as_table(path: str) -> Any:
+    """A file as an Arrow table."""
+    import pyarrow as pa
+
+    import unveil
+
+    source = unveil.read(path)
+    return pa.table({name: source.column(name) for name in source.names if name != "number"})
 
 
-def kinds(folder: Path, name: str) -> dict[str, str]:
-    """What the columns of a file hold."""
-    schema = json.loads((folder / "data" / f"{name}.schema.json").read_text(encoding="utf-8"))
-    return {column["name"]: column["kind"] for column in schema["columns"]}
+def trees(path: Callable[[Data], str]) -> Side:
+    """One tree of scikit-learn per column, grown on the codes of the columns before it."""
+
+    def ready(data: Data) -> Callable[[], Any]:
+        import numpy as np
+        from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+        import unveil
+
+        table = as_table(path(data))
+        pair = unveil.Pair(table, table.slice(0, 1))
+        columns = [pair.column(name) for name in pair.names]
+        codes = np.column_stack([column.original for column in columns]).astype(np.float32)
+
+        def run() -> None:
+            for j, column in enumerate(columns[1:], start=1):
+                tree = (DecisionTreeRegressor if column.has_amounts else DecisionTreeClassifier)(min_samples_leaf=5)
+                tree.fit(codes[:, :j], codes[:, j])
+
+        return run
+
+    return ready
 
 
-def against_reference(table: pa.Table, name: str, options: dict[str, object], repeats: int) -> float:
-    """One file, one thread: fit and one copy."""
-    spent = cpu(lambda: CartSynthesizer(n_jobs=1, **options).fit(table).sample(seed=1), repeats)
-    low, high = REFERENCE[name]
-    print(
-        f"{name}: {table.num_rows} records, {table.num_columns} columns: {spent * 1000:.0f} ms CPU; the reference "
-        f"takes {low / spent:.0f} to {high / spent:.0f} times as long (goal {WORST[name]})"
-    )
-    return spent
+def synthpop(name: str) -> Side:
+    """The R package where it is installed, else the middle of what is recorded."""
+
+    def ready(data: Data) -> Measured:
+        path, special = file_of(name, data)
+        program = shutil.which("Rscript")
+        if program and not subprocess.run([program, "-e", "library(synthpop)"], capture_output=True).returncode:
+            return printed([program, "-e", R, path, "special" if special else "none"], dict(os.environ))
+        return Measured(sum(REFERENCE[name]) / 2, "recorded")
+
+    return ready
 
 
-def against_python(folder: Path, name: str, special: dict[str, list[float]], spent: float, python: str | None) -> None:
-    """The same file by the Python package, fit and one copy; ``spent`` is what this package takes."""
-    if python is None:
-        print(f"{name} by py-synthpop: not installed")
-        return
-    arguments = [str(data_file(folder, name)), json.dumps(kinds(folder, name)), json.dumps(special)]
-    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
-    run = subprocess.run([python, "-c", PEER, *arguments], capture_output=True, text=True, env=environment, check=False)
-    if run.returncode:
-        print(f"{name} by py-synthpop: failed with {run.stderr.strip().splitlines()[-1]}")
-        return
-    seconds = float(run.stdout)
-    print(f"{name} by py-synthpop: {seconds:.2f} s CPU, {seconds / spent:.0f} times as long")
+def py_synthpop(name: str) -> Side:
+    """The Python package, in an interpreter of its own."""
+
+    def ready(data: Data) -> Measured:
+        path, special = file_of(name, data)
+        numeric = NUMBERS | {"income", "depress"} if name == "survey" else NUMBERS | {"education.num"}
+        types = {column: "float" if column in numeric else "category" for column in as_table(path).column_names}
+        environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+        command = [os.environ[INTERPRETER], "-c", PEER, path, json.dumps(types), json.dumps(special)]
+        return printed(command, environment)
+
+    return ready
 
 
-def copies(table: pa.Table) -> None:
-    """A hundred copies cost one fit."""
-    options = {"special_codes": {"income": [-8]}, "n_jobs": 1}
-    fit = cpu(lambda: CartSynthesizer(**options).fit(table), 5)
-    fitted = CartSynthesizer(**options).fit(table)
-    one, hundred = cpu(lambda: fitted.sample(seed=1), 5), cpu(lambda: fitted.sample(m=100, seed=1), 1)
-    print(f"fit {fit * 1000:.0f} ms, one copy {one * 1000:.1f} ms, 100 copies {hundred * 1000:.0f} ms CPU")
+def hundred_copies(data: Data) -> Callable[[], Any]:
+    """Copies of a synthesizer that is fitted."""
+    from unveil.synthesis import CartSynthesizer
+
+    fitted = CartSynthesizer(special_codes=SPECIAL, n_jobs=1).fit(data.survey())
+    return lambda: fitted.sample(m=100, seed=1)
 
 
-def large(table: pa.Table, n: int = 1_000_000) -> None:
-    """A million records: time, and memory beside the original and the release, which the caller holds."""
-    rows = pa.array(np.random.default_rng(1).integers(0, table.num_rows, n))
-    original = table.take(rows).combine_chunks()
-    del rows
-    before = resident("VmRSS")
-    start, cpu_start = time.perf_counter(), time.process_time()
-    fitted = CartSynthesizer().fit(original)
-    fit = resident("VmHWM") - before
-    release = fitted.sample(seed=1)
-    wall, spent = time.perf_counter() - start, time.process_time() - cpu_start
-    peak = resident("VmHWM") - before
-    coded = n * original.num_columns * 4
-    print(
-        f"{n:,} records, {original.num_columns} columns: {spent:.0f} s CPU, {wall:.0f} s (goal 20); peak memory above "
-        f"the original's: fit {fit / coded:.2f}, fit and copy {(peak - release.nbytes) / coded:.2f} without the copy's "
-        f"own {release.nbytes / coded:.2f}, in units of the {coded / 2**20:.0f} MB of its codes (goal 3)"
-    )
+def whole_survey(data: Data) -> Callable[[], Any]:
+    """All columns of SD2011 in their own order."""
+    from unveil.synthesis import CartSynthesizer
+
+    table = as_table(data.whole_survey())
+    return lambda: CartSynthesizer(n_jobs=1).fit(table).sample(seed=1)
 
 
-def resident(what: str) -> int:
-    """Bytes of memory that this process has (``VmRSS``) or had at most (``VmHWM``); 0 where no system says so."""
-    try:
-        lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
-    except OSError:
-        return 0
-    return next(int(line.split()[1]) * 1024 for line in lines if line.startswith(what))
+def million(data: Data) -> Callable[[], Any]:
+    """A million records, in all threads."""
+    from unveil.synthesis import CartSynthesizer
+
+    table = as_table(data.drawn(1_000_000, "parquet")[0])
+    return lambda: CartSynthesizer().fit(table).sample(seed=1)
 
 
-def main(arguments: list[str]) -> None:
-    """Run all."""
-    parser = argparse.ArgumentParser(description="Time sequential CART.")
-    parser.add_argument("folder", nargs="?", type=Path, default=FOLDER, help="folder of reference data")
-    parser.add_argument("--large", action="store_true", help="also synthesise a million records")
-    parser.add_argument("--python-synthpop", metavar="PATH", help="interpreter that has py-synthpop")
-    chosen = parser.parse_args(arguments)
-    warnings.simplefilter("ignore", unveil.UnveilWarning)
-    nine, adult = load(chosen.folder, "sd2011_9"), load(chosen.folder, "adult")
-    CartSynthesizer().fit(nine).sample(seed=1)  # loads libraries, once
-    special = {"income": [-8]}
-    spent = against_reference(nine, "sd2011_9", {"special_codes": special}, 20)
-    against_python(chosen.folder, "sd2011_9", special, spent, chosen.python_synthpop)
-    copies(nine)
-    spent = against_reference(adult, "adult", {}, 3)
-    against_python(chosen.folder, "adult", {}, spent, chosen.python_synthpop)
-    everything = load(chosen.folder, "sd2011")
-    spent = cpu(lambda: CartSynthesizer(n_jobs=1).fit(everything).sample(seed=1), 3)
-    print(f"sd2011: {everything.num_columns} columns in own order: {spent:.2f} s CPU (goal 0.6; the reference hangs)")
-    if chosen.large:
-        large(adult)
+def _rows() -> list[Row]:
+    rows = []
+    for name, label in (("survey", "SD2011, 9 columns"), ("adult", "Adult, 15 columns")):
+        own_trees = trees(lambda data, name=name: file_of(name, data)[0])
+        rows += [
+            Row("CART beside trees, 1 thread", label, cart(name), own_trees, "scikit-learn, a tree per column"),
+            Row("CART beside synthpop, 1 thread", label, cart(name), synthpop(name), "synthpop (R)"),
+            Row("CART beside py-synthpop, 1 thread", label, cart(name), py_synthpop(name), "py-synthpop",
+                (INTERPRETER,)),
+        ]  # fmt: skip
+    return rows
 
 
-if __name__ == "__main__":
-    main(sys.argv[1:])
+ROWS = [
+    *_rows(),
+    Row("CART, all threads", "1 000 000 records of Adult", million,
+        trees(lambda data: data.drawn(1_000_000, "parquet")[0]), "scikit-learn, a tree per column"),
+    Row("CART, 100 copies after the fit", "SD2011, 9 columns", hundred_copies, cart("survey"), "fit and one copy"),
+    Row("CART, own order", "SD2011, all columns", whole_survey),
+]  # fmt: skip

@@ -1,134 +1,107 @@
-"""Time the table measures and print ratios; run ``python benchmarks/tables.py``.
-
-Times are CPU seconds of all threads. Ratios compare with one bare DuckDB ``GROUP BY keys, target`` over both files,
-in the same run on the same machine; for several targets with one such query per target.
-"""
+"""Table measures beside one bare ``GROUP BY`` of the keys and a target over both files."""
 
 from __future__ import annotations
 
-import resource
-import subprocess
-import sys
-import tempfile
-import time
-import tracemalloc
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
-import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
+from benchmarks.data import SURVEY_KEYS, Data
+from benchmarks.row import Row, Side
 
-import unveil
-from unveil.simulate import demo_population
-
-KEYS = ["sex", "age", "region", "placesize"]
-
-
-def cpu(work: Callable[[], object], repeats: int = 5) -> float:
-    """Smallest CPU time of some repeats."""
-    times = []
-    for _ in range(repeats):
-        start = time.process_time()
-        work()
-        times.append(time.process_time() - start)
-    return min(times)
+SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
+FEW = ("age", "sex", "race")
+UNIQUE = (*FEW, "number")
+TARGETS = (
+    "occupation", "workclass", "education", "marital.status", "relationship", "capital.gain", "capital.loss",
+    "hours.per.week", "native.country", "income",
+)  # fmt: skip
 
 
-def survey(n: int, seed: int, unique: bool) -> pa.Table:
-    """Four keys and ten targets; with ``unique`` the keys single out most records."""
-    rng = np.random.default_rng(seed)
-    population = demo_population(n, rng)
-    columns = {name: population.column(name) for name in KEYS}
-    if unique:
-        columns["age"] = pa.array(rng.integers(0, 50_000, n))
-    for i in range(10):
-        columns[f"t{i}"] = pa.array(rng.integers(0, 3 + 4 * i, n))
-    return pa.table(columns)
+def attribute(n: int, ending: str, keys: tuple[str, ...], targets: tuple[str, ...]) -> Side:
+    """All measures of attribute disclosure, from the files."""
+
+    def ready(data: Data) -> Callable[[], Any]:
+        import unveil
+
+        paths = data.drawn(n, ending)
+        return lambda: unveil.attribute(unveil.Pair(*paths), list(keys), targets=list(targets))
+
+    return ready
 
 
-def cold_start() -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [str(Path(folder, f"{i}.csv")) for i in range(2)]
-        from unveil.files.write import write_table
+def intervals(n: int, keys: tuple[str, ...], targets: tuple[str, ...]) -> Side:
+    """All intervals of these measures."""
 
-        for i, path in enumerate(paths):
-            write_table(demo_population(5000, seed=i), path)
-        command = [sys.executable, "-m", "unveil.cli", "identity", *paths, "--keys", ",".join(KEYS)]
-        times = []
-        for _ in range(6):
-            before = resource.getrusage(resource.RUSAGE_CHILDREN)
-            subprocess.run(command, check=True, capture_output=True)
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            times.append(after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime)
-        print(f"cold `unveil identity`, 5 000 records of CSV: {min(times):.2f} s CPU (median {np.median(times):.2f})")
+    def ready(data: Data) -> Callable[[], Any]:
+        risks = attribute(n, "parquet", keys, targets)(data)()
+        return lambda: [(risk.intervals(), risk.interval()) for risk in risks]
+
+    return ready
 
 
-def many_targets() -> None:
-    pair = unveil.Pair(survey(50_000, 1, False), survey(50_000, 2, False))
-    targets = [f"t{i}" for i in range(10)]
-    for name in (*KEYS, *targets):
-        pair.column(name)
-    spent = cpu(lambda: unveil.attribute(pair, KEYS, targets=targets))
-    print(f"50 000 records, 4 keys, 10 targets, all measures after coding: {spent * 1000:.0f} ms CPU")
+def duckdb_group_by(n: int, names: tuple[str, ...]) -> Side:
+    """DuckDB counts the combinations of both Parquet files."""
+
+    def ready(data: Data) -> Callable[[], Any]:
+        import duckdb
+
+        columns = ", ".join(f'"{name}"' for name in names)
+        query = f"select {columns}, count(*) from read_parquet({list(data.drawn(n, 'parquet'))}) group by {columns}"
+        return lambda: duckdb.sql(query).arrow().read_all()
+
+    return ready
 
 
-def against_duckdb(unique: bool) -> None:
-    import duckdb
+def polars_group_by(n: int, keys: tuple[str, ...], targets: tuple[str, ...]) -> Side:
+    """Polars reads the same columns of both CSV files, texts as categorical, and counts keys with the first target."""
 
-    targets = [f"t{i}" for i in range(10)]
-    with tempfile.TemporaryDirectory() as folder:
-        paths = [str(Path(folder, f"{i}.parquet")) for i in range(2)]
-        for i, path in enumerate(paths):
-            pq.write_table(survey(1_000_000, i, unique), path)
+    def ready(data: Data) -> Callable[[], Any]:
+        import polars
 
-        def group_by(names: list[str]) -> Callable[[], None]:
-            def run() -> None:
-                for name in names:
-                    columns = ", ".join([*KEYS, name])
-                    duckdb.sql(
-                        f"select {columns}, count(*) from read_parquet({paths}) group by {columns}"
-                    ).arrow().read_all()
+        paths, names = data.drawn(n, "csv"), [*keys, *targets]
 
-            return run
+        def run() -> Any:
+            frames = [categorical(polars.read_csv(path, columns=names)) for path in paths]
+            return polars.concat(frames).group_by([*keys, targets[0]]).len()
 
-        def measure(names: list[str]) -> Callable[[], Any]:
-            return lambda: unveil.attribute(unveil.Pair(*paths), KEYS, targets=names)
+        return run
 
-        kind = "mostly unique keys" if unique else "15 000 key combinations"
-        for names in (targets[5:6], targets):
-            ours, theirs = cpu(measure(names), 3), cpu(group_by(names), 3)
-            print(
-                f"1 000 000 records x 2 from Parquet, {kind}, {len(names)} target(s): {ours:.2f} s against "
-                f"{theirs:.2f} s of {len(names)} bare GROUP BY: ratio {ours / theirs:.2f}"
-            )
-            risks = measure(names)()
-            spent = cpu(lambda risks=risks: [(risk.intervals(), risk.interval()) for risk in risks], 3)
-            print(f"  all release intervals: {spent:.3f} s, {spent / ours:.3f} x the measures")
-        pair = unveil.Pair(*paths)
-        coded = sum(
-            codes.nbytes
-            for name in (*KEYS, "t5")
-            for codes in (pair.column(name).original, *pair.column(name).releases)
-        )
-        tracemalloc.start()
-        unveil.attribute(pair, KEYS, target="t5")
-        peak = tracemalloc.get_traced_memory()[1]
-        tracemalloc.stop()
-        print(f"  memory on top of the codes: {peak / 2**20:.0f} MB, {peak / coded:.2f} x the coded columns")
+    return ready
 
 
-def key_sets() -> None:
-    pair = unveil.Pair(demo_population(5000, seed=1), demo_population(5000, seed=2))
-    keys = [*KEYS, "edu", "marital", "workab"]
-    spent = cpu(lambda: unveil.key_sets(pair, keys, target="depress"))
-    print(f"98 key sets of up to 4 of 7 keys, 5 000 records: {spent:.2f} s CPU")
+def categorical(frame: Any) -> Any:
+    """A polars frame with its texts as categories."""
+    import polars
+
+    return frame.with_columns(polars.col(polars.String).cast(polars.Categorical))
 
 
-if __name__ == "__main__":
-    cold_start()
-    many_targets()
-    key_sets()
-    against_duckdb(unique=False)
-    against_duckdb(unique=True)
+def key_sets(data: Data) -> Callable[[], Any]:
+    """Key sets of up to four keys."""
+    import unveil
+
+    pair = unveil.Pair(data.survey(), data.survey_release())
+    return lambda: unveil.key_sets(pair, [*SURVEY_KEYS, "marital", "workab"], target="depress")
+
+
+def _rows() -> list[Row]:
+    rows = []
+    for keys, kind in ((FEW, "few combinations"), (UNIQUE, "mostly unique keys")):
+        for targets in (TARGETS[:1], TARGETS):
+            many = f"{kind}, {len(targets)} target{'s' * (len(targets) > 1)}"
+            for n in SIZES:
+                records, large, pairs = f"{n:,} records of Adult".replace(",", " "), n > 1_000_000, (*keys, targets[0])
+                rows += [
+                    Row(f"attribute, {many}, Parquet", records, attribute(n, "parquet", keys, targets),
+                        duckdb_group_by(n, pairs), "DuckDB, one GROUP BY", ("duckdb",), n, large),
+                    Row(f"attribute, {many}, CSV", records, attribute(n, "csv", keys, targets),
+                        polars_group_by(n, keys, targets), "polars, read and one group_by", ("polars",), n, large),
+                ]  # fmt: skip
+            rows.append(
+                Row(f"intervals, {many}", "1 000 000 records of Adult", intervals(1_000_000, keys, targets),
+                    attribute(1_000_000, "parquet", keys, targets), "the measures themselves")
+            )  # fmt: skip
+    return sorted(rows, key=lambda row: (row.measured.startswith("intervals"), row.measured.split(", ")[-1] == "CSV"))
+
+
+ROWS = [*_rows(), Row("key_sets, up to 4 of 6 keys", "SD2011", key_sets)]
