@@ -137,3 +137,15 @@ def test_progress_goes_up_in_steps_of_one_total() -> None:
 def test_a_number_of_records_that_is_none() -> None:
     with pytest.raises(CallError, match="most_records must be a whole number from 1"):
         found(most_records=0)
+
+
+def test_the_ratio_grows_with_the_records_and_the_error_does_not() -> None:
+    """Amounts that are 0.3 standard deviations apart have a pMSE near ``c(1 - c) 0.09 / 4``; chance adds ``1 / 8N``."""
+    rng = np.random.default_rng(5)
+    original, release = (pa.table({"x": rng.normal(middle, 1, 16_000)}) for middle in (0.0, 0.3))
+    ratios = []
+    for most in (2000, 16_000):
+        mean = found(original, release, measures=["propensity"], propensity=["logistic"], most_records=most).mean
+        assert mean["pMSE_logistic"] == pytest.approx(0.25 * 0.25 * 0.3**2, rel=0.35)
+        ratios.append(mean["S_pMSE_logistic"] - 1)
+    assert ratios[1] == pytest.approx(8 * ratios[0], rel=0.35)

@@ -22,8 +22,11 @@ NAMED = {
 """Figures that a policy or a map can refer to, by the names in the summary of a :class:`unveil.utility.Utility`."""
 
 SAYS = {
-    "S_pMSE": "1 is what a release from the true model would have; the larger, the easier the files are told apart.",
-    "pMSE": "0: a model cannot tell the release from the original; it grows with the number of records.",
+    "S_pMSE": (
+        "1 is what a release from the true model would have; the larger, the easier the files are told apart. It grows "
+        "with the number of records, so releases of different sizes are compared by pMSE or SPECKS."
+    ),
+    "pMSE": "0: a model cannot tell the release from the original; with few records it is larger by chance alone.",
     "SPECKS": "0: a model cannot tell the release from the original; 1: it always can.",
     "mean TVD": "0: every table of two variables is as in the original; 1: they have nothing in common.",
     "worst pair TVD": "The same for the pair of variables that fares worst.",
