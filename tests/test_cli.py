@@ -639,3 +639,26 @@ def test_program_does_not_complain_when_nobody_reads_on(folder: Path):
     assert reader.stderr.read() == b""
     reader.stderr.close()
     reader.wait(timeout=60)
+
+
+INTERRUPTED_IMPORT = """
+import sys
+
+class Interrupting:
+    def find_spec(self, name, *_):
+        if name == module:
+            raise KeyboardInterrupt
+
+module = sys.argv.pop(1)
+sys.meta_path.insert(0, Interrupting())
+from unveil.cli import main
+main()
+"""
+
+
+@pytest.mark.parametrize("module", ["cyclopts", "unveil.cli.run", "unveil.cli.assess"])
+def test_an_interruption_while_the_program_is_loaded_ends_it_without_a_traceback(module: str) -> None:
+    """Ctrl-C in the first half second comes while libraries are imported."""
+    call = [sys.executable, "-c", INTERRUPTED_IMPORT, module, "assess", "--help"]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")

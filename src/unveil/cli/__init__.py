@@ -12,12 +12,22 @@ __all__ = ["app", "main"]
 
 LEAST_MEMORY = 400 << 20
 """Bytes of address space below which the libraries end the program, some without a word, while they are loaded."""
+INTERRUPTED = 130
+"""Exit status of a call that was ended by Ctrl-C."""
 ROOMY = 4 << 30
 """Below, one thread does the work: each takes its part, and a library whose threads have none ends the program."""
 
 
 def main() -> None:
     """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call), 130 (interrupted), or as a verb says."""
+    try:
+        _load_and_run()
+    except KeyboardInterrupt:
+        sys.exit(INTERRUPTED)
+
+
+def _load_and_run() -> None:
+    """Load the verbs, unless there is not enough memory for them, and run the one that was called."""
     limit = _limit()
     if limit < LEAST_MEMORY:
         sys.exit(f"unveil: {limit >> 20} MB of memory are allowed here (ulimit -v), and {LEAST_MEMORY >> 20} MB are "

@@ -12,9 +12,9 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.assessment.scenario import Options
+from unveil.cli import INTERRUPTED
 from unveil.cli.derived import COMMAS, Derived, derived
 from unveil.cli.options import (
-    INTERRUPTED,
     POLICY_NOT_MET,
     Listed,
     Output,

@@ -20,8 +20,6 @@ WITH_WARNINGS = 3
 """Exit status of a measure that was taken, where --strict was asked for and warnings concern the result."""
 POLICY_NOT_MET = 4
 """Exit status of an assessment whose policy is not met, where --policy-exit was asked for."""
-INTERRUPTED = 130
-"""Exit status of a call that was ended by Ctrl-C."""
 PLOT_ENDINGS = (".png", ".svg", ".pdf")
 WORKING_DOCUMENT = (
     "A working document, not for publication: its figures are exact, and it may name levels and count records that few "

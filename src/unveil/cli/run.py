@@ -16,7 +16,6 @@ from unveil.printable import one_line
 from unveil.version import __version__
 
 CANNOT_BE_MEASURED, WRONG_CALL, CLOSED_PIPE = 1, 2, 141
-INTERRUPTED = 130
 
 # A verb is imported when it is called. The list of all verbs needs the first sentence of each, and nothing to measure
 # with.
@@ -84,8 +83,6 @@ def run() -> None:
         if is_of_memory(error):
             _complain(_too_little_memory(error), CANNOT_BE_MEASURED)
         _complain(f"{error.filename or 'output'}: {error.strerror}", CANNOT_BE_MEASURED)
-    except KeyboardInterrupt:
-        sys.exit(INTERRUPTED)
     except Exception as error:
         if not is_of_memory(error):
             raise
