@@ -140,3 +140,16 @@ def test_what_got_better_is_said(folder, monkeypatch, capsys):
     assert len(rapid) == 2
     assert "before" in rapid[1]
     assert rapid[1].split("before ")[1].split(" ")[0] == rapid[0].split(": ")[1].split(" ")[0]
+
+
+def test_pages_round_a_figure_of_the_public_summary_by_one_draw(pages):
+    """The mean of independent draws over pages would tell the figure."""
+    rounded = {}
+    for page in pages:
+        exact = {figure["measure"]: figure["value"] for figure in page.content["figures"]}
+        for row in page.content["public_summary"]["figures"]:
+            if row["measure"] in exact:
+                rounded.setdefault((row["measure"], exact[row["measure"]]), set()).add(row["value"])
+    assert {measure for measure, _ in rounded} == {"repU", "DiSCO", "DCAP"}
+    assert len(pages) > 4
+    assert all(len(values) == 1 for values in rounded.values())

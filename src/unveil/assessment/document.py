@@ -103,7 +103,7 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
     }
     found["summary"] = summary(found, context.rounding)
     found["publication"] = None
-    found["public_summary"] = public_summary(found)
+    found["public_summary"] = public_summary(found, drawn=context.drawn)
     whole: dict[str, Any] = with_public(found)
     return whole
 

@@ -69,6 +69,8 @@ class Context:
         What is said of columns that are no target although none were named.
     again
         Parts of the original with releases made from each, shared by all parts.
+    drawn
+        Random numbers by which figures of the public summary were rounded, the same on every page.
     """
 
     pair: Pair
@@ -78,6 +80,7 @@ class Context:
     holdout_unseen: bool = False
     said: tuple[Note, ...] = ()
     again: Repetitions | None = None
+    drawn: dict[tuple[str, str | None, str], float] = field(default_factory=dict, repr=False, compare=False)
 
     @property
     def rounding(self) -> Rounding:

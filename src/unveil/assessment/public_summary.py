@@ -5,7 +5,8 @@ record might have, and keeps the values that give the figure that was published.
 figure still tells of that record when it lies at the edge between two multiples, and then of everybody who contributes
 to it. So each figure is rounded up or down by a draw, up with the probability of the share of a step that it lies above
 the lower multiple: next to an edge nearly every draw is the same for every value of the record. The draws come from the
-operating system, are made once for an assessment, and are kept nowhere: a seed would let the intruder repeat them.
+operating system, are made once for an assessment and all its pages, as their mean over pages would be the figure, and
+are written nowhere: a seed would let the intruder repeat them.
 
 References
 ----------
@@ -16,7 +17,7 @@ Control, section 5.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
 from random import SystemRandom
 from typing import Any
 
@@ -42,6 +43,8 @@ def told_of_hundred(document: str) -> str:
 
 
 Draw = Callable[[], float]
+Drawn = MutableMapping[tuple[str, str | None, str], float]
+"""Numbers that were drawn, by measure, target and name of the figure."""
 
 _NO_RELATION = "if the release did not say how keys and answers go together"
 _RISKS = (
@@ -76,7 +79,9 @@ _USES = {
 }
 
 
-def public_summary(assessment: Mapping[str, Any], draw: Draw | None = None) -> dict[str, Any]:
+def public_summary(
+    assessment: Mapping[str, Any], draw: Draw | None = None, drawn: Drawn | None = None
+) -> dict[str, Any]:
     """The few figures of an assessment that everybody may know.
 
     Of several targets the one is taken for which a figure is highest.
@@ -87,6 +92,8 @@ def public_summary(assessment: Mapping[str, Any], draw: Draw | None = None) -> d
         The whole assessment as plain values, figures as they are.
     draw
         Gives random numbers from 0 to 1; by default the operating system.
+    drawn
+        Numbers of the pages before, which stay; what is drawn is added.
 
     Returns
     -------
@@ -95,41 +102,53 @@ def public_summary(assessment: Mapping[str, Any], draw: Draw | None = None) -> d
         and ``step``, of which both are multiples; ``minimum_count``; ``told``, the share of persons that an intruder
         with all other records was told of in a test, by document, and the number of ``persons`` in it.
     """
-    draw = draw or SystemRandom().random
+    draw, drawn = draw or SystemRandom().random, {} if drawn is None else drawn
     rounding = Rounding(assessment["data"]["original"]["records"], assessment["scenario"]["minimum_count"])
     utility = (assessment.get("utility") or {}).get("figures") or ()
-    rows = [*_risks(assessment["figures"], rounding, draw), *_use(utility, rounding, draw)]
+    rows = [*_risks(assessment["figures"], rounding, draw, drawn), *_use(utility, rounding, draw, drawn)]
     return {"figures": rows, "minimum_count": rounding.minimum_count, "told": dict(TOLD)}
 
 
-def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding, draw: Draw) -> Iterator[dict[str, Any]]:
+def _risks(
+    figures: Sequence[Mapping[str, Any]], rounding: Rounding, draw: Draw, drawn: Drawn
+) -> Iterator[dict[str, Any]]:
     for measure, beside, what, beside_what in _RISKS:
         same = [one for one in figures if one["measure"] == measure and _of_hundred(one, "value") is not None]
         if same:
             highest = max(same, key=lambda one: one["value"])
-            yield from _row(highest, what, beside, beside_what, rounding_of(highest, rounding), draw)
+            yield from _row(highest, what, beside, beside_what, rounding_of(highest, rounding), draw, drawn)
 
 
-def _use(figures: Sequence[Mapping[str, Any]], rounding: Rounding, draw: Draw) -> Iterator[dict[str, Any]]:
+def _use(
+    figures: Sequence[Mapping[str, Any]], rounding: Rounding, draw: Draw, drawn: Drawn
+) -> Iterator[dict[str, Any]]:
     for one in figures:
         if one["measure"] in _USES and _of_hundred(one, "value") is not None:
-            yield from _row(one, _USES[one["measure"]], None, "", rounding, draw)
+            yield from _row(one, _USES[one["measure"]], None, "", rounding, draw, drawn)
 
 
 def _row(
-    figure: Mapping[str, Any], what: str, beside: str | None, beside_what: str, rounding: Rounding, draw: Draw
-) -> Iterator[dict[str, Any]]:
+    figure: Mapping[str, Any], what: str, beside: str | None, beside_what: str, rounding: Rounding, draw: Draw,
+    drawn: Drawn,
+) -> Iterator[dict[str, Any]]:  # fmt: skip
     """The row of a figure; none where the persons behind it are too few."""
     if rounding.step is None:
         return
     value, other = _of_hundred(figure, "value"), None if beside is None else _of_hundred(figure, beside)
     assert value is not None
+
+    def kept(name: str) -> Draw:
+        key = (figure["measure"], figure["target"], name)
+        if key not in drawn:
+            drawn[key] = draw()
+        return lambda: drawn[key]
+
     yield {
         "measure": figure["measure"],
         "what": what,
-        "value": rounding.at_random(value, draw),
+        "value": rounding.at_random(value, kept("value")),
         "beside_what": beside_what if other is not None else "",
-        "beside": None if other is None else rounding.at_random(other, draw),
+        "beside": None if other is None else rounding.at_random(other, kept("beside")),
         "step": rounding.step,
     }
 
