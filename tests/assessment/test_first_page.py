@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 
 import pyarrow.csv
@@ -153,3 +154,20 @@ def test_pages_round_a_figure_of_the_public_summary_by_one_draw(pages):
     assert {measure for measure, _ in rounded} == {"repU", "DiSCO", "DCAP"}
     assert len(pages) > 4
     assert all(len(values) == 1 for values in rounded.values())
+
+
+def test_a_page_that_can_no_longer_be_written_takes_nothing_else_with_it(folder, monkeypatch, capsys):
+    (folder / "pages").mkdir()
+    original_run = call.run
+
+    def with_the_folder_gone(part, context, *, first):
+        if part.measure == "inference":
+            shutil.rmtree(folder / "pages", ignore_errors=True)
+        return original_run(part, context, first=first)
+
+    monkeypatch.setattr(call, "run", with_the_folder_gone)
+    code, said = ended(monkeypatch, capsys, f"{CALL} --attacker cart --html pages/r.html --json r.json")
+    assert code == 1
+    assert "; the work goes on" in said.err
+    assert "RAPID" in said.out
+    assert (folder / "r.json").exists()

@@ -27,7 +27,7 @@ from unveil.cli.options import (
 )
 from unveil.cli.screen import remark
 from unveil.cli.trees import Trees
-from unveil.errors import CallError, UnveilWarning
+from unveil.errors import CallError, FileError, UnveilWarning
 
 TYPED = {
     **dict.fromkeys(("keys", "targets", "intruders", "measures"), COMMAS),
@@ -211,7 +211,11 @@ def assess(
             if kept.last is None:
                 raise
             result, kept.interrupted = kept.last, True
-    kept.write(result)
+    try:
+        kept.write(result)
+    except FileError:
+        output.give(result)
+        raise
     for path in documents.paths():
         remark(f"written: {path}")
     output.give(result)
@@ -244,7 +248,13 @@ class _Kept:
 
         for line in news(self.last, found):
             remark(line)
-        self.write(found)
+        try:
+            self.write(found)
+        except FileError as error:
+            if self.last is None:
+                raise
+            # What is worked out is worth more than the page in between.
+            remark(f"warning: {error}; the work goes on")
         if self.last is None and self._written:
             remark("the page is written from now on whenever it gets better; Ctrl-C keeps it as it is")
         self.last = found
