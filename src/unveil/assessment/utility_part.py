@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from statistics import NormalDist
 from typing import Any
+
+import numpy as np
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.part import Context, Section, Skipped
 from unveil.assessment.published_text import Exact, public_note
 from unveil.notes import Note
+from unveil.stats import student_half
 
 NAMED = {
     "S_pMSE": "S_pMSE_cart",
@@ -79,10 +81,7 @@ def _figure(name: str, values: Sequence[float], level: float) -> Figure:
     """A figure whose interval is that of the releases' mean; a single release has none."""
     n = len(values)
     mean = math.fsum(values) / n
-    half = math.nan
-    if n > 1:
-        spread = math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (n - 1))
-        half = NormalDist().inv_cdf(0.5 + level / 2) * spread / math.sqrt(n)
+    half = student_half(np.array(values), level) if n > 1 else math.nan
     return Figure(
         measure=name,
         intruder="",
