@@ -70,7 +70,7 @@ def candidate_values(column: CodedColumn, given: Sequence[Any], labels: Mapping[
         codes.setdefault(label.strip(), []).append(code)
     named = {label: own[0] for label, own in codes.items() if len(own) == 1}
     values = [_value(column, _plain(one), named) for one in given]
-    return pa.concat_arrays(values) if values else pa.array([], type=kind)
+    return pa.concat_arrays(values) if values else pa.nulls(0, kind)
 
 
 def _plain(value: Any) -> Any:

@@ -8,7 +8,6 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil._tables.cells import Cells, join_cells, merge_cells
@@ -20,6 +19,7 @@ from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
+from unveil.files.arrays import text_array
 from unveil.files.source import Flavour
 from unveil.limits import falls_below
 from unveil.plain import plain
@@ -232,7 +232,7 @@ def _no_target(study: KeyedPair) -> CodedColumn:
     return CodedColumn(
         "",
         "categorical",
-        pa.array([""]),
+        text_array([""]),
         False,
         np.zeros_like(first.original),
         tuple(map(np.zeros_like, first.releases)),

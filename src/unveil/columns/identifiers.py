@@ -19,6 +19,7 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
+from unveil.files.arrays import from_numpy
 from unveil.files.distinct import distinct_of
 from unveil.files.source import Source
 
@@ -75,7 +76,7 @@ def identifier_of(column: CodedColumn) -> Identifier | None:
         return None
     counts = column.counts[0][: len(column.levels)].copy()
     counts[list(column.special)] = 0
-    values = column.levels.filter(pa.array(counts > 0))
+    values = column.levels.filter(from_numpy(counts > 0))
     return identifier_in(column.name, values, counts[counts > 0], is_number=column.kind == "numeric")
 
 

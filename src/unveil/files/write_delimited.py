@@ -21,6 +21,8 @@ from unveil.files.notation import AmountNotation, with_day_notation, with_thousa
 BLOCK = 1 << 16
 ZONE = re.compile(r"(Z|[+-][0-9]{2}:?[0-9]{2})$")
 WIDTH_OF_DATE = len("2020-01-05")
+# As values of Arrow: for text of Python it would load pandas, where there is one.
+_QUOTE, _NOTHING = text_array(['"', ""])
 
 
 def write_delimited(table: pa.Table, path: Path, form: TextForm) -> None:
@@ -56,9 +58,9 @@ def _fields(column: pa.ChunkedArray, form: TextForm, spelling: Spelling) -> pa.A
         column = column.cast(pa.float32())
     coded = unified(column if pa.types.is_dictionary(column.type) else column.dictionary_encode())
     if not coded.num_chunks:
-        return pa.array([], pa.string())
+        return pa.nulls(0, pa.string())
     chunk = coded.chunk(0)
-    return pc.fill_null(pc.take(_texts(chunk.dictionary, form, spelling), chunk.indices), spelling.gap)
+    return pc.fill_null(pc.take(_texts(chunk.dictionary, form, spelling), chunk.indices), text_array([spelling.gap])[0])
 
 
 def _texts(values: pa.Array, form: TextForm, spelling: Spelling) -> pa.Array:
@@ -87,7 +89,7 @@ def _days(texts: pa.Array, spelling: Spelling) -> pa.Array:
 
 
 def _quoted(texts: pa.Array) -> pa.Array:
-    return pc.binary_join_element_wise('"', pc.replace_substring(texts, '"', '""'), '"', "")
+    return pc.binary_join_element_wise(_QUOTE, pc.replace_substring(texts, '"', '""'), _QUOTE, _NOTHING)
 
 
 def _numbers(values: pa.Array, form: TextForm, spelling: Spelling, decimals: int) -> pa.Array:
