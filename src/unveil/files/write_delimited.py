@@ -47,7 +47,9 @@ def write_delimited(table: pa.Table, path: Path, form: TextForm) -> None:
             text.write(f"{header}\n")
             for start in range(0, table.num_rows, BLOCK):
                 block = [field.slice(start, BLOCK) for field in fields]
-                text.write("\n".join([*pc.binary_join_element_wise(*block, text_array([form.delimiter])[0]).to_pylist(), ""]))
+                text.write(
+                    "\n".join([*pc.binary_join_element_wise(*block, text_array([form.delimiter])[0]).to_pylist(), ""])
+                )
 
 
 def _fields(column: pa.ChunkedArray, form: TextForm, spelling: Spelling) -> pa.Array:
