@@ -71,8 +71,8 @@ def test_names_are_listed_before_they_are_loaded():
     assert set(unveil.__all__) | set(ROOMS) <= set(listed)
 
 
-def test_table_measures_load_no_compiler():
-    assert fresh("import sys, unveil; unveil.identity; print('unveil.core' in sys.modules)").strip() == "False"
+def test_table_measures_load_no_trees():
+    assert fresh("import sys, unveil; unveil.identity; print('unveil.trees' in sys.modules)").strip() == "False"
 
 
 def test_no_module_imports_the_package_that_it_is_part_of():

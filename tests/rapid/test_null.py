@@ -25,6 +25,12 @@ def people(n: int, rng: np.random.Generator, signal: float = 0.0) -> pa.Table:
     return pa.table({"x": x, "k": k, "t": np.array(["low", "middle", "high"])[t], "y": np.round(50 + x + 9.0 * t)})
 
 
+@pytest.fixture(autouse=True)
+def small_files_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if no file were too small for a null of fewer trees."""
+    monkeypatch.setattr(null, "SMALL", 0)
+
+
 def full_null(monkeypatch: pytest.MonkeyPatch, *given: Any, **options: Any) -> Any:
     """The same attack with a null of as many trees."""
     with monkeypatch.context() as patched:
@@ -70,6 +76,20 @@ def test_the_p_value_compares_what_was_tested() -> None:
     assert found.null_mean == pytest.approx(0.09)
     assert found.excess == pytest.approx((0.5 - 0.09) / 0.91)
     assert over_null(0.5, draws, (0.4, 0.6), 0.95).p_value == pytest.approx(1 / 20)
+
+
+def test_a_small_file_has_a_null_of_full_forests(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(5)
+    pair = unveil.Pair(people(60, rng), people(80, rng))
+    options: dict[str, Any] = {"target": "t", "permutations": 3, "ceiling": False}
+    full = full_null(monkeypatch, pair, KEYS, **options)
+    monkeypatch.setattr(null, "SMALL", 81)
+    found = rapid(pair, KEYS, **options)
+    assert found.attacks == full.attacks
+    assert found.run().tested is None
+    # the file that is trained on counts
+    monkeypatch.setattr(null, "SMALL", 80)
+    assert rapid(pair, KEYS, **options).run().tested is not None
 
 
 @pytest.mark.parametrize("target", ["t", "y"])

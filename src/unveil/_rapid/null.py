@@ -28,6 +28,9 @@ from unveil.models.learners import ForestPredictor, Predictor
 Floats = NDArray[np.float64]
 SIZES = (50, 100)
 """Numbers of trees of a forest of a shuffled release; a forest without more trees has a null of its own size."""
+SMALL = 2000
+"""Records below which the null has forests of full size: they are grown in a moment, and with few different
+combinations of keys a rate can jump between two numbers of trees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,8 +53,8 @@ class Shuffled:
 
 
 def is_large(predict: Predictor) -> TypeGuard[ForestPredictor]:
-    """Whether an attacker is a forest of more trees than the null needs."""
-    return isinstance(predict, ForestPredictor) and predict.forest.n_trees > SIZES[-1]
+    """Whether an attacker is a forest of more trees than the null needs, of a file that is not small."""
+    return isinstance(predict, ForestPredictor) and predict.forest.n_trees > SIZES[-1] and predict.n_records >= SMALL
 
 
 def rates_of_shuffles(shuffles: Sequence[Shuffled], thresholds: Sequence[float], rule: RiskThreshold) -> Floats:

@@ -77,9 +77,9 @@ def rapid(
         ``"median"`` of their file or with a number. A gap of a categorical target is a class.
     permutations
         Number of shuffles of the release's target; each trains every attacker anew. 0 for none. Forests of the null
-        have 100 trees: the p-value compares them with the first 100 trees of the attack, which is exact, since all are
-        exchangeable if nothing can be learnt; the mean of their rates v is carried to 500 trees by ``v_500 = 1.8 v_100
-        - 0.8 v_50``, and every shuffle moves with it.
+        of 2000 records or more have 100 trees: the p-value compares them with the first 100 trees of the attack, which
+        is exact, since all are exchangeable if nothing can be learnt; the mean of their rates v is carried to 500
+        trees by ``v_500 = 1.8 v_100 - 0.8 v_50``, and every shuffle moves with it.
     ceiling
         Whether the attack is also trained on the original.
     folds

@@ -177,10 +177,11 @@ def _constant(target: TrainingTarget) -> Predictor | None:
 
 @dataclass(frozen=True, eq=False)
 class ForestPredictor:
-    """A trained forest, which predicts by all of its trees or by its first ones."""
+    """A forest trained on some records, which predicts by all of its trees or by its first ones."""
 
     forest: Forest
     continuous: bool
+    n_records: int
 
     def __call__(self, table: KeyTable) -> Floats:
         """What all of the trees predict."""
@@ -194,7 +195,7 @@ class ForestPredictor:
 
 def _forest(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
     forest = grow_forest(table, target.y, target.n_classes, seed=seed, threads=threads)
-    return ForestPredictor(forest, target.n_classes is None)
+    return ForestPredictor(forest, target.n_classes is None, len(table))
 
 
 def _cart(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
