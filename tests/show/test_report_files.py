@@ -166,10 +166,10 @@ def test_names_that_are_no_text_can_be_written(folder: Path, example: Assessment
     assert "half a pair ?" in (folder / "r.html").read_text(encoding="utf-8")
 
 
-def test_drawing_loads_no_compiler_and_no_learning_library(folder: Path) -> None:
+def test_drawing_loads_no_trees_and_no_learning_library(folder: Path) -> None:
     code = (
         "import sys; from unveil.show.report import html, read_assessment; html(read_assessment('a.json'));"
-        "print([m for m in ('unveil.core', 'sklearn', 'scipy', 'pandas', 'polars', 'matplotlib') if m in sys.modules])"
+        "print([m for m in ('unveil.trees', 'sklearn', 'scipy', 'pandas', 'polars', 'matplotlib') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder)
     assert done.stdout.strip() == "[]"

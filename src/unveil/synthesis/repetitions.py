@@ -129,8 +129,11 @@ def _made(
             fitted = fitted_anew(maker, pair.original.part(records, "a part of the original"), seed=of_part[0])
             for n, one in zip(pair.n_synthetic, of_part, strict=True):
                 release = fitted.sample(max(round(n * len(records) / pair.n_original), 1), seed=one)
+                frame = nw.from_native(release, pass_through=True)
                 # Many releases are held at a time, and only these columns are measured.
-                files.append(nw.from_native(release).select(names).to_native())
+                if isinstance(frame, nw.DataFrame):
+                    release = frame.select([name for name in names if name in frame.columns]).to_native()
+                files.append(release)
         whole = pair.with_files(files, _LABEL)
         for name in names:
             whole.column(name)
