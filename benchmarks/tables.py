@@ -9,10 +9,10 @@ from benchmarks.data import SURVEY_KEYS, Data
 from benchmarks.row import Row, Side
 
 SIZES = (10_000, 100_000, 1_000_000, 10_000_000)
-FEW = ("age", "sex", "education", "marital.status")
+FEW = ("age", "sex", "race", "education")
 UNIQUE = ("age", "sex", "race", "number")
 TARGETS = (
-    "occupation", "workclass", "education.num", "fnlwgt", "relationship", "capital.gain", "capital.loss",
+    "occupation", "workclass", "marital.status", "fnlwgt", "relationship", "capital.gain", "capital.loss",
     "hours.per.week", "native.country", "income",
 )  # fmt: skip
 
