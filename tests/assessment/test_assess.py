@@ -691,7 +691,7 @@ def test_as_many_records_are_drawn_as_the_precision_takes_or_the_budget_allows(p
     poor = plan(budget=1e-9)
     assert (poor.sampled, poor.flagged, poor.wanted) == (20, 20, 385)
     (note,) = poor.notes("depress")
-    assert "20 records were drawn at random, which takes 385" in note
+    assert "20 records were drawn at random, and it takes 385" in note
     assert "385" not in note.public
     assert plan(budget=0.5).sampled > plan(budget=0.3).sampled > 20
 

@@ -59,7 +59,7 @@ def test_the_first_page_has_an_attacker_an_intruder_with_all_records_but_one_and
     assert page.content["utility"]["pairs"] == []
     assert f"{100 * alone['TVD_max']:.1f} %" in page.content["utility"]["sentence"]
     reasons = {part["name"]: part["reason"] for part in page.content["parts"]}
-    assert reasons["inference: depress"] == "first figures; to come: a stronger attacker than one tree"
+    assert reasons["inference: depress"] == "first figures; to come: a random forest, which learns more than one tree"
 
 
 def test_the_last_page_is_that_of_a_call_without_pages(pages, pair):

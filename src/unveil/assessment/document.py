@@ -7,7 +7,6 @@ import platform
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from importlib import metadata
-from pathlib import Path
 from typing import Any
 
 from unveil.assessment.contradictions import contradictions
@@ -19,7 +18,6 @@ from unveil.assessment.published_text import HELD_BACK, SUFFIX, with_public
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
 from unveil.columns import Pair
-from unveil.files.digest import sha256
 from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
 
@@ -243,26 +241,11 @@ def _provenance(context: Context, parts: Sequence[Mapping[str, Any]]) -> dict[st
             packages[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    sources = [("original", context.pair.original), *(("release", one) for one in context.pair.releases)]
-    if context.pair.holdout is not None:
-        sources.append(("holdout", context.pair.holdout))
-    inputs = []
-    for role, source in sources:
-        path = source.path
-        inputs.append(
-            {
-                "role": role,
-                "label": source.label,
-                "records": source.num_rows,
-                "bytes": None if path is None else Path(path).stat().st_size,
-                "sha256": None if path is None else sha256(path),
-            }
-        )
     return {
         "unveil": metadata.version("unveil"),
         "python": platform.python_version(),
         "packages": packages,
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "wall_seconds": sum(part["seconds"] for part in parts),
-        "inputs": inputs,
+        "inputs": context.inputs,
     }

@@ -7,6 +7,7 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 from unveil._tables import attribute, identity
@@ -19,6 +20,7 @@ from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
 from unveil.columns import Pair
 from unveil.errors import DataError, UnveilError, UnveilWarning
+from unveil.files.digest import sha256
 from unveil.notes import Note, warn
 
 MOST_SECONDS = 300.0
@@ -81,6 +83,23 @@ class Context:
     said: tuple[Note, ...] = ()
     again: Repetitions | None = None
     drawn: dict[tuple[str, str | None, str], float] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def inputs(self) -> list[dict[str, Any]]:
+        """The files with their sizes and digests, which are worked out once for all pages."""
+        sources = [("original", self.pair.original), *(("release", one) for one in self.pair.releases)]
+        if self.pair.holdout is not None:
+            sources.append(("holdout", self.pair.holdout))
+        return [
+            {
+                "role": role,
+                "label": source.label,
+                "records": source.num_rows,
+                "bytes": None if source.path is None else Path(source.path).stat().st_size,
+                "sha256": None if source.path is None else sha256(source.path),
+            }
+            for role, source in sources
+        ]
 
     @property
     def rounding(self) -> Rounding:

@@ -17,6 +17,9 @@ from unveil.assessment.utility_part import marginals_part, utility_part
 _PROCESS = "intervals over the process, from releases made of halves of the original"
 _FIRST_FIGURES = ("identity", "attribute")
 """Parts whose figures are shown as soon as they are there."""
+_FOREST = "a random forest, which learns more than one tree"
+_ATTACKERS = {"auto": _FOREST, "rf": _FOREST, "cart": "the attack on resampled originals"}
+"""What the first page, where one tree attacks, has not yet, by the attacker that was asked for."""
 Compute = Callable[[Context], Section]
 
 
@@ -52,17 +55,20 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
             parts.append(AssessmentPart("advice: keys", measure, key_advice_part))
             parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part))
         else:
-            parts.extend(_of_target(measure, target, scenario) for target in scenario.targets)
+            parts.extend(_of_target(measure, target, scenario, repeated=repeated) for target in scenario.targets)
     return parts
 
 
-def _of_target(measure: str, target: str, scenario: Scenario) -> AssessmentPart:
+def _of_target(measure: str, target: str, scenario: Scenario, *, repeated: bool) -> AssessmentPart:
     name = f"{measure}: {target}"
     if measure == "posterior":
         better = "the shape of the trees, for records drawn at random and those that were flagged"
         return AssessmentPart(name, measure, posterior_part(target), posterior_part(target, first=True), better)
-    better = "the attack on resampled originals" if scenario.attacker == "cart" else "a stronger attacker than one tree"
-    return AssessmentPart(name, measure, inference_part(target), inference_part(target, first=True), better)
+    better = _ATTACKERS.get(scenario.attacker, f"the attacker {scenario.attacker}")
+    whole, first = inference_part(target), inference_part(target, first=True)
+    if scenario.attacker == "cart" and not repeated:
+        first = whole
+    return AssessmentPart(name, measure, whole, first, better)
 
 
 def shown(steps: Sequence[tuple[AssessmentPart, bool]], number: int) -> bool:

@@ -21,6 +21,8 @@ from unveil.stats import excess, normal_quantile, score_interval, wilson
 
 AT_FIRST = 2000
 """Records drawn at random for the first page."""
+FIRST_SECONDS = 2.0
+"""Seconds of a target on the first page, for synthesizers whose trees cannot be held."""
 FLAGGED = 2000
 """Most records that the cheap measures point at."""
 FEWEST = 20
@@ -50,7 +52,7 @@ def posterior_part(target: str, *, first: bool = False) -> Callable[[Context], S
 def _compute(context: Context, target: str, *, first: bool) -> Section:
     from unveil._posterior import posterior
 
-    share = min(context.clock.share, MOST_SECONDS)
+    share = min(context.clock.share, FIRST_SECONDS if first else MOST_SECONDS)
     flags = _flags(context, target)
     runs: dict[str, Any] = {}
     took: dict[str, float] = {}
@@ -102,7 +104,8 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
         targets={target: {"posterior": _entry(context, found)}},
         warnings=(
             *dict.fromkeys(text for one in found.values() for text in one["warnings"]),
-            *([] if first else drawn.notes(target)),
+            # What is planned concerns synthesizers whose trees can be held.
+            *(drawn.notes(target) if "all" in runs else []),
         ),
         partial=Note(f"{'; '.join(unfinished)}. {_limit(context)}", _UNFINISHED) if unfinished else None,
     )
@@ -131,8 +134,9 @@ class Planned:
         """What is said where the budget does not reach the precision."""
         if self.sampled >= self.wanted:
             return []
-        text = f"the budget does not reach the precision of {self.precision:g} for {target}"
-        return [Note(f"{text}: {self.sampled} records were drawn at random, which takes {self.wanted}; raise it", text)]
+        text = f"the interval of the posterior of {target} is wider than the precision of {self.precision:g}"
+        how = "a larger budget draws more, up to what five minutes allow; unveil posterior has no limit"
+        return [Note(f"{text}: {self.sampled} records were drawn at random, and it takes {self.wanted}; {how}", text)]
 
 
 def planned(context: Context, target: str) -> Planned:

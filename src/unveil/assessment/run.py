@@ -52,7 +52,8 @@ class Call(Options):
         Called with the number of finished parts, their total, and the name of the next part.
     page
         Called with the assessment as it stands: with the first figures, with the first page (table measures, one tree
-        as attacker, donor counts alone, single variables), and whenever a part of that page got better.
+        as attacker, donor counts alone, single variables), and whenever a part of that page got better. The last page
+        is what is returned.
     """
 
     _: KW_ONLY
@@ -168,7 +169,8 @@ def _work_out(
         if kept and outcome["status"] == "done":
             kept.store(outcome)
         found[part.name] = outcome
-        if call.page and shown(steps, number):
+        # The last page is what is returned.
+        if call.page and number + 1 < len(steps) and shown(steps, number):
             call.page(page(found))
     progress(len(steps), len(steps), "done")
     return found

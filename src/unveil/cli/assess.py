@@ -201,6 +201,7 @@ def assess(
     pair = reading.pair(original, tuple(releases), holdout)
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
+    interrupted = False
     with progress_bar("reading") as progress:
         try:
             result = compute(
@@ -210,7 +211,8 @@ def assess(
         except KeyboardInterrupt:
             if kept.last is None:
                 raise
-            result, kept.interrupted = kept.last, True
+            result, interrupted = kept.last, True
+    kept.say(result)
     try:
         kept.write(result)
     except FileError:
@@ -219,7 +221,7 @@ def assess(
     for path in documents.paths():
         remark(f"written: {path}")
     output.give(result)
-    if kept.interrupted:
+    if interrupted:
         remark(INTERRUPTED_WORDS)
         return INTERRUPTED
     if documents.policy_exit and not result.within_policy:
@@ -238,25 +240,29 @@ class _Kept:
 
     def __init__(self, documents: Documents, output: Output):
         self.last: Any = None
-        self.interrupted = False
         self._documents, self._output, self._written = documents, output, False
         self._form = documents.public_form
 
     def show(self, found: Any) -> None:
         """Say what is new, and write the pages that were asked for."""
+        is_first = self.last is None
+        self.say(found)
+        try:
+            self.write(found)
+        except FileError as error:
+            if is_first:
+                raise
+            # What is worked out is worth more than the page in between.
+            remark(f"warning: {error}; the work goes on")
+        if is_first and self._written:
+            remark("the page is written from now on whenever it gets better; Ctrl-C keeps it as it is")
+
+    def say(self, found: Any) -> None:
+        """Say which figures are new or better."""
         from unveil.show.words.assessment import news
 
         for line in news(self.last, found):
             remark(line)
-        try:
-            self.write(found)
-        except FileError as error:
-            if self.last is None:
-                raise
-            # What is worked out is worth more than the page in between.
-            remark(f"warning: {error}; the work goes on")
-        if self.last is None and self._written:
-            remark("the page is written from now on whenever it gets better; Ctrl-C keeps it as it is")
         self.last = found
 
     def write(self, found: Any) -> None:

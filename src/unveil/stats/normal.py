@@ -17,7 +17,8 @@ def normal_quantile(level: float) -> float:
     >>> round(normal_quantile(0.95), 2)
     1.96
     """
-    return NormalDist().inv_cdf((1 + level) / 2)
+    # From below: near 1 the upper end of the interval would be rounded to 1.
+    return -NormalDist().inv_cdf((1 - level) / 2)
 
 
 def log_normal_tail(z: float) -> float:
