@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -612,6 +613,24 @@ def test_the_command_line_loads_nothing_before_it_looks_at_the_limit():
     code = "import sys, unveil.cli; print({'numpy', 'pyarrow', 'cyclopts'} & set(sys.modules))"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(("given", "kept"), [({}, "4"), ({"OPENBLAS_THREAD_TIMEOUT": "20"}, "20")])
+def test_threads_without_work_sleep_unless_the_user_says_otherwise(given: dict[str, str], kept: str):
+    code = """
+import os, sys
+class Looking:
+    def find_spec(self, name, *_):
+        if name == "numpy":
+            print(os.environ["OPENBLAS_THREAD_TIMEOUT"])
+sys.meta_path.insert(0, Looking())
+from unveil.cli import main
+main()
+"""
+    environment = {name: value for name, value in os.environ.items() if name != "OPENBLAS_THREAD_TIMEOUT"} | given
+    call = [sys.executable, "-c", code, "schema", "missing.csv"]
+    ended = subprocess.run(call, capture_output=True, text=True, check=False, timeout=60, env=environment)
+    assert ended.stdout == f"{kept}\n"
 
 
 def test_program_gives_json_and_ends_well(folder: Path):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import os
 import sys
 from typing import Any
@@ -20,6 +22,8 @@ ROOMY = 4 << 30
 
 def main() -> None:
     """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call), 130 (interrupted), or as a verb says."""
+    # At the end the system takes all memory back: what is left needs no search for objects that hold each other.
+    atexit.register(gc.freeze)
     try:
         _load_and_run()
     except KeyboardInterrupt:
@@ -28,6 +32,9 @@ def main() -> None:
 
 def _load_and_run() -> None:
     """Load the verbs, unless there is not enough memory for them, and run the one that was called."""
+    # Read when OpenBLAS is loaded. A thread that has nothing to multiply sleeps; by default it keeps a processor busy
+    # for longer than many a verb computes.
+    os.environ.setdefault("OPENBLAS_THREAD_TIMEOUT", "4")
     limit = _limit()
     if limit < LEAST_MEMORY:
         sys.exit(f"unveil: {limit >> 20} MB of memory are allowed here (ulimit -v), and {LEAST_MEMORY >> 20} MB are "
