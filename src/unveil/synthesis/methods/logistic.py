@@ -93,7 +93,7 @@ class Polyreg(_Penalised):
     prior_scale : float
         Standard deviation of a coefficient before the data are seen.
     max_iter : int
-        Most iterations of the solver (L-BFGS).
+        Most iterations of the solver.
 
     Raises
     ------
@@ -136,7 +136,7 @@ class Logreg(_Penalised):
     prior_scale : float
         Standard deviation of a coefficient before the data are seen.
     max_iter : int
-        Most iterations of the solver (L-BFGS).
+        Most iterations of the solver.
 
     Raises
     ------
