@@ -16,12 +16,17 @@ LEAST_MEMORY = 400 << 20
 """Bytes of address space below which the libraries end the program, some without a word, while they are loaded."""
 INTERRUPTED = 130
 """Exit status of a call that was ended by Ctrl-C."""
+YOUNGEST = 10_000
+"""New objects after which Python looks whether some of them hold only each other."""
 ROOMY = 4 << 30
 """Below, one thread does the work: each takes its part, and a library whose threads have none ends the program."""
 
 
 def main() -> None:
     """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call), 130 (interrupted), or as a verb says."""
+    # Libraries make a hundred thousand objects that stay; by default Python looks for what it can give back, among the
+    # youngest, at every 700th.
+    gc.set_threshold(max(YOUNGEST, gc.get_threshold()[0]))
     # At the end the system takes all memory back: what is left needs no search for objects that hold each other.
     atexit.register(gc.freeze)
     try:

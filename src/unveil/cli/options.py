@@ -217,7 +217,6 @@ class Output:
             Files to be written besides; those of tables in the format that their ending says.
         """
         from unveil.files.path_checks import check_replaceable
-        from unveil.files.write import check_ending
         from unveil.show.plots.axes import pyplot
 
         if self.json == "":
@@ -234,8 +233,11 @@ class Output:
                 raise FileError(f"{path} exists; name another file, or replace it with --overwrite")
             if not path.parent.is_dir():
                 raise FileError(f"{path}: there is no folder {path.parent}")
-        for path in tables:
-            check_ending(path)
+        if tables:
+            from unveil.files.write import check_ending
+
+            for path in tables:
+                check_ending(path)
         if self.plot is not None:
             if self.plot.suffix.lower() not in PLOT_ENDINGS:
                 raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 import signal
 import stat
 import threading
@@ -39,6 +38,8 @@ def replacing(path: str | Path, *, overwrite: bool = False, confidential: bool =
         If the file exists and ``overwrite`` is not set, something else than a file exists, or the folder cannot be
         written to.
     """
+    import secrets  # loads OpenSSL, which calls that write nothing do without
+
     target = Path(path)
     _standing(target, overwrite)
     # The name is known before the file exists, so that no interruption can come between.

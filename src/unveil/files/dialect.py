@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import re
 import sys
@@ -99,7 +98,11 @@ def open_bytes(path: Path) -> BinaryIO:
     """Open the bytes of a file; gzip is unpacked, whatever the ending is."""
     with path.open("rb") as file:
         is_compressed = file.read(2) == GZIP
-    return cast(BinaryIO, gzip.open(path, "rb") if is_compressed else path.open("rb"))
+    if not is_compressed:
+        return path.open("rb")
+    import gzip
+
+    return cast(BinaryIO, gzip.open(path, "rb"))
 
 
 def has_mark(path: Path) -> bool:

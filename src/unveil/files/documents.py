@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -47,6 +46,8 @@ def read_toml(path: str | Path, label: str, what: str = "is not TOML ({})") -> t
         If the file cannot be read, is not TOML in UTF-8, is too large or nested too deeply, or has a number that is too
         long.
     """
+    import tomllib
+
     text = _text(_bytes(path, label, LARGEST_TOML), label)
     # The parser's time grows with the square of the length of a key.
     if _LONG_KEY.search(text):

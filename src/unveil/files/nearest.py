@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import unicodedata
 from collections.abc import Iterable
 from itertools import islice
@@ -35,6 +34,8 @@ def near_matches(name: str, known: Iterable[str]) -> str:
         if looks_alike:
             return f"; it has {looks_alike[0]!r} in another Unicode form ({looks_alike[0]!a}, not {name!a})"
         return _phrase(same)
+    import difflib
+
     by_folded: dict[str, str] = {}
     for one in islice(listed, MOST_COMPARED):
         by_folded.setdefault(folded(one), one)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import CallError, FileError
-from unveil.files import columnar, delimited, frames, rdata, statistical
+from unveil.files import columnar, delimited, frames, statistical
 from unveil.files.arrays import is_broken
 from unveil.files.path_checks import check_readable
 from unveil.files.schema import Schema, as_schema
@@ -116,6 +116,8 @@ def open_releases(data: Any, *, encoding: str | None = None) -> tuple[Any, ...]:
     """
     if not isinstance(data, str | os.PathLike) or _ending(Path(data)) not in R or not os.path.isfile(data):
         return (data,)
+    from unveil.files import rdata
+
     with overheard() as heard:
         sources = rdata.read_r(Path(data), Path(data).name, encoding=encoding)
     for source in sources:
@@ -165,6 +167,8 @@ def _open_file(path: Path, label: str, options: _Options) -> Source:
     if ending in statistical.FORMATS:
         return statistical.read_statistical(path, label, ending, encoding=options.encoding)
     if ending in R:
+        from unveil.files import rdata
+
         return _only_one(rdata.read_r(path, label, encoding=options.encoding), label)
     if ending in DELIMITED:
         missing = options.missing

@@ -5,7 +5,6 @@ The package rdata parses the objects; nothing of it is imported here.
 
 from __future__ import annotations
 
-import zoneinfo
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -312,6 +311,8 @@ def _moments(seconds: Floats, zone: Any, name: str, reading: RReading) -> pa.Chu
 
 def _known_zone(name: str | None) -> str:
     """Return the name of the time zone; UTC if it is unknown here (the moment is the same in any zone)."""
+    import zoneinfo
+
     try:
         return zoneinfo.ZoneInfo(str(name)).key
     except (zoneinfo.ZoneInfoNotFoundError, ValueError, OSError):

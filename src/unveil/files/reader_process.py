@@ -10,14 +10,16 @@ import atexit
 import os
 import pickle
 import signal
-import subprocess
 import sys
 import threading
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from unveil.files import reader_process_child as aside_child
+
+if TYPE_CHECKING:
+    import subprocess
 
 CHILD = "import runpy, sys; sys.path[:] = {path!r}; runpy.run_path({file!r}, run_name='__main__')"
 LARGE = 32 << 20
@@ -95,6 +97,8 @@ class _Child:
         if self.owner != os.getpid():  # a fork of this process must not share the other process
             self.process = None
         if self.process is None:
+            import subprocess
+
             command = [sys.executable, "-c", CHILD.format(path=sys.path, file=aside_child.__file__)]
             self.process = subprocess.Popen(
                 command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL

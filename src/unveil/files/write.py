@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -127,6 +126,8 @@ def check_writable(source: Source, path: str | Path) -> None:
     CallError, DataError, FileError, MissingPackageError
         As :func:`write_table`.
     """
+    import tempfile
+
     target = Path(path)
     fetch = source.native or source.column
     columns = {}

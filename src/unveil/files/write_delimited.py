@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import io
 import re
 from collections.abc import Callable
@@ -39,17 +38,23 @@ def write_delimited(table: pa.Table, path: Path, form: TextForm) -> None:
     """
     fields = [_fields(table.column(name), form, form.columns.get(name, Spelling())) for name in table.column_names]
     header = form.delimiter.join(_quoted(text_array(table.column_names)).to_pylist())
-    with path.open("wb") as raw:
-        packed = path.suffix == ".gz"
-        # Without name and time inside, the same records give the same file.
-        stream = gzip.GzipFile("", "wb", fileobj=raw, mtime=0) if packed else raw
-        with io.TextIOWrapper(cast(IO[bytes], stream), form.encoding, newline="") as text:
-            text.write(f"{header}\n")
-            for start in range(0, table.num_rows, BLOCK):
-                block = [field.slice(start, BLOCK) for field in fields]
-                text.write(
-                    "\n".join([*pc.binary_join_element_wise(*block, text_array([form.delimiter])[0]).to_pylist(), ""])
-                )
+    with (
+        path.open("wb") as raw,
+        io.TextIOWrapper(_packed(raw) if path.suffix == ".gz" else raw, form.encoding, newline="") as text,
+    ):
+        text.write(f"{header}\n")
+        for start in range(0, table.num_rows, BLOCK):
+            block = [field.slice(start, BLOCK) for field in fields]
+            text.write(
+                "\n".join([*pc.binary_join_element_wise(*block, text_array([form.delimiter])[0]).to_pylist(), ""])
+            )
+
+
+def _packed(raw: IO[bytes]) -> IO[bytes]:
+    """A stream that packs what is written to it; without name and time inside, the same records give the same file."""
+    import gzip
+
+    return cast(IO[bytes], gzip.GzipFile("", "wb", fileobj=raw, mtime=0))
 
 
 def _fields(column: pa.ChunkedArray, form: TextForm, spelling: Spelling) -> pa.Array:
