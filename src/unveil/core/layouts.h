@@ -195,7 +195,32 @@ LAYOUT(Known, KNOWN_FIELDS)
     F(int64_t, span) F(Limits, limits) F(double, price) F(double, lowest) F(double, highest)
 LAYOUT(KnownTree, KNOWN_TREE_FIELDS)
 
+/* What boosting is trained on: m rows that stand for records with equal predictors.
+ *
+ * slots     (m, p) place of each predictor's bin among those of all predictors; a gap is the last one of its predictor
+ * starts    (p + 1) first slot of each predictor
+ * gaps      (p) whether there are gaps
+ * records   (m) number of records of each row
+ * least     fewest records of a leaf
+ * rate      share of a tree's values that is added
+ */
+#define BOOSTING_FIELDS(F)                                                                                             \
+    F(int32_t *, slots) F(int64_t *, starts) F(uint8_t *, gaps) F(double *, records) F(int64_t, m) F(int64_t, p)       \
+    F(int64_t, least) F(double, rate)
+LAYOUT(Boosting, BOOSTING_FIELDS)
+
+/* A boosted tree, a heap of three levels of splits (7) and one of leaves (8).
+ *
+ * feature     predictor; -1 where all go left
+ * cut         last bin that goes left
+ * gaps_left   whether gaps go left
+ * value       of each leaf
+ */
+#define BOOSTED_TREE_FIELDS(F)                                                                                         \
+    F(int32_t *, feature) F(int32_t *, cut) F(uint8_t *, gaps_left) F(double *, value)
+LAYOUT(BoostedTree, BOOSTED_TREE_FIELDS)
+
 /* All layouts. */
-#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS)
+#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS) L(Boosting, BOOSTING_FIELDS) L(BoostedTree, BOOSTED_TREE_FIELDS)
 
 #endif

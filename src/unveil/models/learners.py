@@ -9,7 +9,6 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from importlib import import_module
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -18,6 +17,7 @@ from numpy.typing import NDArray
 
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
+from unveil.models.boosting import fit_boosted
 from unveil.models.design import Coding, Design
 from unveil.models.features import KeyTable
 from unveil.models.forest import Forest, grow_forest
@@ -216,33 +216,10 @@ def _cart(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence,
 
 
 def _boosted(table: KeyTable, target: TrainingTarget, seed: np.random.SeedSequence, threads: int) -> Predictor:
-    """Histogram gradient boosting with trees of depth 3; numeric gaps as they are."""
-    from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-
-    maker = HistGradientBoostingRegressor if target.n_classes is None else HistGradientBoostingClassifier
-    random_state = int(seed.generate_state(1)[0]) % 2**31
-    model = maker(max_depth=3, max_iter=100, learning_rate=0.1, early_stopping=False, random_state=random_state)
-
-    def matrix(other: KeyTable) -> Floats:
-        values = other.values().T
-        # gaps and special codes of numeric keys are the learner's own missing value
-        values[np.isinf(values)] = np.nan
-        return values
-
-    # small trees on few keys: threads wait for each other longer than they work, and all that time they are busy
-    threadpool_limits = import_module("threadpoolctl").threadpool_limits
-    with threadpool_limits(limits=1):
-        model.fit(matrix(table), target.y)
     if target.n_classes is None:
-        predict: Predictor = _numbers(model, matrix)
-    else:
-        predict = _by_class(model, matrix, target.n_classes, "gbm")
-
-    def limited(other: KeyTable) -> Floats:
-        with threadpool_limits(limits=1):
-            return predict(other)
-
-    return limited
+        return fit_boosted(table, target.y, None).predict
+    classes, y = _present(target)
+    return _spread(fit_boosted(table, y, len(classes)).predict, classes, target.n_classes)
 
 
 def _matrix(design: Design, table: KeyTable) -> scipy.sparse.csr_matrix:
