@@ -17,6 +17,7 @@ import unveil
 from unveil._posterior import posterior_of_records
 from unveil._posterior.closed_form import HistogramLikelihood
 from unveil._posterior.likelihood import LikelihoodTerm, fit_fixed_trees
+from unveil._posterior.possible_values import PossibleValues
 from unveil._posterior.posterior_of_records import (
     _add_by_value,
     _telling_part,
@@ -47,9 +48,9 @@ def test_weights_of_worlds_are_added_to_their_values(n_values, values):
     assert mass == pytest.approx(wanted)
 
 
-def test_records_are_worked_on_in_blocks_of_a_million_worlds():
-    assert [block_size(n, slow=False) for n in (0, 1, 1024, 2**20, 2**30)] == [2**20, 2**20, 1024, 1, 1]
-    assert [block_size(n, slow=True) for n in (1, 2**10, 2**14, 2**30)] == [256, 256, 64, 1]
+def test_records_are_worked_on_in_blocks_of_a_hundred_thousand_worlds():
+    assert [block_size(n, slow=False) for n in (0, 1, 1024, 2**17, 2**30)] == [2**17, 2**17, 128, 1, 1]
+    assert [block_size(n, slow=True) for n in (1, 2**10, 2**14, 2**30)] == [256, 128, 8, 1]
 
 
 def one_to_one(one, other):
@@ -164,6 +165,16 @@ def test_the_part_that_tells_most_is_where_the_truth_rises_most():
     assert _telling_part(ruled, log_prior, truth, 0.0).tolist() == [-1, -1, -1]
 
 
+def test_levels_of_neighbouring_worlds_are_those_of_each():
+    choices = (np.array([2, 0], np.int32), np.array([1], np.int32), np.array([0, 3, 1], np.int32))
+    worlds = PossibleValues(("a", "b", "c"), choices, np.zeros(0, dtype=np.int64))
+    for start, stop in [(0, 6), (0, 1), (1, 5), (2, 4), (5, 6)]:
+        found = worlds.levels_between(start, stop)
+        each = worlds.levels(np.arange(start, stop))
+        assert {name: levels.tolist() for name, levels in found.items()} == {k: v.tolist() for k, v in each.items()}
+    assert {name: levels.tolist() for name, levels in worlds.levels_between(1, 2, 2).items()} == {"a": [0], "b": [1]}
+
+
 def test_values_in_words():
     assert (_text(None), _text("x"), _text(3), _text(("x", None))) == ("Missing", "x", "3", "x | Missing")
 
@@ -172,6 +183,7 @@ def test_values_in_words():
 def test_likelihood_and_prior_make_the_posterior(monkeypatch, cells):
     """Worlds 0 and 1 are the first value, world 2 is the second; by prior 1/2, 1/4 and 1/4."""
     monkeypatch.setattr(posterior_of_records, "CELLS", cells)
+    monkeypatch.setattr(posterior_of_records, "BLOCK_CELLS", cells)
     likelihood = np.log(np.array([[0.4, 0.2, 0.1], [0.4, 0.2, 0.1], [0.4, 0.2, 0.1]]))
     impossible = np.array([[0, 0, 0], [0, 1, 0], [1, 1, 1]])
 

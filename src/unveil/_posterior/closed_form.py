@@ -120,7 +120,7 @@ class CatallLikelihood(WorldLikelihood):
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         impossible = np.zeros((members.size, stop - start), dtype=np.int64)
         log = np.zeros((members.size, stop - start))
-        levels = self.table.worlds.levels(np.arange(start, stop))
+        levels = self.table.worlds.levels_between(start, stop)
         for i, record in enumerate(members):
             places = self.table.places(int(record), levels)
             for w in range(stop - start):
@@ -197,7 +197,7 @@ class HistogramLikelihood(WorldLikelihood):
     def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`unveil._posterior.likelihood.WorldLikelihood`."""
         table = self.table
-        levels = table.worlds.levels(np.arange(start, stop))
+        levels = table.worlds.levels_between(start, stop)
         log = np.zeros((members.size, stop - start))
         for i, record in enumerate(members):
             own = int(table.place[record])

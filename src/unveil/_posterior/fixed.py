@@ -34,7 +34,7 @@ Flags = NDArray[np.bool_]
 Routing = STRUCTS["Routing"]
 """Where a tree sends a record; as in :class:`unveil.trees.Tree`."""
 _Counts = STRUCTS["LeafCells"]
-_INTEGERS = (np.int32, int, np.int32, np.int32)
+_INTEGERS = (np.int32, np.int64, int, np.int32, np.int32)
 _add_fixed = loop("add_fixed", Routing, _Counts, Worlds, *_INTEGERS, np.float64, np.int64, np.float64)
 
 PAIRS = 30_000
@@ -261,7 +261,9 @@ def fixed_changes(tree: FixedTree, sequence: TreeSequence, members: Ints, moved:
     known = [sequence.columns[p].codes for p in definition.predictors]
     codes = np.array(known, dtype=np.int32).reshape(len(known), sequence.n)
     counts = _Counts(**tree.cells._asdict())
-    places = (codes, sequence.n, tree.response, tree.leaf, tree.logs)
+    place = np.full(len(known), -1, dtype=np.int64)
+    place[moved.features] = np.arange(moved.features.size)
+    places = (codes, place, sequence.n, tree.response, tree.leaf, tree.logs)
 
     def work(rows: slice) -> None:
         worlds = moved.of_records(members[rows], definition.fitted)

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from unveil._posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil._posterior.fixed import FixedTree, fit_fixed, fixed_changes
 from unveil._posterior.moved_record import MovedRecord
-from unveil._posterior.possible_values import PossibleValues
+from unveil._posterior.possible_values import PossibleValues, beginnings
 from unveil._posterior.recoded import Recoded
 from unveil._posterior.tree_sequence import SequenceTree, TreeSequence
 from unveil.threads import in_threads, n_threads
@@ -136,17 +136,16 @@ class CartLikelihood(WorldLikelihood):
         score = np.zeros(alive.shape)
         for i, tree in enumerate(self.trees):
             last = self._last(tree.definition)
-            rest = self._rest[last]
-            low, high = start // rest, (stop - 1) // rest + 1
-            moved = MovedRecord.of(self.sequence, tree.definition, self.worlds.levels(np.arange(low, high), last + 1))
-            spread = np.arange(start, stop) // rest - low if rest > 1 else None
+            begun, repeats = beginnings(start, stop, self._rest[last])
+            levels = self.worlds.levels_between(begun.start, begun.stop, last + 1)
+            moved = MovedRecord.of(self.sequence, tree.definition, levels)
             if self.exact is None:
                 impossible, log = fixed_changes(tree, self.sequence, members, moved)
             else:
-                wanted = alive if spread is None else _any_of(alive, spread, high - low)
+                wanted = alive if repeats is None else _any_of(alive, repeats)
                 impossible, log = exact_likelihood(self.exact[i], members, moved, wanted)
-            if spread is not None:
-                impossible, log = impossible[:, spread], log[:, spread]
+            if repeats is not None:
+                impossible, log = np.repeat(impossible, repeats, axis=1), np.repeat(log, repeats, axis=1)
             if np.isneginf(log_wrong):
                 alive &= impossible == 0
             else:
@@ -154,7 +153,7 @@ class CartLikelihood(WorldLikelihood):
                 alive &= score > np.where(alive, score, -np.inf).max(axis=1, keepdims=True) - HOPELESS
             found.append(LikelihoodTerm(tree.definition.name, impossible, log))
         for one in self.recoded:
-            impossible, log = one.likelihood(members, self.worlds.levels(np.arange(start, stop)), alive)
+            impossible, log = one.likelihood(members, self.worlds.levels_between(start, stop), alive)
             alive &= impossible == 0
             found.append(LikelihoodTerm(one.recoding.variable, impossible, log))
         if self.exact is not None and np.isfinite(log_wrong):
@@ -177,8 +176,7 @@ class CartLikelihood(WorldLikelihood):
         return max(i for i, name in enumerate(self.worlds.unknown) if concerned & set(self.sequence.positions[name]))
 
 
-def _any_of(alive: Flags, spread: Ints, size: int) -> Flags:
+def _any_of(alive: Flags, repeats: Ints) -> Flags:
     """Whether any world with the same beginning is left."""
-    first = np.searchsorted(spread, np.arange(size))
-    result: Flags = np.logical_or.reduceat(alive, first, axis=1)
+    result: Flags = np.logical_or.reduceat(alive, np.cumsum(repeats) - repeats, axis=1)
     return result

@@ -149,7 +149,7 @@ class Outcomes:
         world = np.arange(start, stop)
         log = cells[:, self.cell_of(world)]
         if self.worlds.unknown != self.options.targets:
-            for name, levels in self.worlds.levels(world).items():
+            for name, levels in self.worlds.levels_between(start, stop).items():
                 if name not in self.options.targets:
                     log = log + self._log_of_other(name, levels, members)
         return log

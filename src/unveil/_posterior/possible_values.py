@@ -49,20 +49,37 @@ class PossibleValues:
         """Number of worlds."""
         return math.prod(self.sizes)
 
-    def levels(self, worlds: Ints | None = None, first: int | None = None) -> dict[str, Codes]:
-        """Levels by world of each unknown variable, or of the first ones if worlds are numbered by these alone."""
-        worlds = np.arange(self.size) if worlds is None else worlds
-        places = places_of(worlds, self.sizes[:first])
-        return {
-            name: choices[place]
-            for name, choices, place in zip(self.unknown[:first], self.choices[:first], places, strict=True)
-        }
+    def levels(self, worlds: Ints | None = None) -> dict[str, Codes]:
+        """Levels by world of each unknown variable."""
+        places = places_of(np.arange(self.size) if worlds is None else worlds, self.sizes)
+        return {name: choices[place] for name, choices, place in zip(self.unknown, self.choices, places, strict=True)}
+
+    def levels_between(self, start: int, stop: int, first: int | None = None) -> dict[str, Codes]:
+        """The same for worlds ``start`` to ``stop``; of the first variables if worlds are numbered by these alone."""
+        sizes, found = self.sizes[:first], {}
+        for i, (name, choices) in enumerate(zip(self.unknown, self.choices[:first], strict=False)):
+            begun, repeats = beginnings(start, stop, math.prod(sizes[i + 1 :]))
+            cycle = np.roll(choices, -(begun.start % sizes[i]))
+            levels = np.tile(cycle, -(-len(begun) // sizes[i]))[: len(begun)]
+            found[name] = levels if repeats is None else np.repeat(levels, repeats)
+        return found
 
     def label(self, world: int, sequence: TreeSequence) -> object:
         """Value of a world: a plain value for one unknown variable, else a tuple."""
         levels = self.levels(np.array([world]))
         values = tuple(sequence.level_labels(name)[level[0]] for name, level in levels.items())
         return values[0] if len(values) == 1 else values
+
+
+def beginnings(start: int, stop: int, rest: int) -> tuple[range, Ints | None]:
+    """Quotients of the worlds ``start`` to ``stop`` by a number, and how many of these have each; None: one."""
+    begun = range(start // rest, (stop - 1) // rest + 1)
+    if rest == 1:
+        return begun, None
+    repeats = np.full(len(begun), rest)
+    repeats[0] -= start - begun.start * rest
+    repeats[-1] -= begun.stop * rest - stop
+    return begun, repeats
 
 
 def place_of_level(choices: Codes, n_levels: int) -> Ints:

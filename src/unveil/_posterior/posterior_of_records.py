@@ -17,7 +17,9 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 CELLS = 1 << 20
-"""Number of record-world pairs that are computed at a time."""
+"""Largest number of worlds of a record that are computed at once; of records with more, no part is told."""
+BLOCK_CELLS = 1 << 17
+"""Number of record-world pairs that are computed at a time otherwise: small blocks stay near the processor."""
 FEW_RECORDS = 256
 """Number of records of a block if each takes long."""
 MOST_PROBABILITIES = 5_000_000
@@ -100,7 +102,7 @@ _BY_RECORD = tuple(field.name for field in fields(Posteriors) if field.name != "
 
 def block_size(n_worlds: int, slow: bool) -> int:
     """Largest number of records that are computed together."""
-    size = max(1, CELLS // max(n_worlds, 1))
+    size = max(1, BLOCK_CELLS // max(n_worlds, 1))
     return min(size, FEW_RECORDS) if slow else size
 
 
@@ -131,10 +133,10 @@ def posteriors_of(likelihood: WorldLikelihood, outcomes: Outcomes, members: Ints
     prior_mass = np.zeros((r, outcomes.n_values))
     top = np.full(r, -np.inf)
     possible = np.zeros(r, dtype=np.int64)
-    width = max(1, CELLS // r)
+    log_cells, log_wrong, n_worlds = outcomes.log_cells(members), outcomes.log_wrong, outcomes.worlds.size
+    width = max(1, (CELLS if r * n_worlds <= CELLS else BLOCK_CELLS) // r)
     part = np.full(r, -1, dtype=np.int64)
     parts: tuple[str, ...] = ()
-    log_cells, log_wrong, n_worlds = outcomes.log_cells(members), outcomes.log_wrong, outcomes.worlds.size
     for start in range(0, n_worlds, width):
         stop = min(start + width, n_worlds)
         log_prior = outcomes.log_prior(members, log_cells, start, stop)
@@ -149,7 +151,8 @@ def posteriors_of(likelihood: WorldLikelihood, outcomes: Outcomes, members: Ints
         value = outcomes.value_of(np.arange(start, stop))
         rise = np.maximum(top, log.max(axis=1))
         with np.errstate(invalid="ignore"):
-            mass *= np.where(np.isneginf(top), 0.0, np.exp(top - rise))[:, None]
+            if (rise > top).any():
+                mass *= np.where(np.isneginf(top), 0.0, np.exp(top - rise))[:, None]
             weight = np.where(np.isneginf(log), 0.0, np.exp(log - np.where(np.isneginf(rise), 0.0, rise)[:, None]))
         top = rise
         _add_by_value(mass, weight, value)

@@ -22,6 +22,7 @@ from unveil.columns import Pair
 from unveil.errors import DataError, UnveilError, UnveilWarning
 from unveil.files.digest import sha256
 from unveil.notes import Note, warn
+from unveil.synthesis.memory import give_back
 
 MOST_SECONDS = 300.0
 """Seconds that one target may take of what has no end of its own, however large the budget is."""
@@ -291,6 +292,8 @@ def run(part: AssessmentPart, context: Context, *, first: bool = False) -> dict[
             status, reason = "failed", error.args[0] if error.args else str(error)
         except Exception as error:
             status, reason = "failed", f"{type(error).__name__} in the program itself: {error or 'no message'}"
+    # The next part has arrays of other sizes, for which the C library would not take what this one has freed.
+    give_back()
     # The text as it was given: a note that is made a text by str() forgets what may be published of it.
     said = [w.message.args[0] for w in caught if isinstance(w.message, UnveilWarning)]
     content = None if section is None else section.to_dict()

@@ -85,14 +85,19 @@ static int64_t cell_of(const LeafCells *cells, int64_t leaf, int32_t code) {
     return low < end && cells->code[low] == code ? low : -1;
 }
 
-/* Leaf of a record (codes[f * columns]) in a world. */
+/* Code of a predictor of a record (codes[f * columns]) in a world. */
+static inline int32_t code_in_world(
+    const int32_t *codes, int64_t columns, const Worlds *worlds, const int64_t *place, int32_t f, int64_t world) {
+    return place[f] < 0 ? codes[f * columns] : worlds->feature_codes[place[f] * worlds->n + world];
+}
+
+/* Leaf of a record in a world. */
 static int64_t leaf_in_world(
-    const Routing *tree, const int32_t *codes, int64_t columns, const Worlds *worlds, int64_t world) {
+    const Routing *tree, const int32_t *codes, int64_t columns, const Worlds *worlds, const int64_t *place,
+    int64_t world) {
     int64_t node = 0;
     while (tree->leaf[node] < 0) {
-        int32_t f = tree->feature[node], code = codes[f * columns];
-        for (int64_t j = 0; j < worlds->n_features; j++)
-            if (worlds->features[j] == f) code = worlds->feature_codes[j * worlds->n + world];
+        int32_t code = code_in_world(codes, columns, worlds, place, tree->feature[node], world);
         bool to_right = tree->side_start[node] < 0 ? code >= tree->cut[node]
                                                    : tree->sides[tree->side_start[node] + code] & 1;
         node = to_right ? tree->right[node] : node + 1;
@@ -100,9 +105,26 @@ static int64_t leaf_in_world(
     return tree->leaf[node];
 }
 
+/* Whether the predictors have the same codes as in the world before. */
+static bool as_before(const Worlds *worlds, int64_t world) {
+    for (int64_t j = 0; j < worlds->n_features; j++) {
+        const int32_t *code = worlds->feature_codes + j * worlds->n + world;
+        if (code[0] != code[-1]) return false;
+    }
+    return true;
+}
+
+/* Whether the predictors have other codes than those of the record. */
+static bool is_moved(const int32_t *codes, int64_t columns, const Worlds *worlds, int64_t world) {
+    for (int64_t j = 0; j < worlds->n_features; j++)
+        if (worlds->feature_codes[j * worlds->n + world] != codes[worlds->features[j] * columns]) return true;
+    return false;
+}
+
 /* Changes of the likelihood for all records and worlds, trees held; see _posterior/fixed.py for the formula.
  *
  * codes        (predictors, columns) original records
+ * place        (predictors) place of each predictor among those that differ between worlds, -1: not one of them
  * response     (columns) their values
  * leaf_of      (columns) their leaves
  * logs         logarithms of whole numbers
@@ -110,20 +132,23 @@ static int64_t leaf_in_world(
  * change       (r, worlds) is added to
  */
 EXPORT void add_fixed(
-    const Routing *tree, const LeafCells *cells, const Worlds *worlds, const int32_t *codes, int64_t columns,
-    const int32_t *response, const int32_t *leaf_of, const double *logs, int64_t *impossible, double *change) {
+    const Routing *tree, const LeafCells *cells, const Worlds *worlds, const int32_t *codes, const int64_t *place,
+    int64_t columns, const int32_t *response, const int32_t *leaf_of, const double *logs, int64_t *impossible,
+    double *change) {
     for (int64_t i = 0; i < worlds->n_members; i++) {
-        int64_t record = worlds->members[i], first = leaf_of[record];
+        int64_t record = worlds->members[i], first = leaf_of[record], second = first;
         bool leaves = worlds->fitted[record];
         int32_t old = response[record];
         int64_t old_cell = leaves ? cell_of(cells, first, old) : -1;
         for (int64_t c = 0; c < worlds->n; c++) {
-            int64_t at = i * worlds->n + c, second = first;
+            int64_t at = i * worlds->n + c;
             int32_t new = worlds->own ? worlds->response_codes[c] : old;
-            bool comes = worlds->own ? worlds->included[c] : leaves, moved = false;
-            for (int64_t j = 0; j < worlds->n_features; j++)
-                moved |= worlds->feature_codes[j * worlds->n + c] != codes[worlds->features[j] * columns + record];
-            if (moved) second = leaf_in_world(tree, codes + record, columns, worlds, c);
+            bool comes = worlds->own ? worlds->included[c] : leaves;
+            /* Neighbouring worlds mostly differ in the response alone: the way to the leaf is taken once. */
+            if (c == 0 || !as_before(worlds, c))
+                second = is_moved(codes + record, columns, worlds, c)
+                             ? leaf_in_world(tree, codes + record, columns, worlds, place, c)
+                             : first;
             bool stays = leaves && comes && first == second;
             if ((!leaves && !comes) || (stays && new == old)) continue;
             int64_t lost = 0;

@@ -52,8 +52,8 @@ def enough_memory(n: int, m: int, n_variables: int) -> Iterator[None]:
         raise refusal from None
 
 
-def give_back(n: int) -> None:
-    """Return freed memory to the system after work on many records, if the system allows it.
+def give_back(n: int = MANY_RECORDS) -> None:
+    """Return freed memory to the system after much work, or work on many records, if the system allows it.
 
     The C library keeps memory that a thread freed for later allocations of the thread. In a large file these have other
     sizes, or come from another library, so that the memory would stay taken.
@@ -61,7 +61,7 @@ def give_back(n: int) -> None:
     Parameters
     ----------
     n
-        Number of records; below 200 000 nothing is done, because it takes as long as a small fit.
+        Number of records; below 200 000 nothing is done, as it takes as long as a small fit. By default it is done.
     """
     if n < MANY_RECORDS:
         return
