@@ -270,9 +270,10 @@ def _members(records: Any, pair: Pair) -> tuple[Ints, tuple[str, str]]:
         raise CallError("records: none is chosen")
     if given.ndim != 1 or given.dtype.kind not in "iu" or given.min() < 0 or given.max() >= n:
         raise CallError(f"records must be record numbers from 0 to {n - 1}")
-    if np.unique(given).size < given.size:
+    given = given.astype(np.int64)
+    if np.bincount(given).max() > 1:
         raise CallError("records: a record is named more than once")
-    return given.astype(np.int64), chosen
+    return given, chosen
 
 
 def _fitted(synthesizer: Any, pair: Pair, withheld: Sequence[str]) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -22,9 +23,15 @@ NODES = 32
 """Nodes of the inner quadrature, per piece."""
 OUTER = 65
 """Nodes of the outer quadrature."""
-INNER_RULE = np.polynomial.legendre.leggauss(NODES)
 WIDTH = 9.0
 """Standard deviations that the outer quadrature reaches to either side."""
+
+
+@cache
+def _rule(nodes: int) -> tuple[Floats, Floats]:
+    """Nodes and weights of Gauss's rule from -1 to 1; NumPy loads its polynomials for the first one."""
+    rule: tuple[Floats, Floats] = np.polynomial.legendre.leggauss(nodes)
+    return rule
 
 
 class Table:
@@ -183,7 +190,7 @@ class HistogramLikelihood(WorldLikelihood):
         others = cells - table.cells.size
         total = table.n + prior
         middle, deviation = table.z / total, math.sqrt(max(table.z, 1)) / total
-        nodes, weights = np.polynomial.legendre.leggauss(OUTER)
+        nodes, weights = _rule(OUTER)
         low = max(middle - WIDTH * deviation - WIDTH * middle * scale * math.sqrt(2.0 * cells) / total, middle * 1e-3)
         high = middle + WIDTH * deviation + WIDTH * middle * scale * math.sqrt(2.0 * cells) / total
         self.s = low + (high - low) * (nodes + 1) / 2
@@ -220,7 +227,7 @@ class HistogramLikelihood(WorldLikelihood):
 
     def _integrate(self, count: float, released: int) -> Floats:
         b = self.scale
-        nodes, weights = INNER_RULE
+        nodes, weights = _rule(NODES)
         terms = []
         for low, high in pairwise(self._edges(count, released).tolist()):
             h = low + (high - low) * (nodes + 1) / 2

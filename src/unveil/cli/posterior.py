@@ -109,8 +109,10 @@ def posterior(
         )  # fmt: skip
     found = risk.advice() if advice else None
     flagged = None if keys is None else _disco(pair, names_of(keys, pair.original.names), risk)
-    more = risk.to_dict(by=[] if by is None else [by], beside=[] if flagged is None else [flagged])
-    output.give(risk, more if found is None else more | {"advice": found.to_dict()})
+    more: dict[str, Any] = {} if found is None else {"advice": found.to_dict()}
+    if output.json is not None or by is not None:  # a column that is not there is an error before anything is shown
+        more = risk.to_dict(by=[] if by is None else [by], beside=[] if flagged is None else [flagged]) | more
+    output.give(risk, more)
     if output.json != "-":
         if flagged is not None:
             say(*(f"\n{risk.cross(flagged, release=r)}" for r in range(len(risk.labels))))

@@ -170,7 +170,8 @@ def _numeric_parts(column: CodedColumn, numbers: NDArray[np.float64]) -> tuple[M
     of_level = np.where(is_special, np.cumsum(is_special) - 1, n_special).astype(np.int32)
     level_of = np.append(np.flatnonzero(is_special), -1).astype(np.int32)
     which = Column(of_level[codes], "categorical", n_special + 1, name=f"{name}_part")
-    values = np.union1d(numbers[observed], [FILLER])
+    # Counts are not needed, but without them NumPy loads its masked arrays.
+    values, _ = np.unique(np.append(numbers[observed], FILLER), return_counts=True)
     rank = np.full(is_special.size, np.searchsorted(values, FILLER), dtype=np.int32)
     rank[observed] = np.searchsorted(values, numbers[observed])
     back = np.full(values.size, -1, dtype=np.int32)
