@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +11,8 @@ import pytest
 from cyclopts import App
 
 import unveil
+from unveil._rapid import Rapid
+from unveil.cli.options import Output
 from unveil.cli.rapid import Intruder, Views, measure
 
 PEOPLE = unveil.simulate.rapid_population(120, kappa=10, seed=1)
@@ -21,8 +25,8 @@ class _Kept:
     def __init__(self) -> None:
         self.given: list[tuple[Any, Any]] = []
 
-    def give(self, result: Any, extra: dict[str, Any] | None = None) -> None:
-        self.given.append((result, extra))
+    def give(self, result: Any, *, document: Callable[[], dict[str, Any]] | None = None) -> None:
+        self.given.append((result, None if document is None else document()))
         print(result)
 
 
@@ -78,3 +82,17 @@ def test_a_column_that_is_not_there_is_named_before_anything_runs() -> None:
 def test_views_need_one_target() -> None:
     with pytest.raises(unveil.CallError, match="one target"):
         run("--curve")
+
+
+def test_a_document_that_nobody_asked_for_is_not_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked, made = [], Rapid.to_dict
+    monkeypatch.setattr(Rapid, "to_dict", lambda self, **options: asked.append(options) or made(self, **options))
+    options = Intruder(attacker=["cart"], permutations=0, ceiling=False)
+    for path in (None, tmp_path / "found.json"):
+        output = Output(json=None if path is None else str(path))
+        measure(unveil.Pair(PEOPLE, PEOPLE), ["age"], "education", None, options, NOTHING, output)
+    assert asked == [{"curve": True, "by": []}]
+    assert json.loads((tmp_path / "found.json").read_text(encoding="utf-8"))["curve"]["tau"]
+    assert capsys.readouterr().out.count("RAPID of 'education'") == 2

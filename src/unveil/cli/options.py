@@ -243,8 +243,23 @@ class Output:
                 raise CallError(f"{self.plot}: plots are written as {', '.join(PLOT_ENDINGS)}")
             pyplot()
 
-    def give(self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None) -> int:
-        """Write the result as JSON and one view of it as a plot, if these are named; print it; return the status."""
+    def give(
+        self, result: Any, extra: dict[str, Any] | None = None, view: dict[str, Any] | None = None,
+        document: Callable[[], dict[str, Any]] | None = None,
+    ) -> int:  # fmt: skip
+        """Write the result as JSON and one view of it as a plot, if these are named; print it; return the status.
+
+        Parameters
+        ----------
+        result
+            What was measured.
+        extra
+            What the JSON holds besides.
+        view
+            Options of the plot.
+        document
+            Makes the JSON, where that is more than ``result.to_dict()``; called only if one is named.
+        """
         from unveil.plain import without_nan
         from unveil.version import __version__
 
@@ -254,7 +269,7 @@ class Output:
             about = {"unveil": __version__, "measure": type(result).__name__}
             # An assessment says of itself whether it passed the gate; nothing else does pass it.
             stays = {"release_safe": False, "confidential": list(WORKING_DOCUMENT)}
-            document = about | stays | result.to_dict() | (extra or {})
+            document = about | stays | (document or result.to_dict)() | (extra or {})
             text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
             if self.json == "-":
                 say(text.replace("\x7f", r"\u007f"))

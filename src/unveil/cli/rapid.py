@@ -174,7 +174,7 @@ def measure(
     elif views.attribution:
         output.give(result.attribution())
     else:
-        output.give(result, result.to_dict(curve=True, by=columns))
+        output.give(result, document=partial(result.to_dict, curve=True, by=columns))
     if output.json != "-":
         for one in [result] if target is not None else result:
             _show(one, columns, views.worst_subgroups)
