@@ -269,8 +269,8 @@ class Output:
             about = {"unveil": __version__, "measure": type(result).__name__}
             # An assessment says of itself whether it passed the gate; nothing else does pass it.
             stays = {"release_safe": False, "confidential": list(WORKING_DOCUMENT)}
-            document = about | stays | (document or result.to_dict)() | (extra or {})
-            text = json.dumps(without_nan(document), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
+            content = about | stays | (document or result.to_dict)() | (extra or {})
+            text = json.dumps(without_nan(content), indent=2, ensure_ascii=self.json == "-", allow_nan=False)
             if self.json == "-":
                 say(text.replace("\x7f", r"\u007f"))
                 return self.status(result)
