@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-import scipy
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
@@ -155,7 +154,9 @@ def sheather_jones(numbers: Floats) -> float:
     start, stop = rough / spread / 10, 3 * rough / spread
     if surplus(start) >= 0 or surplus(stop) <= 0:
         return rough
-    return float(scipy.optimize.brentq(surplus, start, stop, rtol=ROUNDING)) * spread
+    from scipy.optimize import brentq
+
+    return float(brentq(surplus, start, stop, rtol=ROUNDING)) * spread
 
 
 def _distances(numbers: Floats) -> tuple[Floats, Floats, float]:

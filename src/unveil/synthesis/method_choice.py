@@ -12,7 +12,7 @@ from unveil.checks import check_choice
 from unveil.errors import CallError
 from unveil.files.source import Scalar
 from unveil.synthesis.cart import CartMethod
-from unveil.synthesis.methods import METHODS
+from unveil.synthesis.methods import METHODS, name_of
 from unveil.synthesis.plan import unknown
 from unveil.synthesis.protocol import VariableMethod
 from unveil.synthesis.variable import EncodedVariable
@@ -82,7 +82,7 @@ def carries_recodings(method: VariableMethod) -> bool:
 
     A method of the user may be there to break the relation of two variables.
     """
-    return type(method) in (CartMethod, *METHODS.values())
+    return type(method) is CartMethod or name_of(method) is not None
 
 
 def check_special_codes(

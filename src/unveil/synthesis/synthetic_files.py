@@ -24,7 +24,7 @@ from unveil.result import paragraph, text_table
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
 from unveil.synthesis.memory import enough_memory
-from unveil.synthesis.methods import METHODS
+from unveil.synthesis.methods import METHODS, name_of
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
@@ -254,12 +254,11 @@ def _facts(plan: Plan) -> Iterator[VariableFacts]:
         source = plan.lookup.source
         yield VariableFacts(plan.variable.name, "constant" if source is None else f"recoded from {source}")
         return
-    known: dict[Any, str] = {CartMethod: "cart"} | {kind: name for name, kind in METHODS.items()}
     for step in plan.steps:
         if step.method is None:
             yield VariableFacts(step.name, "rules")
             continue
-        method = known.get(type(step.method), type(step.method).__name__)
+        method = "cart" if type(step.method) is CartMethod else name_of(step.method) or type(step.method).__name__
         if isinstance(step.fitted, FittedCart):
             tree = step.fitted.tree
             removed = tree.n_leaves_full - tree.n_leaves
