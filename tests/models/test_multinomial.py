@@ -7,7 +7,7 @@ import pytest
 from scipy import sparse
 from scipy.special import softmax
 
-from unveil.models import multinomial
+from unveil.models import logit, multinomial
 from unveil.models.lasso import lasso_minimum, unbalanced
 from unveil.models.multinomial import Multinomial, _Likelihood, penalised
 
@@ -105,3 +105,18 @@ def test_the_minimum_of_a_quadratic_with_a_lasso() -> None:
         assert unbalanced(found, slope + curvature @ (found - start), price).max() < 1e-9, seed
         assert (found == 0).any()
         assert found[0] != 0
+
+
+def test_products_of_rows_are_those_of_dense_matrices() -> None:
+    rng = np.random.default_rng(5)
+    x = keys(3000, rng)
+    shuffled = x[:, rng.permutation(x.shape[1])]  # rows whose columns are not in order
+    for design in (x, shuffled, sparse.csr_matrix(rng.normal(size=(30, 4)))):
+        weight = rng.random(design.shape[0])
+        dense = design.toarray()
+        assert logit._products(design, weight) == pytest.approx(
+            dense.T @ (dense * weight[:, None]), rel=1e-12, abs=1e-12
+        )
+    # sums of ones are exact, so columns that add up to another are seen to do so
+    ones = logit._products(x[:, [0, *range(2, 17)]], np.ones(3000))
+    assert (ones[0, 1:3].sum(), ones[0, 3:7].sum()) == (3000, 3000)

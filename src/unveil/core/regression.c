@@ -1,5 +1,8 @@
-/* Regressions of several classes: second derivatives of the likelihood, and a quadratic with a penalty of size. */
+/* Regressions: sums of products over sparse rows, second derivatives of the likelihood of classes, and a quadratic with
+ * a penalty of size. */
 #include "core.h"
+
+enum { ROWS_PER_SUM = 1024 };
 
 /* Add up sum over rows of weight x_i x_j p_a (1[a = b] - p_b) in total (k c, k c), for columns i <= j of the design.
  *
@@ -45,4 +48,21 @@ EXPORT int64_t descend(
         if (largest <= least) return done;
     }
     return most;
+}
+
+/* Add up sum over rows of weight x_i x_j in total (k, k), for columns i <= j; the rows are as above. Sums of some rows
+ * each are added up in `part` (k, k), so that rounding does not grow with their number. */
+EXPORT void row_products(
+    int64_t n, int64_t k, const int64_t *start, const int64_t *column, const double *x, const double *weight,
+    double *part, double *total) {
+    for (int64_t from = 0; from < n; from += ROWS_PER_SUM) {
+        memset(part, 0, (size_t)(k * k) * sizeof *part);
+        for (int64_t row = from; row < smaller(from + ROWS_PER_SUM, n); row++) {
+            for (int64_t i = start[row]; i < start[row + 1]; i++) {
+                double product = weight[row] * x[i], *to = part + column[i] * k;
+                for (int64_t j = i; j < start[row + 1]; j++) to[column[j]] += product * x[j];
+            }
+        }
+        for (int64_t i = 0; i < k * k; i++) total[i] += part[i];
+    }
 }
