@@ -11,10 +11,11 @@ from numpy.typing import NDArray
 
 from unveil._tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil._tables.checks import one_way, two_way
-from unveil._tables.exclusion_rules import rules_of
+from unveil._tables.exclusion_rules import pairs_of
 from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known, targets_of, ungrouped
+from unveil._tables.study import study_of
 from unveil._tables.sums import MEASURES, identity_measures, mean_over, measures
-from unveil._tables.target_cells import TargetCells
+from unveil._tables.target_cells import MeasuredTarget, SumsOfReleases, TargetCells
 from unveil.checks import check_flags, check_whole_numbers, is_number
 from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
@@ -106,7 +107,8 @@ def attribute(
     >>> round(risk.Dorig, 2), round(risk.DiSCO, 2)
     (33.33, 66.67)
     """
-    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    asked = targets if target is None else [target]
+    study = study_of(pair, keys, asked, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
     names, said = targets_of(pair, study.keys, target, targets)
     only_known(ngroups_target, names, "ngroups_target", "target")
     check_flags(use_target_na=use_target_na, exclude_over_denom_limit=exclude_over_denom_limit)
@@ -121,15 +123,17 @@ def attribute(
         "check_1way": list(_thresholds(check_1way, "check_1way")),
         "check_2way": list(_thresholds(check_2way, "check_2way")),
     }
-    risks = []
     untouched = ungrouped(pair, names, ngroups_target, "ngroups_target")
     columns = {name: coded(pair, name, ngroups_target) for name in names}
     _check_levels(pair, columns, levels, each=isinstance(not_target_levels, Mapping))
-    for name, column in columns.items():
-        options = shared | {"not_target_levels": list(levels.get(name, ()))}
-        rules = rules_of(study, column, options)
-        source = TargetCells(study, column, rules)
-        risks.append(_risk(source, options, [untouched[name]] if name in untouched else []))
+    options = {name: shared | {"not_target_levels": list(levels.get(name, ()))} for name in names}
+    for column in columns.values():
+        pairs_of(study, column, exclude_pairs)
+    found = study.total(list(columns.values()), [MeasuredTarget(columns[name], options[name]) for name in names])
+    risks = [
+        _risk(TargetCells(study, columns[name], options[name]), sums, [untouched[name]] if name in untouched else [])
+        for name, sums in zip(names, found, strict=True)
+    ]
     return risks[0] if target is not None else AttributeRisks(risks, said)
 
 
@@ -187,20 +191,14 @@ def _thresholds(pair: tuple[float, float], what: str) -> tuple[float, float]:
     return n, pct
 
 
-def _risk(source: TargetCells, options: Mapping[str, Any], also: Sequence[str]) -> AttributeRisk:
-    study, target = source.study, source.target
+def _risk(source: TargetCells, counted: SumsOfReleases, also: Sequence[str]) -> AttributeRisk:
+    study, target, options = source.study, source.target, source.options
     pair = study.pair
     d_t = target.counts[0][: target.n_levels]
-    sums, releases, identities, exclusions, ones, twos, modes = [], [], [], [], [], [], []
-    for release, n_synthetic in enumerate(pair.n_synthetic):
-        found = source.summed(release)
-        sums.append(found.sums)
-        releases.append(measures(found.sums, d_t, pair.n_original, n_synthetic))
-        identities.append(identity_measures(found.sums, pair.n_original, n_synthetic))
-        exclusions.append(found.removed)
-        ones.append(one_way(found.disco, found.original_t, target, *options["check_1way"]))
-        twos.append(tuple(two_way(study, found.disco, target, *options["check_2way"])))
-        modes.append(found.mode_disco)
+    n, found = pair.n_original, counted.releases
+    sizes = list(zip([one.sums for one in found], pair.n_synthetic, strict=True))
+    releases = [measures(sums, d_t, n, n_synthetic) for sums, n_synthetic in sizes]
+    has_records = [bool(records.any()) for records in target.counts[1:]]
     return AttributeRisk(
         keys=study.keys,
         target=target.name,
@@ -210,18 +208,23 @@ def _risk(source: TargetCells, options: Mapping[str, Any], also: Sequence[str]) 
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
-        identity_after_exclusions=tuple(identities),
-        exclusions=tuple(exclusions),
-        check_1way=tuple(ones),
-        check_2way=tuple(twos),
+        identity_after_exclusions=tuple(identity_measures(sums, n, n_synthetic) for sums, n_synthetic in sizes),
+        exclusions=tuple(one.removed for one in found),
+        check_1way=tuple(one_way(one.disco, one.original_t, target, *options["check_1way"]) for one in found),
+        check_2way=tuple(
+            tuple(two_way(study, one.disco, target, options["check_2way"][1], counted.pairs)) for one in found
+        ),
         grouping=study.groupings(target),
-        mode_DiSCO=tuple(modes),
+        mode_DiSCO=tuple(
+            100 * one.mode_records / n if any_records else math.nan
+            for one, any_records in zip(found, has_records, strict=True)
+        ),
         options=options,
         unmatched=study.unmatched(target),
         notes=(*_notes(study, target, d_t, options), *also),
         flavour=study.pair.flavour,
         _source=source,
-        _sums=tuple(sums),
+        _sums=tuple(one.sums for one in found),
     )
 
 

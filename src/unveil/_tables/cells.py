@@ -131,6 +131,20 @@ def count_pairs(q: Codes, t: Codes, size: int, n_levels: int) -> Counts:
     return found
 
 
+def count_chosen_pairs(q: Codes, t: Codes, n_levels: int, pairs: Counts) -> Counts:
+    """Number of records (k,) of each of some pairs of codes, ``q * n_levels + t``, which ascend."""
+    chosen = np.zeros(int(pairs[-1]) // n_levels + 1, dtype=bool)
+    chosen[pairs // n_levels] = True
+    found = np.zeros(len(pairs), dtype=np.int64)
+    for records in blocks_of(len(q)):
+        kept = q[records]
+        inside = np.flatnonzero((kept < len(chosen)) & chosen[np.minimum(kept, len(chosen) - 1)])
+        codes = pair_codes(kept[inside], t[records][inside], n_levels)
+        at = np.minimum(np.searchsorted(pairs, codes), len(pairs) - 1)
+        found += np.bincount(at[pairs[at] == codes], minlength=len(pairs))
+    return found
+
+
 def pair_codes(q: Codes, t: Codes, n_levels: int) -> Counts:
     """One code for each pair, in 64 bits."""
     code = np.multiply(q, n_levels, dtype=np.int64)

@@ -12,71 +12,43 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.cells import Cells, Counts, count_pairs, pair_codes
+from unveil._tables.cells import Cells, Counts
 from unveil._tables.exclusions import Tables
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.limits import exceeds
 
-_DENSE = 2
-"""Up to so many cells per record are counted directly."""
-_ALWAYS_DENSE = 1 << 16
-"""So many cells are counted directly, however few records there are."""
-
 
 @dataclass(frozen=True)
-class DiscoCells:
-    """The cells that make up DiSCO: key combination, target level and original records, each (k,) int64."""
+class DiscoRecords:
+    """The records that make up DiSCO; adds up over disjoint sets of key combinations.
 
-    q: Counts
-    t: Counts
+    Parameters
+    ----------
+    by_level : (n_levels,) int64
+        Their number, by target level.
+    large : per key and then of the target (k,) int
+        The codes of each cell of more than a number of records.
+    records : (k,) int64
+        Number of records of each of these cells.
+    """
+
+    by_level: Counts
+    large: tuple[NDArray[np.integer], ...]
     records: Counts
 
     @classmethod
-    def of(cls, cells: Cells, tables: Tables) -> DiscoCells:
-        """Pick them from one block of cells."""
+    def of(cls, keys: KeyedPair, target: CodedColumn, cells: Cells, tables: Tables, n: float) -> DiscoRecords:
+        """Pick them from one block of cells; those of more than ``n`` records are large."""
         records = tables.counts["DiSCO"]
-        found = np.flatnonzero(records)
-        return cls(cells.q[found], cells.t[found], records[found])
+        by_level = np.bincount(cells.t, records, target.n_levels).astype(np.int64)
+        large = np.flatnonzero(records > max(n, 0))
+        levels = keys.levels_of(cells.q[large]) if len(large) else tuple(cells.q[large] for _ in keys.columns)
+        return cls(by_level, (*levels, cells.t[large]), records[large])
 
-    @classmethod
-    def join(cls, blocks: Sequence[DiscoCells]) -> DiscoCells:
-        """All blocks as one."""
-        return cls(*(np.concatenate([getattr(b, name) for b in blocks]) for name in ("q", "t", "records")))
-
-
-@dataclass(frozen=True)
-class OriginalCells:
-    """The cells of the original, each (k,): a record that shows the key levels, target level and number of records."""
-
-    record: Counts
-    t: NDArray[np.integer]
-    n: NDArray[np.integer]
-
-    @classmethod
-    def of(cls, study: KeyedPair, target: CodedColumn) -> OriginalCells:
-        """Count them; where that takes as long as looking at the records, each record is a cell."""
-        q = study.combinations
-        if q.size * target.n_levels > max(_DENSE * len(q.original), _ALWAYS_DENSE):
-            every = np.arange(len(q.original))
-            return cls(every, target.original, np.ones(len(every), dtype=np.uint8))
-        counts = count_pairs(q.original, target.original, q.size, target.n_levels)
-        found = np.flatnonzero(counts)
-        return cls(study.examples[found // target.n_levels], found % target.n_levels, counts[found])
-
-    def count(self, pairs: Counts, key: CodedColumn, target: CodedColumn) -> Counts:
-        """Number of records of each of the pairs (key level, target level), which ascend."""
-        levels, n_levels = key.original[self.record], target.n_levels
-        if key.n_levels * n_levels <= max(len(levels), _ALWAYS_DENSE):
-            codes = pair_codes(levels, self.t, n_levels)
-            return np.bincount(codes, weights=self.n, minlength=key.n_levels * n_levels)[pairs].astype(np.int64)
-        asked = np.zeros(key.n_levels, dtype=bool)
-        asked[pairs // n_levels] = True
-        kept = np.flatnonzero(asked[levels])
-        codes = pair_codes(levels[kept], self.t[kept], n_levels)
-        nearest = np.minimum(np.searchsorted(pairs, codes), len(pairs) - 1)
-        hit = pairs[nearest] == codes
-        return np.bincount(nearest[hit], weights=self.n[kept][hit], minlength=len(pairs)).astype(np.int64)
+    def __add__(self, other: DiscoRecords) -> DiscoRecords:
+        large = tuple(map(np.concatenate, zip(self.large, other.large, strict=True)))
+        return DiscoRecords(self.by_level + other.by_level, large, np.concatenate([self.records, other.records]))
 
 
 class OneWay(TypedDict):
@@ -109,13 +81,13 @@ class TwoWay(TypedDict):
     percent: float
 
 
-def one_way(disco: DiscoCells, original_t: Counts, target: CodedColumn, n: float, pct: float) -> OneWay | None:
+def one_way(disco: DiscoRecords, original_t: Counts, target: CodedColumn, n: float, pct: float) -> OneWay | None:
     """Flag the target level with most DiSCO records if it has more than ``n`` and more than ``pct`` percent of them.
 
     Parameters
     ----------
     disco
-        Disclosive and correct cells of one release, after exclusions.
+        Disclosive and correct records of one release, after exclusions.
     original_t : (n_levels,) int64
         Original records per target level, after exclusions.
     target
@@ -123,12 +95,11 @@ def one_way(disco: DiscoCells, original_t: Counts, target: CodedColumn, n: float
     n, pct
         Thresholds.
     """
-    total = int(disco.records.sum())
+    total = int(disco.by_level.sum())
     if total == 0:
         return None
-    by_level = np.bincount(disco.t, weights=disco.records, minlength=target.n_levels).astype(np.int64)
-    level = int(by_level.argmax())
-    of_level = int(by_level[level])
+    level = int(disco.by_level.argmax())
+    of_level = int(disco.by_level[level])
     if of_level <= n or not exceeds(100 * of_level / total, pct):
         return None
     return OneWay(
@@ -140,37 +111,54 @@ def one_way(disco: DiscoCells, original_t: Counts, target: CodedColumn, n: float
     )
 
 
-def two_way(study: KeyedPair, disco: DiscoCells, target: CodedColumn, n: float, pct: float) -> list[TwoWay]:
-    """Among DiSCO cells of more than ``n`` records, flag (target level, key level) pairs above ``pct`` percent.
+def two_way(
+    study: KeyedPair,
+    disco: DiscoRecords,
+    target: CodedColumn,
+    pct: float,
+    original: Sequence[NDArray[np.int64] | None],
+) -> list[TwoWay]:
+    """Among large DiSCO cells, flag (target level, key level) pairs above ``pct`` percent.
 
     The percentage is the share, among original records with the key level, of those with the target level.
+
+    Parameters
+    ----------
+    study
+        The keys.
+    disco
+        Disclosive and correct records of one release, after exclusions.
+    target
+        The target variable.
+    pct
+        Threshold.
+    original
+        What :meth:`KeyedPair.original_pairs` gives.
 
     Returns
     -------
     list
         By falling number of DiSCO records, then by key, key level and target level.
     """
-    large = np.flatnonzero(disco.records > n)
-    if not len(large):
+    if not len(disco.records):
         return []
-    records = study.examples[disco.q[large]]
-    original = OriginalCells.of(study, target)
     flagged = [
         pair
-        for key in study.columns
-        for pair in _pairs(key, target, key.original[records], disco.t[large], disco.records[large], original)
+        for key in range(len(study.columns))
+        for pair in _pairs(study, key, target, disco, original[key])
         if exceeds(pair["percent"], pct)
     ]
     return sorted(flagged, key=lambda pair: -pair["records"])
 
 
 def _pairs(
-    key: CodedColumn, target: CodedColumn, levels: NDArray[np.int32], t: Counts, disco: Counts, original: OriginalCells
+    study: KeyedPair, number: int, target: CodedColumn, disco: DiscoRecords, original: NDArray[np.int64] | None
 ) -> list[TwoWay]:
-    code = levels.astype(np.int64) * target.n_levels + t
+    key = study.columns[number]
+    code = disco.large[number].astype(np.int64) * target.n_levels + disco.large[-1]
     pairs, position = np.unique(code, return_inverse=True)
-    records = np.bincount(position, weights=disco).astype(np.int64)
-    in_original = original.count(pairs, key, target)
+    records = np.bincount(position, weights=disco.records).astype(np.int64)
+    in_original = study.original_by_pair(number, target, pairs) if original is None else original[pairs]
     with_level = key.counts[0]
     result = []
     for pair, n_records, n_with_pair in zip(pairs, records, in_original, strict=True):

@@ -7,11 +7,11 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from unveil._tables.cells import Counts
+from unveil._tables.identity_counts import IdentityCounts
 from unveil._tables.intervals import Halves, identity_process, identity_release
 from unveil._tables.keyed_pair import Groups, KeyedPair
+from unveil._tables.study import study_of
 from unveil._tables.subgroups import by_level
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
@@ -72,6 +72,7 @@ class IdentityRisk(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
     _study: KeyedPair = field(repr=False, compare=False)
+    _counts: IdentityCounts = field(repr=False, compare=False)
 
     @property
     def UiO(self) -> float:
@@ -116,7 +117,10 @@ class IdentityRisk(Result):
         and ``seed`` change nothing.
         """
         check_draws(n, seed)
-        return [identity_release(self._study, [release], level=level) for release in range(len(self.releases))]
+        return [
+            identity_release(self._counts, self.n_original, release, level=level)
+            for release in range(len(self.releases))
+        ]
 
     def interval(
         self, kind: Kind = "release", *, halves: Halves | None = None, n: int = 500, seed: int = 0,
@@ -125,8 +129,8 @@ class IdentityRisk(Result):
         """An interval of a named kind for the mean repU of the releases; see :meth:`AttributeRisk.interval`."""
         check_draws(n, seed)
         if is_process(kind, level):
-            return identity_process(self._study, halves, level)
-        ends = identity_release(self._study, range(len(self.releases)), level=level)["repU"]
+            return identity_process(self._study, self._counts, halves, level)
+        ends = identity_release(self._counts, self.n_original, level=level)["repU"]
         return Interval("release", self.repU, *ends, level)
 
 
@@ -179,12 +183,9 @@ def identity(
     >>> round(risk.UiO, 2), round(risk.repU, 2)
     (33.33, 33.33)
     """
-    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
-    d, by_release = study.combinations.counts()
-    releases = [
-        _measures(d, s, study.counted, pair.n_original, n_synthetic)
-        for s, n_synthetic in zip(by_release, pair.n_synthetic, strict=True)
-    ]
+    study = study_of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    (counts,) = study.total([None], [IdentityCounts.of])
+    releases = [_measures(counts, release, pair) for release in range(pair.n_releases)]
     return IdentityRisk(
         keys=study.keys,
         releases=tuple(releases),
@@ -194,25 +195,27 @@ def identity(
         labels=pair.labels,
         grouping=study.groupings(),
         use_keys_na=study.use_keys_na,
-        left_out=tuple(study.left_out()),
+        left_out=tuple(
+            {"original": int(counts.left_out[0]), "synthetic": int(synthetic)} for synthetic in counts.left_out[1:]
+        ),
         undefined=_undefined(pair),
         unmatched=study.unmatched(),
         warnings=study.notes(),
         flavour=pair.flavour,
         _study=study,
+        _counts=counts,
     )
 
 
-def _measures(d: Counts, s: Counts, counted: NDArray[np.bool_], n_original: int, n_synthetic: int) -> dict[str, float]:
-    """The identity measures in percent, from the records of each key combination (size,)."""
-    unique, unique_synthetic = (d == 1) & counted, (s == 1) & counted
-    found = {
-        "UiO": (unique, n_original),
-        "UiS": (unique_synthetic, n_synthetic),
-        "UiOiS": (unique & (s > 0), n_original),
-        "repU": (unique & unique_synthetic, n_original),
+def _measures(counts: IdentityCounts, release: int, pair: Pair) -> dict[str, float]:
+    """The identity measures of one release in percent."""
+    n_original, n_synthetic = pair.n_original, pair.n_synthetic[release]
+    return {
+        "UiO": percent(counts.unique, n_original),
+        "UiS": percent(int(counts.unique_synthetic[release]), n_synthetic),
+        "UiOiS": percent(int(counts.found[release]), n_original),
+        "repU": percent(int(counts.both[release]), n_original),
     }
-    return {name: percent(int(np.count_nonzero(flags)), n) for name, (flags, n) in found.items()}
 
 
 def _undefined(pair: Pair) -> dict[str, str]:

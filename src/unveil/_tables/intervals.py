@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._tables.identity_counts import IdentityCounts
 from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.process import process_interval, sampling_variance
 from unveil._tables.sums import AttributeSums, percent
@@ -30,22 +31,34 @@ _ATTRIBUTE = ("DiSCO", "DCAPd")
 _RIGHT, _CERTAIN = np.array([1.0, 0.0, 0.0]), np.array([1.0, 1.0, 0.0])
 
 
-def identity_release(study: KeyedPair, releases: Sequence[int], *, level: float) -> dict[str, Ends]:
-    """Release intervals of UiO, UiOiS and repU, of the mean over some releases."""
-    n_records = study.pair.n_original
-    d, by_release = study.combinations.counts()
-    alone = (d == 1) & study.counted
-    n_alone = int(np.count_nonzero(alone))
-    # A mean of flags: these are the moments of n_alone ones.
-    ones = Moments.of(np.ones(1), np.array([n_alone]))
-    found = {"UiO": mean_interval(percent(n_alone, n_records), ones, n_records, level)}
-    parts = np.arange(len(releases) + 1) / len(releases)
-    for name, most in (("UiOiS", math.inf), ("repU", 1)):
-        times = np.zeros(len(d), dtype=np.int32)
-        for release in releases:
-            times += (by_release[release] >= 1) & (by_release[release] <= most) & study.counted
-        met = Moments.of(parts, np.bincount(times[alone], minlength=len(parts)))
-        found[name] = replicated_interval(met, int(np.count_nonzero(times)), n_records, level=level)
+def identity_release(
+    counts: IdentityCounts, n_records: int, release: int | None = None, *, level: float
+) -> dict[str, Ends]:
+    """Release intervals of UiO, UiOiS and repU, of one release or of the mean over all.
+
+    Parameters
+    ----------
+    counts
+        What the measures are made of.
+    n_records
+        Number of original records.
+    release
+        Position of the release; None for the mean.
+    level
+        Coverage, between 0 and 1.
+    """
+    # A mean of flags: these are the moments of so many ones.
+    ones = Moments.of(np.ones(1), np.array([counts.unique]))
+    found = {"UiO": mean_interval(percent(counts.unique, n_records), ones, n_records, level)}
+    if release is None:
+        parts = np.arange(len(counts.found) + 1) / len(counts.found)
+        of = {"UiOiS": (counts.times_found, counts.any_found), "repU": (counts.times_both, counts.any_both)}
+    else:
+        parts = np.ones(1)
+        one, two = counts.found[release : release + 1], counts.both[release : release + 1]
+        of = {"UiOiS": (one, int(counts.met[release])), "repU": (two, int(counts.unique_synthetic[release]))}
+    for name, (combinations, trials) in of.items():
+        found[name] = replicated_interval(Moments.of(parts, combinations), trials, n_records, level=level)
     return found
 
 
@@ -75,28 +88,24 @@ def replicated_interval(met: Moments, trials: int, n_records: int, *, level: flo
     return low * trials / n_records, min(high * trials / n_records, 100.0)
 
 
-def identity_process(study: KeyedPair, halves: Halves | None, level: float) -> Interval:
+def identity_process(study: KeyedPair, counts: IdentityCounts, halves: Halves | None, level: float) -> Interval:
     """Process interval of the mean repU of all releases.
 
     From several releases, records are counted with the variance of their mean flag over the releases. It holds chance
     of the releases, which makes up for what is left out: that a release follows its original.
     """
-    if study.pair.n_releases == 1 and halves is None:
-        d, (s,) = study.combinations.counts()
-        found = int(np.count_nonzero((d == 1) & (s == 1) & study.counted))
-        return Interval.missing("process", percent(found, study.pair.n_original), level, ONE_RELEASE)
-    flags = [study.records(release)["replicated_unique"] for release in range(study.pair.n_releases)]
-    n = len(flags[0])
+    n, m = study.pair.n_original, study.pair.n_releases
+    if m == 1 and halves is None:
+        return Interval.missing("process", percent(int(counts.both[0]), n), level, ONE_RELEASE)
 
     def of_half(part: Pair) -> float:
-        taken = study.over(part)
-        found = [int(taken.records(release)["replicated_unique"].sum()) for release in range(part.n_releases)]
-        return percent(sum(found), part.n_original * len(found))
+        found = IdentityCounts.of(study.over(part)).both
+        return percent(int(found.sum()), part.n_original * len(found))
 
     return process_interval(
-        [percent(int(one.sum()), n) for one in flags],
+        [percent(int(one), n) for one in counts.both],
         None if halves is None else [[of_half(half) for half in two] for two in halves],
-        float(np.mean(flags, axis=0).var()) / n,
+        Moments.of(np.arange(m + 1) / m, counts.times_both).variance(n) / n,
         n,
         level,
     )

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unveil._tables.cells import Cells, join_cells, merge_cells
 from unveil._tables.exclusions import CellRules, tabulate
 from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known
+from unveil._tables.study import study_of
 from unveil._tables.sums import identity_measures, mean_over, measures, sum_cells
 from unveil.checks import check_whole_numbers
 from unveil.columns.column import CodedColumn
@@ -195,7 +196,7 @@ def key_sets(
     >>> [(s.keys, round(s.measures["DiSCO"], 1)) for s in sets.sets]
     [(('sex',), 33.3), (('age',), 100.0), (('sex', 'age'), 100.0)]
     """
-    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys)
+    study = study_of(pair, keys, () if target is None else [target], ngroups_keys=ngroups_keys)
     check_whole_numbers(1, max_size=max_size)
     if target is not None and target in study.keys:
         raise CallError(f"{target!r} is a key and cannot be the target too")
@@ -249,12 +250,7 @@ class _Finest:
 
 def _finest(study: KeyedPair, target: CodedColumn, release: int) -> _Finest:
     cells = join_cells(study.blocks(target, release))
-    q = study.combinations
-    shown_by = np.empty(q.size, dtype=np.int64)
-    shown_by[q.original] = np.arange(len(q.original))
-    shown_by[q.releases[release]] = len(q.original) + np.arange(len(q.releases[release]))
-    records = shown_by[cells.q]
-    return _Finest(cells, tuple(np.concatenate([c.original, c.releases[release]])[records] for c in study.columns))
+    return _Finest(cells, study.levels_of(cells.q))
 
 
 def _measure(

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.cells import Cells, count_cells
+from unveil._tables.cells import Cells, count_cells, count_chosen_pairs
 from unveil.checks import check_flags, check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations, SharedCombinations
@@ -21,6 +21,7 @@ from unveil.files.counts import blocks_of
 from unveil.files.nearest import near_matches
 from unveil.notes import Note
 
+S = TypeVar("S")
 Groups = int | Mapping[str, int | None] | None
 """Number of groups for every numeric column, or by column."""
 
@@ -77,6 +78,18 @@ class KeyedPair:
         columns = tuple(coded(pair, name, ngroups_keys) for name in names)
         return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
 
+    def total(self, targets: Sequence[CodedColumn | None], measures: Sequence[Callable[[KeyedPair], S]]) -> list[S]:
+        """For each target what its measure finds in these keys: a measure is a sum over disjoint sets of them.
+
+        Parameters
+        ----------
+        targets
+            The targets that measures look at; None for the keys alone.
+        measures
+            A function for each.
+        """
+        return [measure(self) for measure in measures]
+
     def over(self, part: Pair) -> KeyedPair:
         """The same keys of some of the records and releases (:meth:`unveil.Pair.part`), cut as they were."""
         columns = tuple(regrouped(part.column(column.name), column.grouping) for column in self.columns)
@@ -109,14 +122,60 @@ class KeyedPair:
         """Key combinations (size,) that count."""
         return np.ones(self.combinations.size, dtype=bool) if self.excluded is None else ~self.excluded
 
+    def levels_of(self, q: NDArray[np.integer]) -> tuple[NDArray[np.int32], ...]:
+        """The code of each key in some combinations (k,)."""
+        file, record = self._examples
+        wanted, files = record[q], file[q]
+        found = []
+        for column in self.columns:
+            levels = column.original[np.where(files == 0, wanted, 0)]
+            for number, codes in enumerate(column.releases, start=1):
+                mine = files == number
+                levels[mine] = codes[wanted[mine]]
+            found.append(levels)
+        return tuple(found)
+
     @cached_property
-    def examples(self) -> NDArray[np.int64]:
-        """Per key combination (size,) an original record that has it, and shows the level of each key; else any."""
-        found = np.zeros(self.combinations.size, dtype=np.int64)
-        q = self.combinations.original
-        for block in blocks_of(len(q)):
-            found[q[block]] = np.arange(block.start, block.stop)
-        return found
+    def _examples(self) -> tuple[NDArray[np.uint16], NDArray[np.int64]]:
+        """Per key combination (size,) a file and a record of it that has the combination."""
+        size = self.combinations.size
+        file, record = np.zeros(size, dtype=np.uint16), np.zeros(size, dtype=np.int64)
+        # The original is written last, so that its records are taken where there are any.
+        for number, q in reversed(list(enumerate((self.combinations.original, *self.combinations.releases)))):
+            for block in blocks_of(len(q)):
+                record[q[block]] = np.arange(block.start, block.stop)
+            file[q] = number
+        return file, record
+
+    @property
+    def recorded(self) -> KeyedPair:
+        """The same keys with a code for each record."""
+        return self
+
+    def original_by_level(self, target: CodedColumn) -> NDArray[np.int64]:
+        """Number of original records (n_levels,) of each level of the target."""
+        return target.counts[0][: target.n_levels]
+
+    def original_pairs(self, target: CodedColumn) -> tuple[NDArray[np.int64] | None, ...]:
+        """Per key the number of original records (key levels * n_levels,) of all pairs of its level and the target's.
+
+        None for each key where records are at hand: :meth:`original_by_pair` then counts the few that matter.
+        """
+        return (None,) * len(self.columns)
+
+    def original_by_pair(self, key: int, target: CodedColumn, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of original records (k,) of some pairs (key level, target level), which ascend.
+
+        Parameters
+        ----------
+        key
+            Position of the key.
+        target
+            The target.
+        pairs : (k,) int64
+            ``key level * n_levels + target level``.
+        """
+        return count_chosen_pairs(self.columns[key].original, target.original, target.n_levels, pairs)
 
     def records(self, release: int) -> dict[str, NDArray[Any]]:
         """Per original record (n,) the number of records with its keys in both files, and in which way it is unique."""
@@ -185,14 +244,6 @@ class KeyedPair:
         check_whole_numbers(0, self.pair.n_releases - 1, release=position)
         return position
 
-    def left_out(self) -> list[dict[str, int]]:
-        """Per release, how many original and synthetic records have a combination that does not count."""
-        (d, by_release), excluded = self.combinations.counts(), self.excluded
-        if excluded is None:
-            return [{"original": 0, "synthetic": 0} for _ in by_release]
-        original = int(d[excluded].sum())
-        return [{"original": original, "synthetic": int(s[excluded].sum())} for s in by_release]
-
     def groupings(self, *more: CodedColumn) -> dict[str, dict[str, object]]:
         """How the keys and more columns were cut into groups, by column."""
         return {c.name: c.grouping.to_dict() for c in (*self.columns, *more) if c.grouping is not None}
@@ -250,7 +301,7 @@ def targets_of(
 
 def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:
     """A column as codes, cut into groups where asked for."""
-    return pair.column(name, n_groups=_groups_for(pair, name, groups))
+    return pair.compared(name, n_groups=_groups_for(pair, name, groups))
 
 
 def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
@@ -258,7 +309,7 @@ def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
     asked = groups.get(name) if isinstance(groups, Mapping) else groups
     if asked is None or (asked == 0 and not isinstance(asked, bool)):
         return None
-    return asked if isinstance(groups, Mapping) or pair.column(name).kind == "numeric" else None
+    return asked if isinstance(groups, Mapping) or pair.compared(name).kind == "numeric" else None
 
 
 def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> dict[str, str]:
@@ -275,7 +326,7 @@ def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> 
     """
     if groups is None or isinstance(groups, Mapping) or not groups:
         return {}
-    others = [pair.column(name) for name in names if pair.column(name).kind != "numeric"]
+    others = [pair.compared(name) for name in names if pair.compared(name).kind != "numeric"]
     if len(others) < len(names):
         others = [column for column in others if column.n_levels > groups]
     return {

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._tables.compared_measure import ComparedMeasure, above_null
-from unveil._tables.exclusion_rules import rules_of
+from unveil._tables.identity_counts import IdentityCounts
 from unveil._tables.intervals import (
     Halves,
     attribute_process,
@@ -124,12 +124,14 @@ def ladder(
     seeds = np.random.SeedSequence(seed).spawn(pair.n_releases)
     nulls = [shuffled_measures(source, release, permutations, seeds[release]) for release in numbers]
     outside = [] if held_out is None else [_contributions(held_out, release) for release in numbers]
-    fixed = _fixed(source, releases[0]["baseCAPd"])
-    uniques = [percent(int(source.study.records(r)["replicated_unique"].sum()), pair.n_original) for r in numbers]
+    (counts,) = source.study.total([None], [IdentityCounts.of])
+    fixed = _fixed(source, counts.unique, releases[0]["baseCAPd"])
+    uniques = [percent(int(both), pair.n_original) for both in counts.both]
 
     def rungs(chosen: Sequence[int]) -> dict[str, ComparedMeasure]:
         spans = attribute_release(source, {release: sums[release] for release in chosen}, level=level)
-        spans["repU"] = identity_release(source.study, chosen, level=level)["repU"]
+        one = chosen[0] if len(chosen) == 1 else None
+        spans["repU"] = identity_release(counts, pair.n_original, one, level=level)["repU"]
         others = _mean(outside, chosen)
         null = _mean(nulls, chosen)
         values = {"repU": math.fsum(uniques[r] for r in chosen) / len(chosen)}
@@ -143,7 +145,7 @@ def ladder(
         return found
 
     process = attribute_process(source, sums, options, halves, level)
-    process["repU"] = identity_process(source.study, halves, level)
+    process["repU"] = identity_process(source.study, counts, halves, level)
     mean = rungs(numbers)
     return Ladder(
         keys=keys,
@@ -176,7 +178,7 @@ def _held_out(source: TargetCells, options: Mapping[str, Any], everybody: Pair) 
     ]
     *keys, target = columns
     study = KeyedPair(source.study.pair, source.study.keys, tuple(keys), source.study.use_keys_na)
-    return TargetCells(study, target, rules_of(study, target, options))
+    return TargetCells(study, target, options)
 
 
 def _mean(figures: Sequence[Mapping[str, Floats]], chosen: Sequence[int]) -> dict[str, Floats]:
@@ -190,16 +192,16 @@ def _contributions(source: TargetCells, release: int) -> dict[str, Floats]:
     return {"DiSCO": records["disco"].astype(float), "DCAPd": records["ps"]}
 
 
-def _fixed(source: TargetCells, margin: float) -> dict[str, dict[str, Any]]:
+def _fixed(source: TargetCells, unique: int, margin: float) -> dict[str, dict[str, Any]]:
     """What does not depend on the release: margins and ceilings."""
     cells, tables = source.counted(0)
     d = tables.counts["original"]
     d_q = cells.over_keys(d)
-    n = len(source.target.original)
+    n = source.study.pair.n_original
     level = np.bincount(cells.t, weights=d, minlength=source.target.n_levels)
     others = np.divide(d * (d - 1), d_q - 1, out=np.zeros(len(d)), where=d_q > 1)
     return {
-        "repU": {"ceiling": percent(int(source.study.records(0)["unique"].sum()), n)},
+        "repU": {"ceiling": percent(unique, n)},
         "DiSCO": {"ceiling": percent(tables.removed["Dorig"]["remaining"], n), "margin": percent(int(level.max()), n)},
         "DCAPd": {"ceiling": percent(math.fsum(others), n), "margin": margin},
     }

@@ -40,6 +40,7 @@ def shuffled_measures(
     dict
         Per measure (permutations,) in percent of original records.
     """
+    source = source.recorded
     combinations, n = source.study.combinations, source.study.pair.n_original
     d, by_release = combinations.counts()
     both = (d > 0) & (by_release[release] > 0)

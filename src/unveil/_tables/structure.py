@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._tables.keyed_pair import Groups, KeyedPair
+from unveil._tables.study import study_of
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
@@ -103,14 +104,14 @@ def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = N
     >>> unveil.structure(pair, "age").mean["percent_novel"]
     50.0
     """
-    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys)
-    d, by_release = study.combinations.counts()
-    releases = tuple(_compare(d, s) for s in by_release)
+    study = study_of(pair, keys, ngroups_keys=ngroups_keys)
+    (counts,) = study.total([None], [_Compared.of])
+    *releases, union = counts.measures()
     return Structure(
         keys=study.keys,
-        releases=releases,
+        releases=tuple(releases),
         mean=mean_over(releases),
-        union=_compare(d, np.sum(by_release, axis=0)),
+        union=union,
         n_original=pair.n_original,
         n_synthetic=pair.n_synthetic,
         labels=pair.labels,
@@ -121,17 +122,54 @@ def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = N
     )
 
 
-def _compare(d: NDArray[np.intp], s: NDArray[np.intp]) -> dict[str, float]:
-    n_original, n_synthetic = int(np.count_nonzero(d)), int(np.count_nonzero(s))
-    n_both = int(np.count_nonzero((d > 0) & (s > 0)))
-    n_records = int(s.sum())
-    return {
-        "combinations_original": n_original,
-        "combinations_synthetic": n_synthetic,
-        "combinations_novel": n_synthetic - n_both,
-        "percent_novel": percent(n_synthetic - n_both, n_synthetic),
-        "combinations_preserved": percent(n_both, n_original),
-        "p_original_given_synthetic": percent(n_both, n_synthetic),
-        "records_in_original": percent(int(s[d > 0].sum()), n_records),
-        "records_novel": percent(int(s[d == 0].sum()), n_records),
-    }
+@dataclass(frozen=True)
+class _Compared:
+    """Numbers of key combinations, of each release and of all together; adds up over disjoint sets of them.
+
+    Parameters
+    ----------
+    original
+        Combinations of the original.
+    synthetic, both, records, records_in_original : (m + 1,) int64
+        Combinations of the release; of both files; records of the release; those whose combination the original has.
+    """
+
+    original: int
+    synthetic: NDArray[np.int64]
+    both: NDArray[np.int64]
+    records: NDArray[np.int64]
+    records_in_original: NDArray[np.int64]
+
+    @classmethod
+    def of(cls, keys: KeyedPair) -> _Compared:
+        """Count the combinations of some keys."""
+        d, by_release = keys.combinations.counts()
+        held = d > 0
+        each = [*by_release, np.sum(by_release, axis=0)]
+        return cls(
+            int(np.count_nonzero(held)),
+            np.array([np.count_nonzero(s) for s in each], np.int64),
+            np.array([np.count_nonzero(held & (s > 0)) for s in each], np.int64),
+            np.array([s.sum() for s in each], np.int64),
+            np.array([s[held].sum() for s in each], np.int64),
+        )
+
+    def __add__(self, other: _Compared) -> _Compared:
+        return _Compared(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
+
+    def measures(self) -> list[dict[str, float]]:
+        """The measures of each release, and of all as one."""
+        each = zip(*(map(int, one) for one in (self.synthetic, self.both, self.records, self.records_in_original)), strict=True)
+        return [
+            {
+                "combinations_original": self.original,
+                "combinations_synthetic": synthetic,
+                "combinations_novel": synthetic - both,
+                "percent_novel": percent(synthetic - both, synthetic),
+                "combinations_preserved": percent(both, self.original),
+                "p_original_given_synthetic": percent(both, synthetic),
+                "records_in_original": percent(in_original, records),
+                "records_novel": percent(records - in_original, records),
+            }
+            for synthetic, both, records, in_original in each
+        ]

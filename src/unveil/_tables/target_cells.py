@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from unveil._tables.cells import ONE_ORIGINAL, ONE_SYNTHETIC, Cells, join_cells
-from unveil._tables.checks import DiscoCells
+from unveil._tables.checks import DiscoRecords
 from unveil._tables.exclusion_rules import rules_of
 from unveil._tables.exclusions import CellRules, Tables, add_removed, tabulate, times_removed
 from unveil._tables.keyed_pair import KeyedPair
@@ -24,7 +24,7 @@ from unveil.columns.pair import Pair
 
 @dataclass(frozen=True)
 class MeasureSums:
-    """What the measures of one release are made of.
+    """What the measures of one release are made of; adds up over disjoint sets of key combinations.
 
     Parameters
     ----------
@@ -33,18 +33,73 @@ class MeasureSums:
     removed
         Records that the exclusions took out, per table and rule.
     disco
-        The cells that make up DiSCO.
+        The records that make up DiSCO.
     original_t : (n_levels,) int64
         Original records per target level, after exclusions.
-    mode_disco
-        DiSCO, in percent, if the release carried its most frequent target level only.
+    mode_records
+        DiSCO records if the release carried its most frequent target level only.
     """
 
     sums: AttributeSums
     removed: Mapping[str, Mapping[str, int]]
-    disco: DiscoCells
+    disco: DiscoRecords
     original_t: NDArray[np.int64]
-    mode_disco: float
+    mode_records: int
+
+    def __add__(self, other: MeasureSums) -> MeasureSums:
+        return MeasureSums(
+            self.sums + other.sums,
+            add_removed(self.removed, other.removed),
+            self.disco + other.disco,
+            self.original_t + other.original_t,
+            self.mode_records + other.mode_records,
+        )
+
+
+@dataclass(frozen=True)
+class SumsOfReleases:
+    """The sums of each release, and of the original.
+
+    Parameters
+    ----------
+    releases
+        Per release its sums.
+    pairs
+        What :meth:`KeyedPair.original_pairs` gives.
+    """
+
+    releases: tuple[MeasureSums, ...]
+    pairs: tuple[NDArray[np.int64] | None, ...]
+
+    def __add__(self, other: SumsOfReleases) -> SumsOfReleases:
+        return SumsOfReleases(
+            tuple(one + more for one, more in zip(self.releases, other.releases, strict=True)),
+            tuple(
+                None if one is None or more is None else one + more
+                for one, more in zip(self.pairs, other.pairs, strict=True)
+            ),
+        )
+
+
+@dataclass(frozen=True)
+class MeasuredTarget:
+    """The sums of a target, as a measure of keys (:meth:`KeyedPair.total`).
+
+    Parameters
+    ----------
+    target, options
+        The target, and the options of :func:`unveil.attribute`.
+    """
+
+    target: CodedColumn
+    options: Mapping[str, Any]
+
+    def __call__(self, keys: KeyedPair) -> SumsOfReleases:
+        """Sum over the combinations of the keys."""
+        source = TargetCells(keys, self.target, self.options)
+        n_large = self.options["check_2way"][0]
+        releases = range(len(self.target.releases))
+        return SumsOfReleases(tuple(source.summed(r, n_large) for r in releases), keys.original_pairs(self.target))
 
 
 @dataclass(frozen=True)
@@ -53,39 +108,49 @@ class TargetCells:
 
     Parameters
     ----------
-    study, target, rules
-        Keys, target, and what does not count.
+    study, target, options
+        Keys, target, and the options of :func:`unveil.attribute`, checked.
     """
 
     study: KeyedPair
     target: CodedColumn
-    rules: CellRules
+    options: Mapping[str, Any]
+
+    @cached_property
+    def rules(self) -> CellRules:
+        """What does not count."""
+        return rules_of(self.study, self.target, self.options)
 
     def counted(self, release: int) -> tuple[Cells, Tables]:
         """All cells of one release, before and after exclusions."""
         cells = join_cells(self.study.blocks(self.target, self.study.release(release)))
         return cells, tabulate(cells, self.rules)
 
-    def summed(self, release: int) -> MeasureSums:
-        """Sums over all key combinations, block by block."""
+    def summed(self, release: int, n_large: float) -> MeasureSums:
+        """Sums over all key combinations, block by block.
+
+        Parameters
+        ----------
+        release
+            Position of the release.
+        n_large
+            DiSCO cells of more records are looked at one by one.
+        """
         synthetic = self.target.counts[1 + release]
         mode = int(synthetic.argmax()) if synthetic.any() else None
-        sums, removed, discos, mode_records = None, None, [], 0
-        original_t = self.target.counts[0][: self.target.n_levels] * self.rules.leave_all
+        levels, total = self.target.n_levels, None
         for cells, times in self._blocks(release):
             tables = tabulate(cells, self.rules)
-            block, out = sum_cells(cells, tables).times(times), times_removed(tables.removed, times)
-            sums = block if sums is None else sums + block
-            removed = out if removed is None else add_removed(removed, out)
-            discos.append(DiscoCells.of(cells, tables))
-            if not self.rules.leave_all:
-                original_t += _by_level(cells, tables, self.target.n_levels)
-            if mode is not None:
-                mode_records += times * _mode_records(cells, self.rules, mode)
-        assert sums is not None
-        assert removed is not None
-        mode_disco = math.nan if mode is None else 100 * mode_records / self.study.pair.n_original
-        return MeasureSums(sums, removed, DiscoCells.join(discos), original_t, mode_disco)
+            one = MeasureSums(
+                sum_cells(cells, tables).times(times),
+                times_removed(tables.removed, times),
+                DiscoRecords.of(self.study, self.target, cells, tables, n_large),
+                np.zeros(levels, np.int64) if self.rules.leave_all else _by_level(cells, tables, levels),
+                0 if mode is None else times * _mode_records(cells, self.rules, mode),
+            )
+            total = one if total is None else total + one
+        assert total is not None
+        return replace(total, original_t=self.study.original_by_level(self.target)) if self.rules.leave_all else total
 
     def _blocks(self, release: int) -> Iterator[tuple[Cells, int]]:
         """Blocks of cells, and how often each occurs.
@@ -100,8 +165,16 @@ class TargetCells:
                 yield cells, times
         yield from ((cells, 1) for cells in self.study.shared_blocks(self.target, release))
 
+    @cached_property
+    def recorded(self) -> TargetCells:
+        """The same with a code for each record."""
+        study = self.study.recorded
+        return self if study is self.study else self.over(study.pair, self.options)
+
     def records(self, release: int) -> dict[str, NDArray[Any]]:
         """Per original record, what its cell says about it."""
+        if self.recorded is not self:
+            return self.recorded.records(release)
         cells, tables = self.counted(release)
         q = self.study.combinations.original
         at = cells.find(q, self.target.original, self.target.n_levels)
@@ -128,7 +201,7 @@ class TargetCells:
         """The same target of some of the records and releases, cut as it was."""
         study = self.study.over(part)
         target = regrouped(part.column(self.target.name), self.target.grouping)
-        return TargetCells(study, target, rules_of(study, target, options))
+        return TargetCells(study, target, options)
 
     def contributions(self, release: int) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:
         """What each original record of a cell adds to DiSCO and DCAPd, and the number of such records.

@@ -15,14 +15,16 @@ from numpy.typing import NDArray
 from unveil.checks import check_choice
 from unveil.columns.column import CodedColumn, Grouping, are_numbers
 from unveil.columns.combinations import KeyCombinations, fold_keys
+from unveil.columns.counted import counted_column, held_values
 from unveil.columns.grouping import grouped
 from unveil.columns.harmonise import as_kind, codes_over, harmonise, ordered_levels
 from unveil.columns.holdout import check_held_out, in_place_of_original
 from unveil.columns.labels import by_labels
 from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
+from unveil.engines.choice import EngineName, engine_for
 from unveil.errors import CallError, DataError
-from unveil.files.distinct import KIND_OF_FAMILY, distinct_of, level_text
+from unveil.files.distinct import KIND_OF_FAMILY, Distinct, distinct_of, level_text
 from unveil.files.nearest import near_matches
 from unveil.files.opening import is_delimited, open_releases, open_source
 from unveil.files.schema import as_schema
@@ -59,6 +61,14 @@ class Pair:
     encoding, delimiter, decimal
         Of delimited files, where they are not found out; the same for every file. For files that differ, read
         each with :func:`unveil.read`.
+    engine
+        Where records are counted for measures from tables: "memory", in columns that are read whole; "files", batch by
+        batch, in little memory; "auto", batch by batch where all files can be read so and have many records together.
+    memory_limit
+        What counting batch by batch may take of memory, in bytes or as a text such as "2GB"; by default 2 GB.
+    temp_dir
+        Folder for counts that do not fit in memory; by default that of the system. They are in a file without a name,
+        which goes with the process.
 
     Attributes
     ----------
@@ -66,6 +76,8 @@ class Pair:
         The files.
     special_codes, kinds
         As given, by column.
+    engine
+        What counts records batch by batch; None where columns are in memory.
 
     Raises
     ------
@@ -97,6 +109,9 @@ class Pair:
         encoding: str | None = None,
         delimiter: str | None = None,
         decimal: str | None = None,
+        engine: EngineName = "auto",
+        memory_limit: int | str | None = None,
+        temp_dir: str | None = None,
     ):
         for option, by_column in (("special_codes", special_codes), ("kinds", kinds)):
             if by_column is not None and not isinstance(by_column, Mapping):
@@ -135,6 +150,8 @@ class Pair:
         self._beside = 0
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
+        self._counted: dict[str, CodedColumn] = {}
+        self.engine = engine_for((self.original, *self.releases), engine, memory_limit, temp_dir)
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
         self._folded: tuple[tuple[CodedColumn, ...], KeyCombinations] | None = None
@@ -201,6 +218,46 @@ class Pair:
         self._tell(apart_of(column, self._compared_labels, by_amount=by_amount))
         return column
 
+    @property
+    def in_memory(self) -> Pair:
+        """The same files without an engine."""
+        other = copy.copy(self)
+        other.engine = None
+        return other
+
+    def prepare(self, keys: Sequence[str], targets: Sequence[str]) -> None:
+        """Have the engine read all files once for some columns; names that a file lacks are left out."""
+        if self.engine is not None:
+            known = set(self.names)
+            self.engine.prepare(*([name for name in names if name in known] for names in (keys, targets)))
+
+    def compared(self, name: str, *, n_groups: int | None = None) -> CodedColumn:
+        """One variable as :meth:`column` gives it, or with an engine with its counts only.
+
+        Parameters
+        ----------
+        name
+            The column.
+        n_groups
+            Number of groups that a numeric column is cut into.
+        """
+        if self.engine is None:
+            return self.column(name, n_groups=n_groups)
+        column = self._counted_whole(name)
+        if n_groups is not None:
+            if (name, -n_groups) not in self._grouped:
+                self._grouped[name, -n_groups] = grouped(column, n_groups)
+            column = self._grouped[name, -n_groups][0]
+        self._tell(apart_of(column, self._compared_labels))
+        return column
+
+    def _counted_whole(self, name: str) -> CodedColumn:
+        if self.engine is None:
+            return self._whole(name)
+        if name not in self._counted:
+            self._counted[name] = self._count(name)
+        return self._counted[name]
+
     def _whole(self, name: str) -> CodedColumn:
         if name not in self._columns:
             self._columns[name] = self._code(name) if self._of is None else self._taken(name)
@@ -242,15 +299,18 @@ class Pair:
         names = [column.name for column in chosen]
         read = [text for source in (self.original, *self.releases) for text in source.remarks_on(names)]
         coded = [note for column in chosen for note in column.notes]
-        coded += self.roles.identifier_notes(c.name for c in chosen if self._columns.get(c.name) is c)
+        coded += self.roles.identifier_notes(c.name for c in chosen if any(c is one for one in self._ungrouped(c.name)))
         labels = self._compared_labels
         unmatched = [note for column in chosen for note in notes_of(column, labels, by_amount=by_amount)]
         return tuple(dict.fromkeys([*self._said, *self.roles.repeated_identifiers, *read, *coded, *unmatched]))
 
+    def _ungrouped(self, name: str) -> list[CodedColumn]:
+        return [kept[name] for kept in (self._columns, self._counted) if name in kept]
+
     @cached_property
     def roles(self) -> Roles:
         """Which columns are measured where none are named, and which number records or persons."""
-        return Roles(self.original, self.releases, self._whole)
+        return Roles(self.original, self.releases, self._counted_whole)
 
     def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
         """By column, what share of the records of each file hold values that the other lacks.
@@ -392,6 +452,7 @@ class Pair:
         other = copy.copy(self)
         other.__dict__.pop("held_out", None)
         other._columns, other._grouped, other._folded, other._everybody = {}, {}, None, None
+        other._counted, other.engine = {}, None
         return other
 
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
@@ -454,10 +515,23 @@ class Pair:
 
     def _code(self, name: str) -> CodedColumn:
         self.require([name])
+        return self._coded(name, [distinct_of(s, name) for s in (self.original, *self.releases)])
+
+    def _count(self, name: str) -> CodedColumn:
+        """The column of the engine."""
+        assert self.engine is not None
+        self.require([name])
+        sources = (self.original, *self.releases)
+        counted = self.engine.values(name)
+        found, raw = zip(*(held_values(c, s.label, name) for c, s in zip(counted, sources, strict=True)), strict=True)
+        return counted_column(self._coded(name, found), counted, raw)
+
+    def _coded(self, name: str, values: Sequence[Distinct]) -> CodedColumn:
+        """Bring the values of all files to common codes."""
         sources = (self.original, *self.releases)
         declared = [s.variable(name) for s in sources]
         kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
-        found = [distinct_of(s, name) for s in sources]
+        found = list(values)
         found, naming, notes = by_labels(found, declared, kind)
         found, more = harmonise([as_kind(one, kind) for one in found], kind)
         notes += more

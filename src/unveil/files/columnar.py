@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -16,7 +16,7 @@ from unveil.errors import FileError
 from unveil.files.arrays import buffer_view, check_names, declare_an_order, dictionary_levels, normalise
 from unveil.files.arrow_checks import OWN_KEY, check_records, of_pandas, own_entries, refusing, valid
 from unveil.files.form import ArrowForm
-from unveil.files.source import KINDS, Kind, Source, Variable
+from unveil.files.source import BATCH, KINDS, Batches, Kind, Source, Variable
 from unveil.notes import warn
 
 Fetch = Callable[[str], pa.ChunkedArray]
@@ -49,7 +49,11 @@ class _ArrowData:
     num_rows: int
 
     def source(
-        self, read: Fetch, levels: Callable[[str], Sequence[Any]] | None = None, native: Fetch | None = None
+        self,
+        read: Fetch,
+        levels: Callable[[str], Sequence[Any]] | None = None,
+        native: Fetch | None = None,
+        batches: Batches | None = None,
     ) -> Source:
         """Return the source.
 
@@ -61,6 +65,8 @@ class _ArrowData:
             Function from the name of a dictionary column to its levels in their order; by default those of the column.
         native
             As ``read``, in the file's own type, where that is another.
+        batches
+            Function from the names of some columns to their values batch by batch.
         """
         raw = self._checked(read)
 
@@ -79,6 +85,7 @@ class _ArrowData:
             path=str(self.path),
             form=ArrowForm(self.schema),
             native=self._checked(native or read),
+            batches=None if batches is None else self._checked_batches(batches),
         )
 
     def _checked(self, read: Fetch) -> Fetch:
@@ -92,6 +99,22 @@ class _ArrowData:
                 return valid(values, name, self.label)
 
         return column
+
+    def _checked_batches(self, read: Batches) -> Batches:
+        """Return the function with an error for damaged columns."""
+
+        def batches(names: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
+            found = 0
+            with refusing(self.label, self.what):
+                for batch in read(names):
+                    for name, values in batch.items():
+                        valid(pa.chunked_array([values]), name, self.label)
+                    found += len(next(iter(batch.values())))
+                    yield batch
+                if found != self.num_rows:
+                    raise ValueError(f"the columns have {found} values, the file {self.num_rows} records")
+
+        return batches
 
 
 def open_parquet(path: Path, label: str) -> Source:
@@ -115,18 +138,28 @@ def open_parquet(path: Path, label: str) -> Source:
         # A file that is mapped into memory and cut off meanwhile ends the process; one that was written again mixes
         # its columns with those that were read before.
         if state() != at_first:
-            raise FileError(f"{label}: the file was changed after it was opened; open it again")
+            raise changed
         # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
         return file.read(columns=[name]).column(name)
 
+    def batches(names: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
+        # Mapped pages would count as memory of the process, however large the file is.
+        with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=text) as file:
+            for batch in file.iter_batches(BATCH, columns=list(names)):
+                if state() != at_first:
+                    raise changed
+                yield {name: batch.column(batch.schema.get_field_index(name)) for name in names}
+
+    changed = FileError(f"{label}: the file was changed after it was opened; open it again")
     with refusing(label, "Parquet"):
         at_first = state()
         schema = pq.read_schema(path, memory_map=True)
-        file = opened(read_dictionary=[field.name for field in schema if _is_text(field.type)])
+        text = [field.name for field in schema if _is_text(field.type)]
+        file = opened(read_dictionary=text)
         kept = _without_index(schema, label)
         num_rows = check_records(_records_of_groups(file.metadata, label), label)
         data = _ArrowData(path, label, "Parquet", kept, num_rows)
-        return data.source(lambda name: column(file, name), native=lambda name: column(opened(), name))
+        return data.source(lambda name: column(file, name), native=lambda name: column(opened(), name), batches=batches)
 
 
 def open_arrow(path: Path, label: str) -> Source:

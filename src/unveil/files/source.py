@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -23,6 +23,9 @@ KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date
 Flavour = Literal["pandas", "polars", "arrow"]
 Scalar = bool | int | float | str
 Fetch = Callable[[str], pa.ChunkedArray]
+Batches = Callable[[Sequence[str]], Iterator[dict[str, pa.Array]]]
+BATCH = 1 << 18
+"""Number of records that are read at a time where a file is read in batches."""
 
 
 @dataclass(frozen=True)
@@ -107,6 +110,9 @@ class Source:
         The frame without its records (for Arrow its schema), which shows the types of its columns.
     declared
         Declarations of the user's schema, without those of the file.
+    batches
+        Function from the names of some columns to their values batch by batch, in the types of the file; None where a
+        column is read as a whole.
     coded
         Columns of ``fetch`` that were coded, by name; see :func:`unveil.files.distinct.distinct_of`.
     """
@@ -125,6 +131,7 @@ class Source:
     remarks: list[Remark] = field(default_factory=list, repr=False, compare=False)
     like: Any = None
     declared: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
+    batches: Batches | None = None
     coded: tuple[Fetch | None, dict[str, Any]] = field(default=(None, {}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -177,6 +184,7 @@ class Source:
             return None if whole is None else lambda name: whole(name).take(pa.array(records))
 
         read: dict[str, Any] = {name: of_part(getattr(self, name)) for name in ("native", "written")}
+        read["batches"] = None
         fetch = DerivedColumns(self, records)
         return replace(self, label=label or self.label, path=None, num_rows=len(records), fetch=fetch, **read)
 

@@ -1,0 +1,234 @@
+"""The keys of a study where an engine counts: ranges of key combinations, and all of them where they fit."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any, TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._tables.cells import Cells
+from unveil._tables.keyed_pair import KeyedPair
+from unveil.columns.column import CodedColumn
+from unveil.columns.combinations import KeyCombinations
+from unveil.columns.counted import CountedColumn
+from unveil.engines.engine import Engine
+from unveil.engines.key_range import KeyRange
+from unveil.errors import CallError
+
+S = TypeVar("S")
+_MOST_PAIRS = 1 << 18
+"""Most pairs of levels that are counted for all ranges of keys, before it is known which of them matter."""
+_MOST = 1 << 25
+"""Most cells that are held at once for a measure that needs all of them."""
+
+
+@dataclass(frozen=True)
+class RangeOfKeys(KeyedPair):
+    """Some key combinations of a study, with the cells of one target; see :class:`KeyedPair`.
+
+    Parameters
+    ----------
+    range
+        What was counted.
+    """
+
+    range: KeyRange = field(kw_only=True)
+
+    @cached_property
+    def combinations(self) -> KeyCombinations:
+        """The combinations and their counts; no record is known."""
+        none = np.zeros(0, np.int64)
+        tallies = self.range.tallies
+        return KeyCombinations(self.range.size, none, (none,) * (len(tallies) - 1), tallies)
+
+    def levels_of(self, q: NDArray[np.integer]) -> tuple[NDArray[np.int32], ...]:
+        """The code of each key in some combinations."""
+        return tuple(levels[q] for levels in self.range.levels)
+
+    def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
+        """Key combinations (size,) in which the key has the level."""
+        held: NDArray[np.bool_] = self.range.levels[self.keys.index(column.name)] == code
+        return held
+
+    def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
+        """Counts per key combination and target level, of the original and one release."""
+        yield self._cells(self.range.counts[0] + self.range.counts[1 + release] > 0, release)
+
+    def shared_blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
+        """The same of combinations that several records of both files have together."""
+        both = self.range.tallies[0] + self.range.tallies[1 + release]
+        held = self.range.counts[0] + self.range.counts[1 + release] > 0
+        yield self._cells(held & (both > 1)[self.range.q], release)
+
+    def alone(self, release: int) -> tuple[int, int]:
+        """Number of original and of synthetic records that :meth:`shared_blocks` leaves out."""
+        d, s = self.range.tallies[0], self.range.tallies[1 + release]
+        return int(np.count_nonzero((d == 1) & (s == 0))), int(np.count_nonzero((d == 0) & (s == 1)))
+
+    def original_by_level(self, target: CodedColumn) -> NDArray[np.int64]:
+        """Number of original records (n_levels,) of each level of the target, in these combinations."""
+        return np.bincount(self.range.t, self.range.counts[0], target.n_levels).astype(np.int64)
+
+    def original_pairs(self, target: CodedColumn) -> tuple[NDArray[np.int64] | None, ...]:
+        """Per key the number of original records of all pairs of levels; None where there are too many pairs."""
+        held = np.flatnonzero(self.range.counts[0])
+        q, t, d = (one[held] for one in (self.range.q, self.range.t, self.range.counts[0]))
+        return tuple(
+            None
+            if column.n_levels * target.n_levels > _MOST_PAIRS
+            else np.bincount(
+                levels[q].astype(np.int64) * target.n_levels + t, d, column.n_levels * target.n_levels
+            ).astype(np.int64)
+            for column, levels in zip(self.columns, self.range.levels, strict=True)
+        )
+
+    def original_by_pair(self, key: int, target: CodedColumn, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of original records (k,) of some pairs (key level, target level) in these combinations."""
+        codes = self.range.levels[key][self.range.q].astype(np.int64) * target.n_levels + self.range.t
+        at = np.minimum(np.searchsorted(pairs, codes), len(pairs) - 1)
+        found = pairs[at] == codes
+        return np.bincount(at[found], self.range.counts[0][found], len(pairs)).astype(np.int64)
+
+    def _cells(self, held: NDArray[np.bool_], release: int) -> Cells:
+        one = self.range
+        chosen = np.flatnonzero(held)
+        return Cells(one.q[chosen], one.t[chosen], one.counts[0][chosen], one.counts[1 + release][chosen])
+
+
+@dataclass(frozen=True)
+class CountedKeys(KeyedPair):
+    """All keys of a study whose records an engine counts; see :class:`KeyedPair`.
+
+    Parameters
+    ----------
+    engine
+        What counts.
+    """
+
+    engine: Engine = field(kw_only=True)
+    _kept: dict[str | None, RangeOfKeys] = field(default_factory=dict, repr=False, compare=False)
+
+    def total(self, targets: Sequence[CodedColumn | None], measures: Sequence[Callable[[KeyedPair], S]]) -> list[S]:
+        """For each target what its measure finds, added up over all ranges of keys."""
+        keys = [_counted(column).by_raw_code for column in self.columns]
+        wanted = [None if target is None else _counted(target).by_raw_code for target in targets]
+        return self.engine.total(keys, wanted, [OnRange(self.columns, self.keys, self.use_keys_na, one) for one in measures])
+
+    def whole(self, target: CodedColumn | None) -> RangeOfKeys:
+        """All combinations at once, with the cells of a target.
+
+        Raises
+        ------
+        CallError
+            If there are too many cells.
+        """
+        # A target without a name is one that everybody shares.
+        name = target.name if target is not None and target.name else None
+        if name not in self._kept:
+            (found,) = self.total([None if name is None else target], [_gather])
+            self._kept[name] = RangeOfKeys(
+                self.pair, self.keys, self.columns, self.use_keys_na, self.ungrouped, range=found.joined()
+            )
+        return self._kept[name]
+
+    @cached_property
+    def combinations(self) -> KeyCombinations:
+        """The combinations and their counts; no record is known."""
+        return self.whole(None).combinations
+
+    def levels_of(self, q: NDArray[np.integer]) -> tuple[NDArray[np.int32], ...]:
+        """The code of each key in some combinations."""
+        return self.whole(None).levels_of(q)
+
+    def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
+        """Key combinations (size,) in which the key has the level."""
+        return self.whole(None).holding(column, code)
+
+    def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
+        """Counts per key combination and target level, of the original and one release."""
+        yield from self.whole(target).blocks(target, release)
+
+    def shared_blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
+        """The same of combinations that several records of both files have together."""
+        yield from self.whole(target).shared_blocks(target, release)
+
+    def alone(self, release: int) -> tuple[int, int]:
+        """Number of original and of synthetic records that :meth:`shared_blocks` leaves out."""
+        return self.whole(None).alone(release)
+
+    def original_by_pair(self, key: int, target: CodedColumn, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
+        """Number of original records (k,) of some pairs (key level, target level), which ascend."""
+        (found,) = self.total([target], [lambda part: part.original_by_pair(key, target, pairs)])
+        return found
+
+    @cached_property
+    def recorded(self) -> KeyedPair:
+        """The same keys with a code for each record, in memory."""
+        return self.over(self.pair.in_memory)
+
+    def records(self, release: int) -> dict[str, NDArray[Any]]:
+        """Per original record (n,) what its keys say about it."""
+        return self.recorded.records(release)
+
+
+@dataclass(frozen=True)
+class OnRange:
+    """A measure of keys, as a measure of a range that an engine has counted.
+
+    Parameters
+    ----------
+    columns, keys, use_keys_na
+        The keys of the study; see :class:`KeyedPair`.
+    measure
+        Function from the keys to what adds up.
+    """
+
+    columns: tuple[CodedColumn, ...]
+    keys: tuple[str, ...]
+    use_keys_na: Any
+    measure: Callable[[KeyedPair], Any]
+
+    def __call__(self, found: KeyRange) -> Any:
+        """Measure the range."""
+        nowhere: Any = None
+        return self.measure(RangeOfKeys(nowhere, self.keys, self.columns, self.use_keys_na, range=found))
+
+
+@dataclass(frozen=True)
+class _Ranges:
+    """Ranges of keys, to be joined."""
+
+    parts: tuple[KeyRange, ...]
+
+    def __add__(self, other: _Ranges) -> _Ranges:
+        both = _Ranges((*self.parts, *other.parts))
+        if sum(len(part.q) for part in both.parts) > _MOST:
+            raise CallError(
+                f"this needs all cells of keys and target at once, and there are more than {_MOST}; name fewer keys, or "
+                "cut numeric ones into groups (ngroups_keys, ngroups_target)"
+            )
+        return both
+
+    def joined(self) -> KeyRange:
+        """All of them as one."""
+        first = np.cumsum([0, *(part.size for part in self.parts)])
+        return KeyRange(
+            tuple(map(np.concatenate, zip(*(part.levels for part in self.parts), strict=True))),
+            np.concatenate([part.q + start for part, start in zip(self.parts, first[:-1], strict=True)]),
+            np.concatenate([part.t for part in self.parts]),
+            tuple(map(np.concatenate, zip(*(part.counts for part in self.parts), strict=True))),
+        )
+
+
+def _gather(part: KeyedPair) -> _Ranges:
+    assert isinstance(part, RangeOfKeys)
+    return _Ranges((part.range,))
+
+
+def _counted(column: CodedColumn) -> CountedColumn:
+    assert isinstance(column, CountedColumn)
+    return column

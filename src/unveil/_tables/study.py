@@ -1,0 +1,48 @@
+"""Make a study: an original and its releases seen through keys, where their records are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from unveil._tables.counted_keys import CountedKeys
+from unveil._tables.keyed_pair import Groups, KeyedPair
+from unveil.columns.pair import Pair
+
+
+def study_of(
+    pair: Pair,
+    keys: str | Sequence[str],
+    targets: str | Sequence[str] | None = (),
+    *,
+    ngroups_keys: Groups = None,
+    use_keys_na: bool | Mapping[str, bool] = True,
+) -> KeyedPair:
+    """The keys of a pair, checked; with an engine all files are read once for keys and targets.
+
+    Parameters
+    ----------
+    pair, keys, ngroups_keys, use_keys_na
+        See :meth:`KeyedPair.of`.
+    targets
+        The targets that will be asked for; None for all other columns that every file has.
+
+    Raises
+    ------
+    CallError
+        If no key is given, one is given twice or unknown, or an option names a column that is not a key.
+    DataError
+        If a release lacks a key.
+    """
+    if isinstance(pair, Pair) and pair.engine is not None:
+        listed = _listed(keys)
+        others = [name for name in pair.names if name not in listed] if targets is None else _listed(targets)
+        pair.prepare(listed, others)
+    study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    if pair.engine is None:
+        return study
+    return CountedKeys(pair, study.keys, study.columns, study.use_keys_na, study.ungrouped, engine=pair.engine)
+
+
+def _listed(names: str | Sequence[str]) -> list[str]:
+    """Names that may be wrong still, as a list."""
+    return [names] if isinstance(names, str) else [name for name in names or () if isinstance(name, str)]

@@ -1,0 +1,75 @@
+"""A column of which only counts are known: the values of each file, and how many records have each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+from numpy.typing import NDArray
+
+from unveil.columns.column import CodedColumn
+from unveil.engines.engine import CountedValues
+from unveil.engines.key_range import CodedValues
+from unveil.engines.raw_values import GAP
+from unveil.files.arrays import from_numpy, normalise
+from unveil.files.distinct import Distinct, distinct_values
+
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class CountedColumn(CodedColumn):
+    """One variable of an original and its releases, with a code per value that a file holds in the place of a record.
+
+    Parameters
+    ----------
+    raw : per file (k,) int64
+        Raw code of each value (:class:`unveil.engines.engine.CountedValues`), in the order of ``original`` and
+        ``releases``.
+    records : per file (k,) int64
+        Number of records that have it.
+    n_raw
+        Per file the number of raw codes.
+    """
+
+    raw: tuple[Counts, ...] = ()
+    records: tuple[Counts, ...] = ()
+    n_raw: tuple[int, ...] = ()
+
+    @cached_property
+    def counts(self) -> tuple[NDArray[np.intp], ...]:
+        """Number of records per level, those without a value last: of the original, then of each release."""
+        size = len(self.levels) + 1
+        return tuple(
+            np.bincount(codes, records, size).astype(np.int64)
+            for codes, records in zip((self.original, *self.releases), self.records, strict=True)
+        )
+
+    @property
+    def by_raw_code(self) -> CodedValues:
+        """The code of each raw value, as an engine takes it."""
+        tables = []
+        for codes, raw, n in zip((self.original, *self.releases), self.raw, self.n_raw, strict=True):
+            table = np.zeros(n, np.int64)
+            table[raw] = codes
+            tables.append(table)
+        return CodedValues(self.name, self.n_levels, tuple(tables))
+
+
+def held_values(counted: CountedValues, label: str, name: str) -> tuple[Distinct, Counts]:
+    """The values that records of one file have, as if each were a record, and their raw codes."""
+    held = np.flatnonzero(counted.records)
+    values = counted.values.take(from_numpy(held[held != GAP] - 1))
+    chunks = [pa.nulls(1, values.type), values] if GAP in held[:1] else [values]
+    column = normalise(pa.chunked_array(chunks, values.type), name, label)
+    return distinct_values(column, label=label, name=name), held
+
+
+def counted_column(column: CodedColumn, counted: Sequence[CountedValues], raw: Sequence[Counts]) -> CountedColumn:
+    """A column whose records are the values of its files."""
+    fields = {name: getattr(column, name) for name in CodedColumn.__dataclass_fields__}
+    records = tuple(one.records[held] for one, held in zip(counted, raw, strict=True))
+    return CountedColumn(**fields, raw=tuple(raw), records=records, n_raw=tuple(len(one.records) for one in counted))

@@ -1,0 +1,163 @@
+"""What an engine delivers: the counts of whole key combinations, in all files at once."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.core import loop
+from unveil.errors import CallError
+
+Counts = NDArray[np.int64]
+_LARGEST = 1 << 62
+_take_apart = loop(
+    "take_apart", int, np.int64, np.int64, int, int, int, np.int64, np.int64, np.int64, np.int64, np.int32, np.int64,
+    result=int,
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class CodedValues:
+    """One column of all files: what code each raw value has, in the codes that all files share.
+
+    Parameters
+    ----------
+    name
+        The column's name.
+    n_levels
+        Number of codes, that of the gap included.
+    tables
+        Per file the code (n_raw,) int64 of each raw value.
+    """
+
+    name: str
+    n_levels: int
+    tables: tuple[NDArray[np.int64], ...]
+
+
+@dataclass(frozen=True)
+class Layout:
+    """How the codes of some keys and of a target make one whole number.
+
+    Parameters
+    ----------
+    n_levels
+        Number of codes of each key.
+    n_target
+        Number of codes of the target; 1 without one.
+    n_files
+        Number of files.
+    """
+
+    n_levels: tuple[int, ...]
+    n_target: int
+    n_files: int
+
+    @classmethod
+    def of(cls, keys: Sequence[CodedValues], target: CodedValues | None, n_files: int) -> Layout:
+        """The layout of some columns.
+
+        Raises
+        ------
+        CallError
+            If there are too many combinations to number.
+        """
+        found = cls(tuple(key.n_levels for key in keys), 1 if target is None else target.n_levels, n_files)
+        if found.size * found.n_target * n_files >= _LARGEST:
+            raise CallError(
+                f"the keys {', '.join(key.name for key in keys)} have {found.size:.3g} combinations, more than can be "
+                "counted out of memory; name fewer keys, cut numeric ones into groups (ngroups_keys), or take "
+                "engine='memory'"
+            )
+        return found
+
+    @property
+    def size(self) -> int:
+        """Number of key combinations that there could be."""
+        return math.prod(self.n_levels)
+
+    @cached_property
+    def strides(self) -> tuple[int, ...]:
+        """What one more in the code of each key adds to the number of the combination."""
+        return tuple(math.prod(self.n_levels[k + 1 :]) for k in range(len(self.n_levels)))
+
+    @property
+    def cell_strides(self) -> tuple[int, ...]:
+        """What one more in the code of each key, and of the target behind them, adds to the code of a cell."""
+        return (*(stride * self.n_target for stride in self.strides), 1)
+
+    def in_file(self, cells: Counts, number: int) -> Counts:
+        """Codes of cells in one of the files, from the codes of the cells."""
+        return cells * self.n_files + number
+
+    @property
+    def width(self) -> int:
+        """Number of codes, in single files, of one key combination."""
+        return self.n_target * self.n_files
+
+
+@dataclass(frozen=True)
+class KeyRange:
+    """Counts of some key combinations, each of them whole.
+
+    Parameters
+    ----------
+    levels : per key (size,) int32
+        The code of each key in each combination.
+    q, t : (n_cells,) int64
+        Place of the combination, and code of the target, of each cell; ascending.
+    counts : per file (n_cells,) int64
+        Number of records.
+    """
+
+    levels: tuple[NDArray[np.int32], ...]
+    q: Counts
+    t: Counts
+    counts: tuple[Counts, ...]
+
+    @classmethod
+    def of(cls, layout: Layout, codes: Counts, records: Counts) -> KeyRange:
+        """Bring together the cells of all files.
+
+        Parameters
+        ----------
+        layout
+            How the codes of the cells are made.
+        codes : (k,) int64
+            Codes of cells in single files (:meth:`Layout.in_file`), ascending and different.
+        records : (k,) int64
+            Their numbers of records.
+        """
+        n, keys = len(codes), len(layout.n_levels)
+        q, t, size = np.empty(n, np.int64), np.empty(n, np.int64), np.zeros(1, np.int64)
+        counts = np.zeros((layout.n_files, n), np.int64)
+        levels = np.empty((keys, n), np.int32)
+        cells = _take_apart(
+            n, np.ascontiguousarray(codes), np.ascontiguousarray(records), layout.n_files, layout.n_target, keys,
+            np.array(layout.n_levels, np.int64), q, t, counts, levels, size,
+        )  # fmt: skip
+        return cls(tuple(levels[:, : int(size[0])]), q[:cells], t[:cells], tuple(counts[:, :cells]))
+
+    @property
+    def size(self) -> int:
+        """Number of combinations."""
+        return len(self.levels[0])
+
+    @cached_property
+    def tallies(self) -> tuple[Counts, ...]:
+        """Per file the number of records (size,) of each combination."""
+        starts = np.flatnonzero(_begins(self.q))
+        return tuple(np.add.reduceat(one, starts) if len(one) else one for one in self.counts)
+
+
+def _begins(ascending: Counts) -> NDArray[np.bool_]:
+    """Where another value begins."""
+    new = np.empty(len(ascending), bool)
+    new[:1] = True
+    np.not_equal(ascending[1:], ascending[:-1], out=new[1:])
+    return new

@@ -1,0 +1,183 @@
+"""The engine of files: records pass by in batches, and only counts stay."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil.engines.engine import CountedValues, Measure, S
+from unveil.engines.key_range import CodedValues, KeyRange, Layout
+from unveil.engines.raw_values import Encoded, RawValues
+from unveil.engines.spill import Spill, added_up, run_lengths
+from unveil.engines.tally import Tally, count, folded
+from unveil.files.batches import batches_of
+from unveil.files.source import Source
+
+Counts = NDArray[np.int64]
+_BYTES = 8
+_FEWEST_PLACES = 1 << 16
+_RANGE = 1 << 20
+"""About how many cells of a tally are measured at a time."""
+_PART_OF_MEMORY = 8
+"""A tally takes at most one such part of the memory limit."""
+MEMORY = 2 << 30
+
+
+@dataclass
+class _File:
+    """What is known of one file so far."""
+
+    source: Source
+    raw: dict[str, RawValues] = field(default_factory=dict)
+    records: dict[str, Counts] = field(default_factory=dict)
+    tallies: dict[tuple[tuple[str, ...], str | None], tuple[Counts, ...]] = field(default_factory=dict)
+
+    def batches(self, names: Sequence[str]) -> Iterator[dict[str, Encoded]]:
+        """The columns batch by batch, as raw codes."""
+        for batch in batches_of(self.source, names):
+            encoded = {}
+            for name, column in batch.items():
+                raw = self.raw.get(name)
+                if raw is None:
+                    raw = self.raw[name] = RawValues(column.type)
+                encoded[name] = raw.encode(column)
+            yield encoded
+
+    def count(self, batch: Mapping[str, Encoded], names: Sequence[str]) -> None:
+        """Count the records of a batch by the raw codes of each of some columns."""
+        for name in names:
+            size = len(self.raw[name])
+            known = self.records.get(name)
+            if known is None or len(known) < size:
+                self.records[name] = np.zeros(size, np.int64)
+                if known is not None:
+                    self.records[name][: len(known)] = known
+            self.records[name] += batch[name].counts(size)
+
+
+class Streamed:
+    """Counts the records of files batch by batch.
+
+    Parameters
+    ----------
+    sources
+        The original, then its releases.
+    memory_limit
+        Bytes that counting may take about.
+    temp_dir
+        Folder for what does not fit; by default that of the system.
+    """
+
+    def __init__(self, sources: Sequence[Source], memory_limit: int = MEMORY, temp_dir: str | None = None) -> None:
+        self._files = [_File(source) for source in sources]
+        self._most = max(memory_limit // _PART_OF_MEMORY // _BYTES, _FEWEST_PLACES)
+        self._temp_dir = temp_dir
+
+    def prepare(self, keys: Sequence[str], targets: Sequence[str]) -> None:
+        """Find the values of the columns that are not known yet, and count combinations meanwhile."""
+        names = [*keys, *targets]
+        for file in self._files:
+            new = [name for name in names if name not in file.records]
+            if not new:
+                continue
+            # Places of all targets together stay within the limit.
+            tally = Tally(len(targets), self._most // max(len(targets), 1))
+            for batch in file.batches(names):
+                file.count(batch, new)
+                if not tally.given_up:
+                    tally.add(
+                        [batch[name] for name in keys], [len(file.raw[name]) for name in keys],
+                        [batch[name] for name in targets], [len(file.raw[name]) for name in targets],
+                    )  # fmt: skip
+            for name in new:
+                file.records.setdefault(name, np.zeros(1, np.int64))
+            for number, target in enumerate(targets or [None]):
+                cells = tally.cells(number)
+                if cells is not None:
+                    by_key, beside, records = cells
+                    file.tallies[tuple(keys), target] = (*by_key, beside, records)
+
+    def values(self, name: str) -> list[CountedValues]:
+        """The values of one column, per file."""
+        if any(name not in file.records for file in self._files):
+            self.prepare([], [name])
+        return [CountedValues(file.raw[name].values(), file.records[name]) for file in self._files]
+
+    def total(
+        self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], measures: Sequence[Measure[S]]
+    ) -> list[S]:
+        """For each target the sum, over all ranges of keys, of what its measure finds there."""
+        found = []
+        for target, measure in zip(targets, measures, strict=True):
+            total: S | None = None
+            for part in self.ranges(keys, target):
+                one = measure(part)
+                total = one if total is None else total + one  # type: ignore[operator]
+            assert total is not None
+            found.append(total)
+        return found
+
+    def ranges(self, keys: Sequence[CodedValues], target: CodedValues | None) -> Iterator[KeyRange]:
+        """Counts of all key combinations, range by range; at least one range."""
+        layout = Layout.of(keys, target, len(self._files))
+        columns = [*keys, *([] if target is None else [target])]
+        known = [file.tallies.get((tuple(key.name for key in keys), target and target.name)) for file in self._files]
+        if all(cells is not None for cells in known):
+            yield from self._of_tallies(layout, columns, [cells for cells in known if cells is not None])
+        elif layout.size * layout.width <= self._most:
+            yield from self._of_counts(layout, columns)
+        elif sum(file.source.num_rows for file in self._files) <= self._most:
+            every = np.concatenate(list(self._codes(layout, columns)))
+            every.sort()
+            yield from _in_ranges(layout, *run_lengths(every))
+        else:
+            yield from self._of_spill(layout, columns)
+
+    def _of_tallies(
+        self, layout: Layout, columns: Sequence[CodedValues], tallies: Sequence[tuple[Counts, ...]]
+    ) -> Iterator[KeyRange]:
+        cells = []
+        for number, (*codes, records) in enumerate(tallies):
+            code = np.zeros(len(records), np.int64)
+            for column, stride, raw in zip(columns, layout.cell_strides, codes, strict=False):
+                code += column.tables[number][raw] * stride
+            cells.append((layout.in_file(code, number), records))
+        yield from _in_ranges(layout, *added_up(*map(np.concatenate, zip(*cells, strict=True))))
+
+    def _of_counts(self, layout: Layout, columns: Sequence[CodedValues]) -> Iterator[KeyRange]:
+        """Count the codes of all files directly."""
+        counts = np.zeros(layout.size * layout.width, np.int64)
+        for code in self._codes(layout, columns):
+            count(code, counts)
+        found = np.flatnonzero(counts)
+        yield from _in_ranges(layout, found, counts[found])
+
+    def _of_spill(self, layout: Layout, columns: Sequence[CodedValues]) -> Iterator[KeyRange]:
+        with Spill(layout.width, self._temp_dir) as spill:
+            for code in self._codes(layout, columns):
+                spill.add(code)
+            for codes, records in spill.by_range():
+                yield KeyRange.of(layout, codes, records)
+
+    def _codes(self, layout: Layout, columns: Sequence[CodedValues]) -> Iterator[Counts]:
+        """The code of each record's cell in its file."""
+        for number, file in enumerate(self._files):
+            tables = [column.tables[number] for column in columns]
+            for batch in file.batches([column.name for column in columns]):
+                cells = folded([batch[column.name] for column in columns], tables, layout.cell_strides)
+                yield layout.in_file(cells, number)
+
+
+def _in_ranges(layout: Layout, codes: Counts, records: Counts) -> Iterator[KeyRange]:
+    """Whole key combinations in ranges of about as many cells; one range without any cell where there is none."""
+    start = 0
+    while start < max(len(codes), 1):
+        end = start + _RANGE
+        if end < len(codes):
+            following = (int(codes[end]) // layout.width + 1) * layout.width
+            end = int(np.searchsorted(codes, following))
+        yield KeyRange.of(layout, codes[start:end], records[start:end])
+        start = end
