@@ -19,6 +19,8 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
+from unveil.columns.counted import held_values
+from unveil.engines.engine import CountedValues
 from unveil.files.arrays import from_numpy
 from unveil.files.distinct import distinct_of
 from unveil.files.source import Source
@@ -80,16 +82,29 @@ def identifier_of(column: CodedColumn) -> Identifier | None:
     return identifier_in(column.name, values, counts[counts > 0], is_number=column.kind == "numeric")
 
 
-def identifier_in_file(source: Source, name: str) -> Identifier | None:
+def identifier_in_file(source: Source, name: str, counted: CountedValues | None = None) -> Identifier | None:
     """Return the identifier that a column of one file looks like; else None.
+
+    Parameters
+    ----------
+    source
+        The file.
+    name
+        The column.
+    counted
+        What an engine knows of the column, which is not read then.
 
     Raises
     ------
     DataError
         If the column cannot be read.
     """
-    found = distinct_of(source, name)
-    counts = np.bincount(found.codes, minlength=len(found.values) + 1)[:-1]
+    if counted is None:
+        found, weights = distinct_of(source, name), None
+    else:
+        found, held = held_values(counted, source.label, name)
+        weights = counted.records[held]
+    counts = np.bincount(found.codes, weights, len(found.values) + 1)[:-1].astype(np.int64)
     return identifier_in(name, found.values, counts, is_number=source.variable(name).kind in (None, "numeric"))
 
 

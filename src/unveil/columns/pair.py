@@ -6,7 +6,7 @@ import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -310,7 +310,8 @@ class Pair:
     @cached_property
     def roles(self) -> Roles:
         """Which columns are measured where none are named, and which number records or persons."""
-        return Roles(self.original, self.releases, self._counted_whole)
+        in_original = None if self.engine is None else partial(self.engine.values_of, 0)
+        return Roles(self.original, self.releases, self._counted_whole, in_original)
 
     def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
         """By column, what share of the records of each file hold values that the other lacks.
@@ -522,7 +523,7 @@ class Pair:
         assert self.engine is not None
         self.require([name])
         sources = (self.original, *self.releases)
-        counted = self.engine.values(name)
+        counted = [self.engine.values_of(number, name) for number in range(len(sources))]
         found, raw = zip(*(held_values(c, s.label, name) for c, s in zip(counted, sources, strict=True)), strict=True)
         return counted_column(self._coded(name, found), counted, raw)
 

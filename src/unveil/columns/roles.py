@@ -10,6 +10,7 @@ from functools import cached_property
 
 from unveil.columns.column import CodedColumn
 from unveil.columns.identifiers import Identifier, identifier_in_file, identifier_of, is_named_like_one
+from unveil.engines.engine import CountedValues
 from unveil.errors import UnveilError, UnveilWarning
 from unveil.files.nearest import folded
 from unveil.files.source import Source
@@ -26,11 +27,14 @@ class Roles:
         The files.
     coded
         Function from the name of a column that all files have to the column.
+    counted
+        Function from the name of a column of the original to what an engine knows of it; None without an engine.
     """
 
     original: Source
     releases: tuple[Source, ...]
     coded: Callable[[str], CodedColumn]
+    counted: Callable[[str], CountedValues] | None = None
     _found: dict[str, Identifier | None] = field(default_factory=dict)
 
     def identifier(self, name: str) -> Identifier | None:
@@ -119,5 +123,5 @@ class Roles:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore", UnveilWarning)
                 with suppress(UnveilError):
-                    return identifier_in_file(self.original, name)
+                    return identifier_in_file(self.original, name, self.counted(name) if self.counted else None)
         return self._found.get(name)

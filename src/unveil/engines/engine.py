@@ -46,8 +46,8 @@ class Engine(Protocol):
     def prepare(self, keys: Sequence[str], targets: Sequence[str]) -> None:
         """Say which columns will be asked for, so that one reading serves all."""
 
-    def values(self, name: str) -> list[CountedValues]:
-        """The values of one column, per file."""
+    def values_of(self, file: int, name: str) -> CountedValues:
+        """The values of one column of one file, by its position: the original, then its releases."""
 
     def total(
         self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], measures: Sequence[Measure[S]]

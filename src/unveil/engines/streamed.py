@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.engines.engine import CountedValues, Measure, S
@@ -100,11 +101,16 @@ class Streamed:
                     by_key, beside, records = cells
                     file.tallies[tuple(keys), target] = (*by_key, beside, records)
 
-    def values(self, name: str) -> list[CountedValues]:
-        """The values of one column, per file."""
-        if any(name not in file.records for file in self._files):
-            self.prepare([], [name])
-        return [CountedValues(file.raw[name].values(), file.records[name]) for file in self._files]
+    def values_of(self, file: int, name: str) -> CountedValues:
+        """The values of one column of one file, by its position: the original, then its releases."""
+        one = self._files[file]
+        if name not in one.records:
+            for batch in one.batches([name]):
+                one.count(batch, [name])
+            one.records.setdefault(name, np.zeros(1, np.int64))
+        # A file without records has no batches, and nothing is known of its types.
+        raw = one.raw.get(name) or RawValues(pa.null())
+        return CountedValues(raw.values(), one.records[name])
 
     def total(
         self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], measures: Sequence[Measure[S]]

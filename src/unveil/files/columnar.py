@@ -144,7 +144,7 @@ def open_parquet(path: Path, label: str) -> Source:
 
     def batches(names: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
         # Mapped pages would count as memory of the process, however large the file is.
-        with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=text) as file:
+        with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=text, pre_buffer=False) as file:
             for batch in file.iter_batches(BATCH, columns=list(names)):
                 if state() != at_first:
                     raise changed
