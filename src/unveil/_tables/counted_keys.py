@@ -116,7 +116,9 @@ class CountedKeys(KeyedPair):
         """For each target what its measure finds, added up over all ranges of keys."""
         keys = [_counted(column).by_raw_code for column in self.columns]
         wanted = [None if target is None else _counted(target).by_raw_code for target in targets]
-        return self.engine.total(keys, wanted, [OnRange(self.columns, self.keys, self.use_keys_na, one) for one in measures])
+        return self.engine.total(
+            keys, wanted, [OnRange(self.columns, self.keys, self.use_keys_na, one) for one in measures]
+        )
 
     def whole(self, target: CodedColumn | None) -> RangeOfKeys:
         """All combinations at once, with the cells of a target.
@@ -162,8 +164,8 @@ class CountedKeys(KeyedPair):
 
     def original_by_pair(self, key: int, target: CodedColumn, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of original records (k,) of some pairs (key level, target level), which ascend."""
-        (found,) = self.total([target], [lambda part: part.original_by_pair(key, target, pairs)])
-        return found
+        found: list[NDArray[np.int64]] = self.total([target], [_OriginalPairs(key, target, pairs)])
+        return found[0]
 
     @cached_property
     def recorded(self) -> KeyedPair:
@@ -199,6 +201,18 @@ class OnRange:
 
 
 @dataclass(frozen=True)
+class _OriginalPairs:
+    """:meth:`KeyedPair.original_by_pair` as a measure."""
+
+    key: int
+    target: CodedColumn
+    pairs: NDArray[np.int64]
+
+    def __call__(self, part: KeyedPair) -> NDArray[np.int64]:
+        return part.original_by_pair(self.key, self.target, self.pairs)
+
+
+@dataclass(frozen=True)
 class _Ranges:
     """Ranges of keys, to be joined."""
 
@@ -208,8 +222,8 @@ class _Ranges:
         both = _Ranges((*self.parts, *other.parts))
         if sum(len(part.q) for part in both.parts) > _MOST:
             raise CallError(
-                f"this needs all cells of keys and target at once, and there are more than {_MOST}; name fewer keys, or "
-                "cut numeric ones into groups (ngroups_keys, ngroups_target)"
+                f"this needs all cells of keys and target at once, and there are more than {_MOST}; name fewer keys, "
+                "or cut numeric ones into groups (ngroups_keys, ngroups_target)"
             )
         return both
 

@@ -52,8 +52,8 @@ class IdentityCounts:
         alone = (d == 1) & counted
         in_release = [(s > 0) & counted for s in by_release]
         once = [(s == 1) & counted for s in by_release]
-        times_found, times_both = (np.sum(flags, axis=0, dtype=np.int32) for flags in (in_release, once))
         m = len(by_release)
+        times_found, times_both = (_times(flags) for flags in (in_release, once))
         return cls(
             unique=_number(alone),
             unique_synthetic=_numbers(once),
@@ -68,7 +68,17 @@ class IdentityCounts:
         )
 
     def __add__(self, other: IdentityCounts) -> IdentityCounts:
-        return IdentityCounts(**{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__})
+        return IdentityCounts(
+            **{name: getattr(self, name) + getattr(other, name) for name in self.__dataclass_fields__}
+        )
+
+
+def _times(each: list[NDArray[np.bool_]]) -> NDArray[np.int32]:
+    """In how many of some files each combination is."""
+    times = np.zeros(len(each[0]), np.int32)
+    for flags in each:
+        times += flags
+    return times
 
 
 def _number(flags: NDArray[np.bool_]) -> int:

@@ -159,7 +159,9 @@ class _Compared:
 
     def measures(self) -> list[dict[str, float]]:
         """The measures of each release, and of all as one."""
-        each = zip(*(map(int, one) for one in (self.synthetic, self.both, self.records, self.records_in_original)), strict=True)
+        each = zip(
+            *(map(int, one) for one in (self.synthetic, self.both, self.records, self.records_in_original)), strict=True
+        )
         return [
             {
                 "combinations_original": self.original,

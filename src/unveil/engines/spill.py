@@ -86,7 +86,7 @@ class _Aside:
 
     def __init__(self, folder: str | None, ranges: int) -> None:
         try:
-            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)
+            self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (open until close)
         except OSError as error:
             raise _not_written(folder, error) from None
         self._folder, self._end = folder, 0
@@ -103,7 +103,7 @@ class _Aside:
         try:
             for block in (codes, records):
                 if block is not None:
-                    rest = memoryview(np.ascontiguousarray(block)).cast("B")
+                    rest = memoryview(np.ascontiguousarray(block).view(np.uint8).data)
                     while rest:
                         written = self._file.write(rest)
                         rest = rest[written:]
@@ -126,7 +126,7 @@ class _Aside:
 
     def _into(self, part: Counts, start: int) -> None:
         self._file.seek(start)
-        rest = memoryview(part).cast("B")
+        rest = memoryview(part.view(np.uint8).data)
         while rest:
             rest = rest[self._file.readinto(rest) :]
 

@@ -130,7 +130,8 @@ class Streamed:
         """Counts of all key combinations, range by range; at least one range."""
         layout = Layout.of(keys, target, len(self._files))
         columns = [*keys, *([] if target is None else [target])]
-        known = [file.tallies.get((tuple(key.name for key in keys), target and target.name)) for file in self._files]
+        names = tuple(key.name for key in keys)
+        known = [file.tallies.get((names, None if target is None else target.name)) for file in self._files]
         if all(cells is not None for cells in known):
             yield from self._of_tallies(layout, columns, [cells for cells in known if cells is not None])
         elif layout.size * layout.width <= self._most:

@@ -41,7 +41,9 @@ class Tally:
         """Whether nothing is counted any more."""
         return all(one is None for one in self._counts)
 
-    def add(self, keys: Sequence[Encoded], sizes: Sequence[int], targets: Sequence[Encoded], beside: Sequence[int]) -> None:
+    def add(
+        self, keys: Sequence[Encoded], sizes: Sequence[int], targets: Sequence[Encoded], beside: Sequence[int]
+    ) -> None:
         """Count some records.
 
         Parameters
@@ -69,9 +71,11 @@ class Tally:
         if counts is None:
             return None
         found = np.flatnonzero(counts)
-        *keys, target = np.unravel_index(found, (*self._shape, self._targets[number])) if len(found) else [
-            found for _ in range(len(self._shape) + 1)
-        ]
+        *keys, target = (
+            np.unravel_index(found, (*self._shape, self._targets[number]))
+            if len(found)
+            else [found for _ in range(len(self._shape) + 1)]
+        )
         return tuple(keys), target, counts[found]
 
     def _make_room(self, sizes: Sequence[int], beside: Sequence[int]) -> None:
