@@ -58,9 +58,9 @@ def column(kind: str, rng: np.random.Generator, n: int, gaps: float) -> pa.Array
     }
     values = made[kind]()
     mask = pa.array(rng.random(n) < gaps)
-    return pa.DictionaryArray.from_arrays(
-        pa.compute.if_else(mask, None, values.indices), values.dictionary
-    ) if pa.types.is_dictionary(values.type) else pa.compute.if_else(mask, pa.scalar(None, values.type), values)  # fmt: skip
+    if pa.types.is_dictionary(values.type):
+        return pa.DictionaryArray.from_arrays(pa.compute.if_else(mask, None, values.indices), values.dictionary)
+    return pa.compute.if_else(mask, pa.scalar(None, values.type), values)
 
 
 def random_files(seed: int, folder: Path) -> tuple[list[str], list[str]]:
