@@ -5,6 +5,9 @@
  */
 #include "split.h"
 
+/* Records whose place in memory is known so many steps before they are read. */
+#define AHEAD 16
+
 /* Move one level's records from the right to the left; the sums of squared class counts follow. */
 static inline void move_level(
     const Scratch *scratch, const int64_t *cells, int64_t k, int64_t *left_squares, int64_t *right_squares) {
@@ -49,6 +52,13 @@ void thresholds_of_levels(Best *best, Scratch *scratch, const Parent *parent, in
     }
 }
 
+/* Ask for what a later record of an order needs: it lies anywhere in memory. */
+static inline void fetch_ahead(const int32_t *rows, int64_t i, int64_t n, const int32_t *codes, const int64_t *y) {
+    int32_t later = rows[smaller(i + AHEAD, n - 1)];
+    __builtin_prefetch(codes + later);
+    __builtin_prefetch(y + later);
+}
+
 /* Offer the thresholds of a predictor whose records are sorted by code; summed response. */
 static void thresholds_of_sorted_sums(
     Best *best, const Parent *parent, int64_t feature, const int32_t *codes, const int64_t *y, const int32_t *sorted) {
@@ -58,6 +68,7 @@ static void thresholds_of_sorted_sums(
     int32_t row = rows[0], after = codes[row];
     for (int64_t n_left = 1; n_left <= n - parent->minbucket; n_left++) {
         left += y[row];
+        fetch_ahead(rows, n_left, n, codes, y);
         row = rows[n_left];
         int32_t code = after;
         after = codes[row];
@@ -106,8 +117,11 @@ void thresholds_of_sorted(
         thresholds_of_sorted_sums(best, parent, feature, codes, records->y, sorted);
         return;
     }
-    for (int64_t i = 0; i < parent->stop - parent->start; i++) {
-        int32_t row = sorted[parent->start + i];
+    const int32_t *rows = sorted + parent->start;
+    int64_t n = parent->stop - parent->start;
+    for (int64_t i = 0; i < n; i++) {
+        int32_t row = rows[i];
+        fetch_ahead(rows, i, n, codes, records->y);
         scratch->codes[i] = codes[row];
         scratch->classes[i] = (int32_t)records->y[row];
     }
