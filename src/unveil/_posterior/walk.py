@@ -31,7 +31,7 @@ Worlds = STRUCTS["Worlds"]
 """Records, and the worlds in which they have other values."""
 
 _CELLS_PER_RECORD = 16
-_LARGEST_STORE = 1 << 22
+_LARGEST_STORE = 1 << 20
 """Most cells of counts by level that are kept."""
 
 _mark_last = loop("mark_last", KnownTree, np.int32)
