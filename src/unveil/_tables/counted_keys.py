@@ -20,7 +20,7 @@ from unveil.engines.key_range import KeyRange
 from unveil.errors import CallError
 
 S = TypeVar("S")
-_MOST_PAIRS = 1 << 18
+_MOST_PAIRS = 1 << 20
 """Most pairs of levels that are counted for all ranges of keys, before it is known which of them matter."""
 _MOST = 1 << 25
 """Most cells that are held at once for a measure that needs all of them."""

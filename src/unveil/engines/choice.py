@@ -13,7 +13,7 @@ from unveil.errors import CallError
 from unveil.files.source import Source
 
 EngineName = Literal["auto", "memory", "files"]
-_MANY = 2_000_000
+_MANY = 1_000_000
 """Number of records of all files together from which on they are counted batch by batch."""
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
 _SIZE = re.compile(r"\s*(\d+(?:\.\d*)?)\s*(|[KMGT]I?)B?\s*", re.IGNORECASE)

@@ -159,10 +159,15 @@ class _Numbers:
         unknown = place < 0
         if gaps is not None:
             unknown &= ~gaps
-        new = np.unique(numbers[unknown])
+        new = numbers if unknown.all() else numbers[unknown]
         if not len(new):
             return True
-        low, high = int(new[0]), int(new[-1])
+        low, high = int(new.min()), int(new.max())
+        if high - low < _WIDEST:
+            # Sorting all of them would take longer than everything else.
+            held = np.zeros(high - low + 1, bool)
+            held[new - low] = True
+            new = np.flatnonzero(held) + low
         if len(self._table):
             low, high = min(low, self._first), max(high, self._first + len(self._table) - 1)
         if high - low >= _WIDEST:

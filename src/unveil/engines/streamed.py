@@ -29,15 +29,43 @@ MEMORY = 2 << 30
 
 @dataclass
 class _File:
-    """What is known of one file so far."""
+    """What is known of one file so far.
+
+    Parameters
+    ----------
+    source
+        The file.
+    raw, records
+        The values of each column that was read, and their numbers of records.
+    tallies
+        By keys and target the raw codes of each cell, and its records.
+    room
+        Number of values that may be kept in memory.
+    kept
+        Batches that are.
+    """
 
     source: Source
     raw: dict[str, RawValues] = field(default_factory=dict)
     records: dict[str, Counts] = field(default_factory=dict)
     tallies: dict[tuple[tuple[str, ...], str | None], tuple[Counts, ...]] = field(default_factory=dict)
+    room: int = 0
+    kept: list[dict[str, Encoded]] = field(default_factory=list)
 
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Encoded]]:
-        """The columns batch by batch, as raw codes."""
+        """The columns batch by batch, as raw codes; kept for the next time where there is room."""
+        if self.kept and all(name in self.kept[0] for name in names):
+            yield from self.kept
+            return
+        read = []
+        has_room = self.source.num_rows * len(names) <= self.room
+        for encoded in self._read(names):
+            if has_room:
+                read.append(encoded)
+            yield encoded
+        self.kept = read or self.kept
+
+    def _read(self, names: Sequence[str]) -> Iterator[dict[str, Encoded]]:
         for batch in batches_of(self.source, names):
             encoded = {}
             for name, column in batch.items():
@@ -73,8 +101,8 @@ class Streamed:
     """
 
     def __init__(self, sources: Sequence[Source], memory_limit: int = MEMORY, temp_dir: str | None = None) -> None:
-        self._files = [_File(source) for source in sources]
         self._most = max(memory_limit // _PART_OF_MEMORY // _BYTES, _FEWEST_PLACES)
+        self._files = [_File(source, room=self._most // len(sources)) for source in sources]
         self._temp_dir = temp_dir
 
     def prepare(self, keys: Sequence[str], targets: Sequence[str]) -> None:
