@@ -57,7 +57,10 @@ def test_every_rung_by_hand() -> None:
     ],
     ids=["all", "not_target_levels", "gaps", "exclude_pairs", "denom_limit"],
 )
-def test_null_is_that_of_all_shuffles(options: dict[str, Any]) -> None:
+@pytest.mark.parametrize("many", [0, 2_000_000], ids=["counts", "records"])
+def test_null_is_that_of_all_shuffles(many: int, options: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whether records are shuffled, or as many counts are drawn as their shuffle would give."""
+    monkeypatch.setattr("unveil._tables.shuffled._has_places", lambda inside, n, levels: n > many)
     original = {"k": ["a", "a", "a", "b", "b", "c", None], "t": [1, 1, 2, 1, None, 2, 1]}
     keys, levels = ["a", "a", "b", "b", None, "e"], [1, 1, 2, 1, None, 2]
     exact: dict[str, list[float]] = {"DiSCO": [], "DCAPd": []}

@@ -6,17 +6,22 @@ the target's codes are shuffled; combinations that are not in both files add not
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.cells import count_cells, join_cells
+from unveil._tables.cells import Cells, count_cells, join_cells
 from unveil._tables.exclusions import CellRules, tabulate
 from unveil._tables.sums import Shares, percent
 from unveil._tables.target_cells import TargetCells
+from unveil.files.counts import held_codes
 
 Floats = NDArray[np.float64]
+_MANY = 2_000_000
+"""Number of synthetic records from which on counts are drawn in the place of records."""
+_MOST_PLACES = 1 << 22
 
 
 def shuffled_measures(
@@ -40,28 +45,19 @@ def shuffled_measures(
     dict
         Per measure (permutations,) in percent of original records.
     """
-    source = source.recorded
-    combinations, n = source.study.combinations, source.study.pair.n_original
-    d, by_release = combinations.counts()
-    both = (d > 0) & (by_release[release] > 0)
-    size = int(both.sum())
+    n, n_levels = source.study.pair.n_original, source.target.n_levels
     found = {name: np.zeros(permutations) for name in ("DiSCO", "DCAPd")}
-    if not size:
+    every = join_cells(source.study.blocks(source.target, release))
+    both = (every.d_q > 0) & (every.s_q > 0)
+    if not both.any():
         return found
-    rank = np.cumsum(both) - 1
-    rules = _narrowed(source.rules, both)
-    kept = both[combinations.original]
-    original_q, original_t = rank[combinations.original[kept]], source.target.original[kept]
-    release_q, release_t = combinations.releases[release], source.target.releases[release]
-    order = np.lexsort((release_t, release_q))
-    release_q, release_t = release_q[order], release_t[order]
-    inside = both[release_q]
-    release_q = rank[release_q[inside]]
-    rng = np.random.default_rng(seed)
-    for i in range(permutations):
-        shuffled_t = rng.permutation(release_t)[inside]
-        blocks = count_cells(original_q, original_t, release_q, shuffled_t, size, source.target.n_levels)
-        cells = join_cells(blocks)
+    held = held_codes(every.q[both], int(every.q[-1]) + 1)
+    rank = np.cumsum(held) - 1
+    rules = _narrowed(source.rules, np.flatnonzero(held))
+    inside = Cells(rank[every.q[both]], every.t[both], every.d[both], every.s[both])
+    deal = _by_counts if _has_places(inside, int(every.s.sum()), n_levels) else _by_records
+    dealt = deal(inside, every, both, n_levels, np.random.default_rng(seed))
+    for i, cells in zip(range(permutations), dealt, strict=False):
         tables = tabulate(cells, rules)
         counts = tables.counts["synthetic"]
         shares = Shares.of(counts * tables.counts["original"], cells.over_keys(counts))
@@ -70,8 +66,49 @@ def shuffled_measures(
     return found
 
 
-def _narrowed(rules: CellRules, kept: NDArray[np.bool_]) -> CellRules:
-    """The same rules where only the kept key combinations are numbered."""
+def _has_places(inside: Cells, n_synthetic: int, n_levels: int) -> bool:
+    """Whether to draw counts: where records are many, and cells so few that each can have a place."""
+    return n_synthetic > _MANY and len(inside.starts) * n_levels <= min(_MOST_PLACES, n_synthetic)
+
+
+def _by_records(
+    inside: Cells, every: Cells, both: NDArray[np.bool_], n_levels: int, rng: np.random.Generator
+) -> Iterator[Cells]:  # fmt: skip
+    """Deal the target levels of the release over its records, one by one."""
+    size = len(inside.starts)
+    original_q, original_t = (np.repeat(codes, inside.d) for codes in (inside.q, inside.t))
+    release_q, release_t = np.repeat(inside.q, inside.s), np.repeat(every.t, every.s)
+    of_records = np.repeat(both, every.s)
+    while True:
+        shuffled_t = rng.permutation(release_t)[of_records]
+        yield join_cells(count_cells(original_q, original_t, release_q, shuffled_t, size, n_levels))
+
+
+def _by_counts(
+    inside: Cells, every: Cells, both: NDArray[np.bool_], n_levels: int, rng: np.random.Generator
+) -> Iterator[Cells]:  # fmt: skip
+    """Draw how many records of each combination get each target level.
+
+    One level after the other is dealt out over the places that are left: their numbers by combination are multivariate
+    hypergeometric, and together they have the distribution of a shuffle of the records.
+    """
+    size = len(inside.starts)
+    d = np.zeros((size, n_levels), np.int64)
+    d[inside.q, inside.t] = inside.d
+    records = np.append(inside.s_q[inside.starts], int(every.s[~both].sum()))
+    by_level = np.bincount(every.t, every.s, n_levels).astype(np.int64)
+    while True:
+        left, s = records.copy(), np.zeros((size, n_levels), np.int64)
+        for level in np.flatnonzero(by_level):
+            dealt = rng.multivariate_hypergeometric(left, int(by_level[level]), method="marginals")
+            left -= dealt
+            s[:, level] = dealt[:-1]
+        q, t = np.nonzero(d + s)
+        yield Cells(q, t, d[q, t], s[q, t])
+
+
+def _narrowed(rules: CellRules, kept: NDArray[np.intp]) -> CellRules:
+    """The same rules where only the kept key combinations (k,) are numbered."""
     return replace(
         rules,
         keys=None if rules.keys is None else rules.keys[kept],
