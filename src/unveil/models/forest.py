@@ -26,7 +26,7 @@ _free_forest_leaves = loop("free_forest_leaves", _Leaves)
 _add_leaves = loop("add_leaves", np.int32, np.int32, np.int32, np.float32, int, int, np.float64)
 
 _BLOCK = 8192
-_MOST_LED = 16_000_000
+_MOST_LED = 2_000_000
 """Records times trees whose leaves are held before they are added."""
 
 
