@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 SHARED = Path(os.environ.get("UNVEIL_SHARED") or Path(__file__).resolve().parents[2] / "shared") / "data"
+PIECE = 5_000_000
+"""Number of records that are drawn at a time."""
 SURVEY_KEYS = ["sex", "age", "region", "placesize"]
 SPECIAL = {"income": [-8]}
 CENSUS = {
@@ -123,9 +125,12 @@ def _write_drawn(path: str, source: str, n: int, seed: int) -> None:
     options = pyarrow.csv.ConvertOptions(strings_can_be_null=True, include_columns=list(CENSUS))
     table = pyarrow.csv.read_csv(source, convert_options=options)
     rng = np.random.default_rng(seed)
-    rows, others = (pa.array(rng.integers(0, len(table), n)) for _ in range(2))
-    drawn = table.take(rows).append_column("number", table["fnlwgt"].take(others))
-    if path.endswith("csv"):
-        pyarrow.csv.write_csv(drawn, path)
-    else:
-        pyarrow.parquet.write_table(drawn, path)
+    is_text = path.endswith("csv")
+    schema = table.schema.append(pa.field("number", table.schema.field("fnlwgt").type))
+    open_file: Any = pyarrow.csv.CSVWriter if is_text else pyarrow.parquet.ParquetWriter
+    with open_file(path, schema) as file:
+        for start in range(0, n, PIECE):
+            size = min(PIECE, n - start)
+            rows, others = (pa.array(rng.integers(0, len(table), size)) for _ in range(2))
+            drawn = table.take(rows).append_column("number", table["fnlwgt"].take(others))
+            file.write_table(drawn.cast(schema))

@@ -14,6 +14,8 @@ from benchmarks.page import Line, drawn
 from benchmarks.row import Measured, Row, Side, measure
 
 MODULES = (tables, reading, starts, synthesis, posterior, rapid, utility)
+RECORDS_PER_SECOND = 200_000
+"""A side that counts fewer is ended."""
 GROUPS = {module.__name__.rpartition(".")[2]: module.ROWS for module in MODULES}
 
 
@@ -27,11 +29,17 @@ def work(group: str, place: int, ours: bool, folder: Path, limit: int, answer: C
     """Measure one side of a row in this process, and send what was found."""
     side = side_of(group, place, ours)
     assert side is not None
+    limit = limit_of(GROUPS[group][place], limit)
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
     try:
         answer.send(measure(side, Data(folder)))
     except Exception as error:
         answer.send(f"failed: {type(error).__name__} {error}".replace("|", "/").replace("\n", " "))
+
+
+def limit_of(row: Row, limit: int) -> int:
+    """CPU seconds after which a side is ended: more than the limit where records are very many."""
+    return max(limit, row.n // RECORDS_PER_SECOND)
 
 
 def apart(group: str, place: int, ours: bool, folder: Path, limit: int) -> Measured | str:
@@ -47,7 +55,7 @@ def apart(group: str, place: int, ours: bool, folder: Path, limit: int) -> Measu
         found = ""
     process.join()
     if process.exitcode == -signal.SIGXCPU:
-        return f"over {limit}"
+        return f"over {limit_of(GROUPS[group][place], limit)}"
     return found or f"failed: exit code {process.exitcode}"
 
 
