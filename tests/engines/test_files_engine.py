@@ -202,6 +202,22 @@ def test_too_many_combinations() -> None:
         Layout.of([wide] * 3, None, 2)
 
 
+def test_many_keys_are_folded_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where combinations cannot be numbered, the engine that nobody asked for steps back."""
+    monkeypatch.setattr("unveil.engines.choice._MANY", 1)
+    rng = np.random.default_rng(1)
+    keys = [f"k{i}" for i in range(9)]
+    files = []
+    for number in range(2):
+        files.append(str(tmp_path / f"{number}.parquet"))
+        pq.write_table(pa.table({key: rng.integers(0, 150, 300) for key in [*keys, "t"]}), files[-1])
+    found = [unveil.attribute(unveil.Pair(*files, engine=engine), keys, target="t") for engine in ("memory", "auto")]
+    assert repr(found[0].to_dict()) == repr(found[1].to_dict())
+    assert unveil.Pair(*files).engine is not None
+    with pytest.raises(CallError, match="more than can be counted out of memory"):
+        unveil.attribute(unveil.Pair(*files, engine="files"), keys, target="t")
+
+
 def test_a_release_without_records(tmp_path: Path) -> None:
     table = pa.table({"k": ["a", "b", "b"], "t": [1, 2, 2]})
     pq.write_table(table, tmp_path / "original.parquet")

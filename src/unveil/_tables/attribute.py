@@ -109,6 +109,7 @@ def attribute(
     """
     asked = targets if target is None else [target]
     study = study_of(pair, keys, asked, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
+    pair = study.pair
     names, said = targets_of(pair, study.keys, target, targets)
     only_known(ngroups_target, names, "ngroups_target", "target")
     check_flags(use_target_na=use_target_na, exclude_over_denom_limit=exclude_over_denom_limit)

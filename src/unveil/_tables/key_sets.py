@@ -197,6 +197,7 @@ def key_sets(
     [(('sex',), 33.3), (('age',), 100.0), (('sex', 'age'), 100.0)]
     """
     study = study_of(pair, keys, () if target is None else [target], ngroups_keys=ngroups_keys)
+    pair = study.pair
     check_whole_numbers(1, max_size=max_size)
     if target is not None and target in study.keys:
         raise CallError(f"{target!r} is a key and cannot be the target too")

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from unveil._tables.counted_keys import CountedKeys
 from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil.columns.pair import Pair
+from unveil.engines.key_range import Layout
 
 
 def study_of(
@@ -33,6 +34,7 @@ def study_of(
     DataError
         If a release lacks a key.
     """
+    others: list[str] = []
     if isinstance(pair, Pair) and pair.engine is not None:
         listed = _listed(keys)
         others = [name for name in pair.names if name not in listed] if targets is None else _listed(targets)
@@ -40,7 +42,15 @@ def study_of(
     study = KeyedPair.of(pair, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
     if pair.engine is None:
         return study
+    if pair.engine_is_free and not _can_be_numbered(study, others):
+        return KeyedPair.of(pair.in_memory, keys, ngroups_keys=ngroups_keys, use_keys_na=use_keys_na)
     return CountedKeys(pair, study.keys, study.columns, study.use_keys_na, study.ungrouped, engine=pair.engine)
+
+
+def _can_be_numbered(study: KeyedPair, targets: Sequence[str]) -> bool:
+    """Whether all combinations of the keys and any one target have numbers, as an engine needs them."""
+    widest = max((study.pair.compared(name).n_levels for name in targets if name in study.pair.names), default=1)
+    return Layout(tuple(c.n_levels for c in study.columns), widest, 1 + study.pair.n_releases).can_be_numbered
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

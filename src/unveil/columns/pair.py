@@ -78,6 +78,8 @@ class Pair:
         As given, by column.
     engine
         What counts records batch by batch; None where columns are in memory.
+    engine_is_free
+        Whether none was asked for.
 
     Raises
     ------
@@ -152,6 +154,7 @@ class Pair:
         self._columns: dict[str, CodedColumn] = {}
         self._counted: dict[str, CodedColumn] = {}
         self.engine = engine_for((self.original, *self.releases), engine, memory_limit, temp_dir)
+        self.engine_is_free = engine == "auto"
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
         self._folded: tuple[tuple[CodedColumn, ...], KeyCombinations] | None = None

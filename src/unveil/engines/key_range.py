@@ -68,13 +68,18 @@ class Layout:
             If there are too many combinations to number.
         """
         found = cls(tuple(key.n_levels for key in keys), 1 if target is None else target.n_levels, n_files)
-        if found.size * found.n_target * n_files >= _LARGEST:
+        if not found.can_be_numbered:
             raise CallError(
                 f"the keys {', '.join(key.name for key in keys)} have {found.size:.3g} combinations, more than can be "
                 "counted out of memory; name fewer keys, cut numeric ones into groups (ngroups_keys), or take "
                 "engine='memory'"
             )
         return found
+
+    @property
+    def can_be_numbered(self) -> bool:
+        """Whether the codes of all cells fit into whole numbers of 64 bits."""
+        return self.size * self.width < _LARGEST
 
     @property
     def size(self) -> int:
