@@ -7,7 +7,6 @@ import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 from unveil._tables import attribute, identity
@@ -20,7 +19,7 @@ from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import Scenario
 from unveil.columns import Pair
 from unveil.errors import DataError, UnveilError, UnveilWarning
-from unveil.files.digest import sha256
+from unveil.files.digest import sha256, size_of
 from unveil.notes import Note, warn
 from unveil.synthesis.memory import give_back
 
@@ -96,7 +95,7 @@ class Context:
                 "role": role,
                 "label": source.label,
                 "records": source.num_rows,
-                "bytes": None if source.path is None else Path(source.path).stat().st_size,
+                "bytes": None if source.path is None else size_of(source.path),
                 "sha256": None if source.path is None else sha256(source.path),
             }
             for role, source in sources

@@ -51,7 +51,9 @@ Listed = Annotated[list[str] | None, Parameter(negative=())]
 
 # What several verbs take, with the one text that all of them show.
 
-Original = Annotated[Path, Parameter(help="The file of real records.")]
+Original = Annotated[
+    Path, Parameter(help="The file of real records; or a folder of Parquet files, or a pattern of names in quotes.")
+]
 Synthetic = Annotated[Path, Parameter(help="The release, or several.")]
 Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=())]
 Target = Annotated[str | None, Parameter(help="One target variable.")]
@@ -172,12 +174,14 @@ class Reading:
         CallError
             If no release is named.
         """
+        from glob import has_magic
+
         from unveil.columns.pair import Pair
 
         if not synthetic:
             raise CallError("no release given: name the original, then one or more synthetic files")
         for path in synthetic:
-            if not os.path.exists(path) and not path.suffix:
+            if not path.suffix and not os.path.exists(path) and not has_magic(str(path)):
                 raise FileError(
                     f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
                 )

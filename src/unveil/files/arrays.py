@@ -191,7 +191,7 @@ def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
         return _plain(pa.chunked_array([c.storage for c in column.chunks], kind.storage_type), name, label)
     if pa.types.is_run_end_encoded(kind):
         return _plain(pc.run_end_decode(column), name, label)
-    if _is_text(kind):
+    if is_text(kind):
         return unified(column.cast(pa.string()).dictionary_encode())
     if _is_bytes(kind):
         return _bytes_as_text(column)
@@ -214,7 +214,7 @@ def _plain(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
     raise DataError(f"{label}: column {name!r} holds {kind} values, not one value per record; leave it out")
 
 
-def _is_text(kind: pa.DataType) -> bool:
+def is_text(kind: pa.DataType) -> bool:
     return bool(pa.types.is_string(kind) or pa.types.is_large_string(kind) or pa.types.is_string_view(kind))
 
 

@@ -134,23 +134,27 @@ def open_parquet(path: Path, label: str) -> Source:
         found = path.stat()
         return found.st_size, found.st_mtime_ns
 
-    def column(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+    def check_unchanged() -> None:
         # A file that is mapped into memory and cut off meanwhile ends the process; one that was written again mixes
         # its columns with those that were read before.
+        if not path.exists():
+            raise FileError(f"{label}: the file was removed after it was opened; open it again")
         if state() != at_first:
-            raise changed
+            raise FileError(f"{label}: the file was changed after it was opened; open it again")
+
+    def column(file: pq.ParquetFile, name: str) -> pa.ChunkedArray:
+        check_unchanged()
         # The reader takes the name as a path, so a nested neighbour may come along: pick by exact name.
         return file.read(columns=[name]).column(name)
 
     def batches(names: Sequence[str]) -> Iterator[dict[str, pa.Array]]:
+        check_unchanged()
         # Mapped pages would count as memory of the process, however large the file is.
         with pq.ParquetFile(path, page_checksum_verification=True, read_dictionary=text, pre_buffer=False) as file:
             for batch in file.iter_batches(BATCH, columns=list(names)):
-                if state() != at_first:
-                    raise changed
+                check_unchanged()
                 yield {name: batch.column(batch.schema.get_field_index(name)) for name in names}
 
-    changed = FileError(f"{label}: the file was changed after it was opened; open it again")
     with refusing(label, "Parquet"):
         at_first = state()
         schema = pq.read_schema(path, memory_map=True)

@@ -11,6 +11,8 @@ from typing import Any
 from unveil.errors import CallError, FileError
 from unveil.files import columnar, delimited, frames, statistical
 from unveil.files.arrays import is_broken
+from unveil.files.folders import label_of, stands_for_several
+from unveil.files.joined import open_parts
 from unveil.files.path_checks import check_readable
 from unveil.files.schema import Schema, as_schema
 from unveil.files.source import Source, Variable
@@ -37,8 +39,8 @@ def open_source(
     Parameters
     ----------
     data
-        A file name, a data frame (pandas, polars, pyarrow, a DuckDB relation, or any other with the Arrow C stream),
-        or a :class:`Source`, to which the schema is applied.
+        A file name, a folder of Parquet files or a pattern of their names, a data frame (pandas, polars, pyarrow, a
+        DuckDB relation, or any other with the Arrow C stream), or a :class:`Source`, to which the schema is applied.
     label
         Name in messages; the file's name by default.
     missing
@@ -88,7 +90,7 @@ def _opened(data: Any, label: str | None, options: _Options) -> Source:
         options.check()
         if declared is not None and is_delimited(data):
             declared = declared.for_text()
-        source = _open_file(Path(data), label or Path(data).name or str(data), options)
+        source = _open_file(Path(data), label or label_of(Path(data)), options)
     elif frames.is_frame(data):
         source = frames.open_frame(data, label or "data")
     else:
@@ -158,6 +160,8 @@ class _Options:
 def _open_file(path: Path, label: str, options: _Options) -> Source:
     if is_broken(str(path)):
         raise FileError(f"{label!r}: the path is not text, it holds half a character; rename the file or folder")
+    if stands_for_several(path):
+        return open_parts(path, label)
     check_readable(path, label)
     ending = _ending(path)
     if ending == ".parquet":

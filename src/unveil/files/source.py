@@ -94,7 +94,7 @@ class Source:
     flavour
         Kind of frame for results.
     path
-        Path of the file; None for a frame.
+        Path of the file, or the folder or pattern of several; None for a frame.
     form
         How the file stores its columns.
     native
@@ -113,6 +113,8 @@ class Source:
     batches
         Function from the names of some columns to their values batch by batch, in the types of the file; None where a
         column is read as a whole.
+    parts
+        Paths of the files that a folder or pattern stands for.
     coded
         Columns of ``fetch`` that were coded, by name; see :func:`unveil.files.distinct.distinct_of`.
     """
@@ -132,6 +134,7 @@ class Source:
     like: Any = None
     declared: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
     batches: Batches | None = None
+    parts: tuple[str, ...] = ()
     coded: tuple[Fetch | None, dict[str, Any]] = field(default=(None, {}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -167,7 +170,10 @@ class Source:
 
     def is_file_of(self, other: Source) -> bool:
         """Whether both are the same file, perhaps by two names."""
-        return self is other or bool(self.path and other.path and os.path.samefile(self.path, other.path))
+        if self is other or not (self.path and other.path):
+            return self is other
+        one, two = ([os.stat(path) for path in source.parts or (str(source.path),)] for source in (self, other))
+        return {(file.st_dev, file.st_ino) for file in one} == {(file.st_dev, file.st_ino) for file in two}
 
     def part(self, records: NDArray[np.intp], label: str | None = None) -> Source:
         """Some records, as a file of its own; what of it is coded is taken from the whole.
@@ -184,7 +190,7 @@ class Source:
             return None if whole is None else lambda name: whole(name).take(pa.array(records))
 
         read: dict[str, Any] = {name: of_part(getattr(self, name)) for name in ("native", "written")}
-        read["batches"] = None
+        read |= {"batches": None, "parts": ()}
         fetch = DerivedColumns(self, records)
         return replace(self, label=label or self.label, path=None, num_rows=len(records), fetch=fetch, **read)
 
