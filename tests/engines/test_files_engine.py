@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import decimal
 import os
@@ -239,3 +240,24 @@ def test_files_that_cannot_be_read_in_batches(tmp_path: Path) -> None:
 def test_source_without_batches_passes_by_too() -> None:
     engine = Streamed([open_source(pa.table({"k": ["a", None, "a"]}))])
     assert engine.values_of(0, "k").records.tolist() == [1, 2]
+
+
+def test_files_are_read_once_for_targets_and_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was counted beside a target serves the keys alone, and batches that fit are kept."""
+    monkeypatch.setattr("unveil.engines.streamed._FEWEST_PLACES", 0)
+    table = pa.table({"k": ["a", "b", "b"] * 50, "u": np.arange(150) % 7, "t": np.arange(150) % 4})
+    files = [str(tmp_path / f"{number}.parquet") for number in range(2)]
+    for number, file in enumerate(files):
+        pq.write_table(table.slice(number), file)
+    pair = unveil.Pair(*files, engine="files")
+    assert isinstance(pair.engine, Streamed)
+    read: list[list[str]] = []
+    for file in pair.engine._files:
+        whole = file.source.batches
+        assert whole is not None
+        counted = lambda names, whole=whole: read.append(list(names)) or whole(names)  # noqa: E731
+        file.source = dataclasses.replace(file.source, batches=counted)
+    unveil.attribute(pair, ["k", "u"], target="t")
+    found = unveil.identity(pair, ["k", "u"])
+    assert read == [["k", "u", "t"]] * 2
+    assert found.to_dict() == unveil.identity(unveil.Pair(*files, engine="memory"), ["k", "u"]).to_dict()

@@ -86,3 +86,23 @@ EXPORT int64_t take_apart(int64_t n, const int64_t *codes, const int64_t *record
     *size = combinations;
     return cells;
 }
+
+/* Brings equal neighbours together: each code once, at the front of the array, and how often it occurred.
+ *
+ * codes    (n) ascending; changed
+ * records  (n) number of records of each code that is left
+ *
+ * Returns how many are left.
+ */
+EXPORT int64_t run_lengths(int64_t n, int64_t *codes, int64_t *records) {
+    int64_t left = 0;
+    for (int64_t i = 0; i < n; i++) {
+        if (left && codes[left - 1] == codes[i]) {
+            records[left - 1]++;
+        } else {
+            codes[left] = codes[i];
+            records[left++] = 1;
+        }
+    }
+    return left;
+}

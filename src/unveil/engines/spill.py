@@ -13,10 +13,12 @@ from types import TracebackType
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.core import loop
 from unveil.errors import DataError
 
 Counts = NDArray[np.int64]
 RANGES = 64
+_run_lengths = loop("run_lengths", int, np.int64, np.int64, result=int)
 
 
 class Spill:
@@ -136,12 +138,10 @@ class _Aside:
 
 
 def run_lengths(codes: Counts) -> tuple[Counts, Counts]:
-    """The different codes of an ascending array, and how often each occurs."""
-    new = np.empty(len(codes), bool)
-    new[:1] = True
-    np.not_equal(codes[1:], codes[:-1], out=new[1:])
-    starts = np.flatnonzero(new)
-    return codes[starts], np.diff(starts, append=len(codes))
+    """The different codes of an ascending array, which is changed, and how often each occurs."""
+    records = np.empty(len(codes), np.int64)
+    left = _run_lengths(len(codes), codes, records)
+    return codes[:left], records[:left]
 
 
 def added_up(codes: Counts, records: Counts) -> tuple[Counts, Counts]:

@@ -52,6 +52,14 @@ class _File:
     room: int = 0
     kept: list[dict[str, Encoded]] = field(default_factory=list)
 
+    def cells(self, keys: tuple[str, ...], target: str | None) -> tuple[Counts, ...] | None:
+        """Raw codes of the cells of keys and a target, and their records; None where they were not counted."""
+        found = self.tallies.get((keys, target))
+        if found is None and target is None:
+            # Records that were counted beside any target are counted by the keys too.
+            found = next((cells for (names, _), cells in self.tallies.items() if names == keys), None)
+        return found
+
     def batches(self, names: Sequence[str]) -> Iterator[dict[str, Encoded]]:
         """The columns batch by batch, as raw codes; kept for the next time where there is room."""
         if self.kept and all(name in self.kept[0] for name in names):
@@ -159,7 +167,7 @@ class Streamed:
         layout = Layout.of(keys, target, len(self._files))
         columns = [*keys, *([] if target is None else [target])]
         names = tuple(key.name for key in keys)
-        known = [file.tallies.get((names, None if target is None else target.name)) for file in self._files]
+        known = [file.cells(names, None if target is None else target.name) for file in self._files]
         if all(cells is not None for cells in known):
             yield from self._of_tallies(layout, columns, [cells for cells in known if cells is not None])
         elif layout.size * layout.width <= self._most:
