@@ -16,6 +16,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unveil
+from counted_figures import measured
 from unveil.engines.key_range import CodedValues, Layout
 from unveil.engines.raw_values import RawValues
 from unveil.engines.spill import Spill
@@ -74,19 +75,6 @@ def random_files(seed: int, folder: Path) -> tuple[list[str], list[str]]:
         files.append(str(folder / f"{number}.parquet"))
         pq.write_table(table, files[-1], row_group_size=int(rng.integers(5, 60)))
     return files, kinds
-
-
-def measured(pair: unveil.Pair, keys: list[str], targets: list[str]) -> list[Any]:
-    """All that is measured from counts."""
-    risks = unveil.attribute(pair, keys, targets=targets)
-    identity = unveil.identity(pair, keys)
-    found = [identity, *risks, unveil.structure(pair, keys), unveil.key_sets(pair, keys, target=targets[0], max_size=2)]
-    said: list[Any] = [one.to_dict() for one in found]
-    said += [identity.intervals(), identity.interval(), identity.interval("process")]
-    for risk in risks:
-        said += [risk.intervals(seed=1), risk.interval(), risk.interval("process"), risk.cap_curve().to_dict()]
-        said += [risk.ladder(permutations=3, seed=1).to_dict(), str(risk), risk.records(), risk.by(keys[0])]
-    return [repr(one) for one in said]
 
 
 @pytest.mark.parametrize("seed", range(40))

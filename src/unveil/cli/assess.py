@@ -16,6 +16,7 @@ from unveil.cli import INTERRUPTED
 from unveil.cli.derived import COMMAS, Derived, derived
 from unveil.cli.options import (
     POLICY_NOT_MET,
+    Counting,
     Listed,
     Output,
     Reading,
@@ -162,7 +163,7 @@ def assess(
     *files: Path, scenario: Path | None = None, holdout: Path | None = None,
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
-    reading: Reading = Reading(), output: Output = Output(),
+    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what a release gives away to intruders from weak to strong, and how useful it is: one document.
 
@@ -198,7 +199,7 @@ def assess(
     if synthesis == Synthesis() and trees == Trees() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
-    pair = reading.pair(original, tuple(releases), holdout)
+    pair = reading.pair(original, tuple(releases), holdout, counting)
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     interrupted = False

@@ -88,6 +88,32 @@ Epsilon = Annotated[
 
 @Parameter(name="*")
 @dataclass(frozen=True)
+class Counting:
+    """Where records are counted.
+
+    Parameters
+    ----------
+    engine
+        memory: in columns that are read whole; files: batch by batch, in little memory; auto: batch by batch where all
+        files can be read so and are large.
+    memory_limit
+        What counting batch by batch may take of memory: 2GB, 512MB.
+    temp_dir
+        Folder for counts that do not fit in memory, in a file without a name; default: that of the system.
+    """
+
+    engine: str = "auto"
+    memory_limit: str | None = None
+    temp_dir: Path | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of :class:`unveil.Pair`."""
+        return {"engine": self.engine, "memory_limit": self.memory_limit, "temp_dir": self.temp_dir}
+
+
+@Parameter(name="*")
+@dataclass(frozen=True)
 class Reading:
     """How the files are read.
 
@@ -166,7 +192,9 @@ class Reading:
         said = {f.name: getattr(self, f.name) for f in fields(Reading) if getattr(self, f.name) is not None}
         return Reading(**(found | said))
 
-    def pair(self, original: Path, synthetic: tuple[Path, ...], holdout: Path | None = None) -> Any:
+    def pair(
+        self, original: Path, synthetic: tuple[Path, ...], holdout: Path | None = None, counting: Counting | None = None
+    ) -> Any:
         """Open the files.
 
         Raises
@@ -185,7 +213,8 @@ class Reading:
                 raise FileError(
                     f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
                 )
-        return Pair(original, list(synthetic), holdout, special_codes=self.codes, kinds=self.stated, **self.options)
+        options = self.options | (counting or Counting()).options
+        return Pair(original, list(synthetic), holdout, special_codes=self.codes, kinds=self.stated, **options)
 
 
 @Parameter(name="*")
@@ -295,11 +324,12 @@ def _is_same(path: Path, other: Path) -> bool:
 
 
 def checked_pair(
-    original: Path, synthetic: tuple[Path, ...], reading: Reading, output: Output, *, tables: Sequence[Path] = ()
-) -> Any:
+    original: Path, synthetic: tuple[Path, ...], reading: Reading, output: Output, *, tables: Sequence[Path] = (),
+    counting: Counting | None = None,
+) -> Any:  # fmt: skip
     """Open the files, after a check that all results can be written."""
     output.check((original, *synthetic, *reading.files), tables=tables)
-    return reading.pair(original, synthetic)
+    return reading.pair(original, synthetic, counting=counting)
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:

@@ -6,6 +6,7 @@ from typing import Any
 
 from unveil.cli.options import (
     By,
+    Counting,
     GroupsOfKeys,
     GroupsOfTargets,
     Keys,
@@ -36,12 +37,13 @@ from unveil.stats import OVER
 def identity(
     original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,
     ngroups_keys: GroupsOfKeys = None, by: By = None, records: Records = None,
-    reading: Reading = Reading(), output: Output = Output(),
+    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure identity disclosure: records that are unique on the keys, also in the release."""
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, tables=record_files(records, len(synthetic)))
+    tables = record_files(records, len(synthetic))
+    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting)
     risk = _tables.identity(
         pair,
         names_of(keys, pair.names),
@@ -62,7 +64,7 @@ def attribute(
     denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
     check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
     cap_curve: bool = False, by: By = None,
-    records: Records = None, reading: Reading = Reading(), output: Output = Output(),
+    records: Records = None, reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure attribute disclosure: what the keys give away about a target through the release.
 
@@ -91,7 +93,8 @@ def attribute(
         raise CallError("--cap-curve shows the curve alone; ask for --by and --records in a call of their own")
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
-    pair = checked_pair(original, synthetic, reading, output, tables=record_files(records, len(synthetic)))
+    tables = record_files(records, len(synthetic))
+    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting)
     risk = _tables.attribute(
         pair, names_of(keys, pair.names), target=target,
         targets=None if targets is None else names_of(targets, pair.names),
@@ -130,12 +133,12 @@ def _both_kinds(risk: Any) -> dict[str, Any]:
 
 def structure(
     original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None,
-    reading: Reading = Reading(), output: Output = Output(),
+    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Count the key combinations of the original that the release has, and those that are new."""
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output)
+    pair = checked_pair(original, synthetic, reading, output, counting=counting)
     found = _tables.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
     return output.give(found)
 
@@ -143,7 +146,7 @@ def structure(
 def keysets(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, max_size: Whole = 4,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None,
-    reading: Reading = Reading(), output: Output = Output(),
+    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Compute the measures for all small sets of keys, and without each key in turn.
 
@@ -156,7 +159,7 @@ def keysets(
     """
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output)
+    pair = checked_pair(original, synthetic, reading, output, counting=counting)
     with progress_bar("key sets") as progress:
         sets = _tables.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,

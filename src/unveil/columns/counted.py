@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -15,7 +15,9 @@ from unveil.engines.engine import CountedValues
 from unveil.engines.key_range import CodedValues
 from unveil.engines.raw_values import GAP
 from unveil.files.arrays import from_numpy, normalise
+from unveil.files.batches import decoded
 from unveil.files.distinct import Distinct, distinct_values
+from unveil.files.source import Source
 
 Counts = NDArray[np.int64]
 
@@ -59,13 +61,15 @@ class CountedColumn(CodedColumn):
         return CodedValues(self.name, self.n_levels, tuple(tables))
 
 
-def held_values(counted: CountedValues, label: str, name: str) -> tuple[Distinct, Counts]:
+def held_values(counted: CountedValues, source: Source, name: str) -> tuple[Distinct, Counts]:
     """The values that records of one file have, as if each were a record, and their raw codes."""
     held = np.flatnonzero(counted.records)
     values = counted.values.take(from_numpy(held[held != GAP] - 1))
+    if source.batches is None and source.num_rows:
+        return replace(decoded(source, name, values), of_records=False), held
     chunks = [pa.nulls(1, values.type), values] if GAP in held[:1] else [values]
-    column = normalise(pa.chunked_array(chunks, values.type), name, label)
-    return distinct_values(column, label=label, name=name), held
+    column = normalise(pa.chunked_array(chunks, values.type), name, source.label)
+    return replace(distinct_values(column, label=source.label, name=name), of_records=False), held
 
 
 def counted_column(column: CodedColumn, counted: Sequence[CountedValues], raw: Sequence[Counts]) -> CountedColumn:

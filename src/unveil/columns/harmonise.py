@@ -259,9 +259,8 @@ def _parsed(found: Distinct, family: str, parse: Callable[[Any], Any], complaint
     values = [parse(v) for v in found.values.to_pylist()]
     if None in values:
         bad = found.values[values.index(None)].as_py()
-        row = int(np.flatnonzero(found.codes == values.index(None))[0]) + 1
         raise DataError(
-            f"{found.label}: column {found.column!r}, record {row}: {bad!r} {complaint}; "
+            f"{found.label}: {found.where(values.index(None))}: {bad!r} {complaint}; "
             f"correct the file or state another kind"
         )
     return replace(found, family=family, values=from_numpy(np.array(values, np.bool_)))

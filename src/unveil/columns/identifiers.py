@@ -102,7 +102,7 @@ def identifier_in_file(source: Source, name: str, counted: CountedValues | None 
     if counted is None:
         found, weights = distinct_of(source, name), None
     else:
-        found, held = held_values(counted, source.label, name)
+        found, held = held_values(counted, source, name)
         weights = counted.records[held]
     counts = np.bincount(found.codes, weights, len(found.values) + 1)[:-1].astype(np.int64)
     return identifier_in(name, found.values, counts, is_number=source.variable(name).kind in (None, "numeric"))

@@ -252,9 +252,8 @@ class _Meeting:
             return found
         for i, key in enumerate(keys):
             if isinstance(key, str):
-                row = int(np.flatnonzero(found.codes == i)[0]) + 1
                 raise DataError(
-                    f"{found.label}: column {self.column!r}, record {row}: {file.values[i]!r} is neither a number nor "
+                    f"{found.label}: {found.where(i)}: {file.values[i]!r} is neither a number nor "
                     "a label of one; correct the file, or state the kind 'categorical'"
                 )
         whole = all(isinstance(key, int) for key in keys)

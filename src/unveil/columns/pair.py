@@ -113,7 +113,7 @@ class Pair:
         decimal: str | None = None,
         engine: EngineName = "auto",
         memory_limit: int | str | None = None,
-        temp_dir: str | None = None,
+        temp_dir: str | os.PathLike[str] | None = None,
     ):
         for option, by_column in (("special_codes", special_codes), ("kinds", kinds)):
             if by_column is not None and not isinstance(by_column, Mapping):
@@ -527,7 +527,7 @@ class Pair:
         self.require([name])
         sources = (self.original, *self.releases)
         counted = [self.engine.values_of(number, name) for number in range(len(sources))]
-        found, raw = zip(*(held_values(c, s.label, name) for c, s in zip(counted, sources, strict=True)), strict=True)
+        found, raw = zip(*(held_values(c, s, name) for c, s in zip(counted, sources, strict=True)), strict=True)
         return counted_column(self._coded(name, found), counted, raw)
 
     def _coded(self, name: str, values: Sequence[Distinct]) -> CodedColumn:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from typing import Literal, get_args
@@ -21,7 +22,7 @@ _LEAST = 16 << 20
 
 
 def engine_for(
-    files: Sequence[Source], name: EngineName, memory_limit: int | str | None, temp_dir: str | None
+    files: Sequence[Source], name: EngineName, memory_limit: int | str | None, temp_dir: str | os.PathLike[str] | None
 ) -> Engine | None:
     """The engine that was asked for, or that fits the files; None where columns are coded in memory.
 
@@ -32,10 +33,20 @@ def engine_for(
     """
     check_choice("engine", name, get_args(EngineName))
     limit = MEMORY if memory_limit is None else bytes_of(memory_limit)
+    folder = None if temp_dir is None else _folder(temp_dir)
     whole = [file.label for file in files if file.batches is None]
     if name == "memory" or (name == "auto" and (whole or sum(file.num_rows for file in files) < _MANY)):
         return None
-    return Streamed(files, limit, temp_dir)
+    return Streamed(files, limit, folder)
+
+
+def _folder(path: str | os.PathLike[str]) -> str:
+    """The folder for what does not fit, looked at before anything is counted."""
+    if not os.path.isdir(path):
+        raise CallError(f"temp_dir: there is no folder {os.fspath(path)!r}")
+    if not os.access(path, os.W_OK | os.X_OK):
+        raise CallError(f"temp_dir: nothing may be written into {os.fspath(path)!r}; name another folder")
+    return os.fspath(path)
 
 
 def bytes_of(size: int | str) -> int:

@@ -66,6 +66,8 @@ class Distinct:
         How amounts or days are written in the file, if not as programs write them.
     written
         Function that reads the column again as text; None unless the file is delimited text.
+    of_records
+        Whether there is a code per record of the file, and not per value that some have.
     """
 
     label: str
@@ -76,10 +78,17 @@ class Distinct:
     was_duration: bool = False
     notation: AmountNotation | DayNotation | None = None
     written: Callable[[], Distinct] | None = field(default=None, repr=False, compare=False)
+    of_records: bool = True
 
     def recoded(self, family: Family, values: pa.Array, table: NDArray[np.integer]) -> Distinct:
         """Return the same records with old code ``k`` replaced by ``table[k]``."""
         return replace(self, family=family, values=values, codes=table.astype(np.int32)[self.codes])
+
+    def where(self, code: int) -> str:
+        """Column, and where it is known the first record, with a value; for messages."""
+        if not self.of_records:
+            return f"column {self.column!r}"
+        return f"column {self.column!r}, record {int(np.flatnonzero(self.codes == code)[0]) + 1}"
 
     def part(self, records: NDArray[np.intp]) -> Distinct:
         """The column of some records."""
