@@ -77,7 +77,9 @@ def random_files(seed: int, folder: Path) -> tuple[list[str], list[str]]:
     return files, kinds
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize(
+    "seed", [seed if seed < 30 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(200)]
+)
 def test_batches_give_the_same_as_columns_in_memory(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
