@@ -34,8 +34,8 @@ LARGE = {
 GROUND = {"checks", "docstrings", "errors", "limits", "notes", "plain", "printable", "threads", "version"}
 """Files of a few lines that load nothing."""
 ARRAYS = {"numpy", "pyarrow"}
-TABLES = {"_tables", "cli", "columns", "core", "files", "result", "show", "stats"}
-TREES = {"columns", "core", "files", "result", "synthesis", "trees"}
+TABLES = {"_tables", "cli", "columns", "core", "engines", "files", "result", "show", "stats"}
+TREES = {"columns", "core", "engines", "files", "result", "synthesis", "trees"}
 
 
 @pytest.fixture(scope="module")

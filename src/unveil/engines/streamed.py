@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -14,6 +14,7 @@ from unveil.engines.key_range import CodedValues, KeyRange, Layout
 from unveil.engines.raw_values import Encoded, RawValues
 from unveil.engines.spill import Spill, added_up, run_lengths
 from unveil.engines.tally import Tally, count, folded
+from unveil.errors import DataError
 from unveil.files.batches import batches_of
 from unveil.files.source import Source
 
@@ -81,18 +82,24 @@ class _File:
                 if raw is None:
                     raw = self.raw[name] = RawValues(column.type)
                 encoded[name] = raw.encode(column)
+                if name in self.records and len(raw) > len(self.records[name]):
+                    raise DataError(
+                        f"{self.source.label}: column {name!r} holds other values than when it was first read; leave "
+                        "the data alone while they are measured"
+                    )
             yield encoded
 
-    def count(self, batch: Mapping[str, Encoded], names: Sequence[str]) -> None:
-        """Count the records of a batch by the raw codes of each of some columns."""
-        for name in names:
-            size = len(self.raw[name])
-            known = self.records.get(name)
-            if known is None or len(known) < size:
-                self.records[name] = np.zeros(size, np.int64)
-                if known is not None:
-                    self.records[name][: len(known)] = known
-            self.records[name] += batch[name].counts(size)
+    def counted(self, names: Sequence[str], new: Sequence[str]) -> Iterator[dict[str, Encoded]]:
+        """The columns batch by batch, while the records of new ones are counted by the raw codes of each."""
+        found = {name: np.zeros(1, np.int64) for name in new}
+        for batch in self.batches(names):
+            for name in new:
+                counts = batch[name].counts(len(self.raw[name]))
+                counts[: len(found[name])] += found[name]
+                found[name] = counts
+            yield batch
+        # What an interrupted reading has counted is not all, and must not be taken for it.
+        self.records |= found
 
 
 class Streamed:
@@ -122,15 +129,12 @@ class Streamed:
                 continue
             # Places of all targets together stay within the limit.
             tally = Tally(len(targets), self._most // max(len(targets), 1))
-            for batch in file.batches(names):
-                file.count(batch, new)
+            for batch in file.counted(names, new):
                 if not tally.given_up:
                     tally.add(
                         [batch[name] for name in keys], [len(file.raw[name]) for name in keys],
                         [batch[name] for name in targets], [len(file.raw[name]) for name in targets],
                     )  # fmt: skip
-            for name in new:
-                file.records.setdefault(name, np.zeros(1, np.int64))
             for number, target in enumerate(targets or [None]):
                 cells = tally.cells(number)
                 if cells is not None:
@@ -141,9 +145,8 @@ class Streamed:
         """The values of one column of one file, by its position: the original, then its releases."""
         one = self._files[file]
         if name not in one.records:
-            for batch in one.batches([name]):
-                one.count(batch, [name])
-            one.records.setdefault(name, np.zeros(1, np.int64))
+            for _ in one.counted([name], [name]):
+                pass
         # A file without records has no batches, and nothing is known of its types.
         raw = one.raw.get(name) or RawValues(pa.null())
         return CountedValues(raw.values(), one.records[name])

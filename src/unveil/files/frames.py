@@ -15,6 +15,7 @@ from unveil.errors import CallError, DataError
 from unveil.files.arrays import check_names, declare_an_order, dictionary_levels, is_broken, normalise, text_array
 from unveil.files.arrow_checks import valid
 from unveil.files.columnar import declared_by_arrow
+from unveil.files.duckdb_relations import is_relation, open_relation
 from unveil.files.path_checks import reason_of
 from unveil.files.source import Flavour, Kind, Source, Variable
 from unveil.notes import Note, warn
@@ -40,15 +41,15 @@ def open_frame(data: Any, label: str) -> Source:
         return open_frame(data.to_native(), label)
     if root == "pandas" and hasattr(data, "columns"):
         return open_pandas(data, label)
+    if is_relation(data):
+        return open_relation(data, label)
     table = _arrow_table(data, label, root)
     check_names(table.column_names, label)
 
     def fetch(name: str) -> pa.ChunkedArray:
         return normalise(valid(table.column(name), name, label), name, label)
 
-    variables = declared_by_arrow(
-        table.schema, lambda name: dictionary_levels(fetch(name)), fetch, label, enumerations="duckdb" in root
-    )
+    variables = declared_by_arrow(table.schema, lambda name: dictionary_levels(fetch(name)), fetch, label)
     flavour: Flavour = "polars" if root == "polars" else "arrow"
     like = data.clear() if flavour == "polars" else table.schema
     return Source(label, tuple(table.column_names), table.num_rows, fetch, variables, flavour, like=like)
