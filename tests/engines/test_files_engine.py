@@ -229,7 +229,7 @@ def test_files_that_cannot_be_read_in_batches(tmp_path: Path) -> None:
 
 def test_source_without_batches_passes_by_too() -> None:
     engine = Streamed([open_source(pa.table({"k": ["a", None, "a"]}))])
-    assert engine.values_of(0, "k").records.tolist() == [1, 2]
+    assert sorted(engine.values_of(0, "k").records.tolist()) == [0, 1, 2]
 
 
 def test_files_are_read_once_for_targets_and_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
