@@ -16,7 +16,9 @@ from unveil._rapid.threshold import Distribution, RiskThreshold
 from unveil.models.learners import Attacker, Predictor, fit_attacker, fold_of
 
 Floats = NDArray[np.float64]
-_ATTACK, _SHUFFLE, _NULL, _CEILING = range(4)
+_ATTACK, _SHUFFLE, _NULL, _CEILING, _SAMPLE, _SAMPLED, _PERSONS = range(7)
+SAMPLES = 5
+"""Samples of a large release that an attack is trained on: the first gives the figures, all of them its error."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,6 +45,9 @@ class Attack:
         Scores of the same attack trained on the original, cross-fitted.
     predict
         The trained attacker.
+    samples
+        Scores of the attack trained on several samples of the release, its own first, all at the size of the null;
+        none where it is trained on the whole release.
     """
 
     attacker: str
@@ -54,6 +59,7 @@ class Attack:
     tested: Distribution | None
     ceiling: Distribution | None
     predict: Predictor = field(repr=False)
+    samples: tuple[Distribution, ...] = ()
 
     @property
     def rate(self) -> float:
@@ -106,6 +112,8 @@ class Runner:
         All random numbers derive from it and the place of their use.
     threads
         Number of threads; no figure depends on it.
+    most_records
+        Records of a file that an attacker is trained on at most.
     fits
         Per attacker, how many models were trained so far, and how many not to the end.
     """
@@ -115,6 +123,7 @@ class Runner:
     delta: float
     seed: int
     threads: int
+    most_records: int
     fits: dict[str, Fits] = field(default_factory=dict, compare=False, repr=False)
 
     @property
@@ -150,19 +159,46 @@ class Runner:
     ) -> Attack:  # fmt: skip
         """Train on a release, and on the release with its target shuffled."""
         problem = self.problem
-        evidence = problem.releases[release]
+        evidence = self._sample(release, 0)
         predict = self._fit(attacker, evidence, _ATTACK, release, number)
-        inferred, tested = self._with_tested(predict) if permutations else (problem.infer(predict), None)
+        sampled = self.is_sampled(release)
+        inferred, tested = self._with_tested(predict) if permutations or sampled else (problem.infer(predict), None)
         tick(f"{attacker.name}, {problem.pair.labels[release]}")
         score = self.score(inferred)
+        samples = [tested or Distribution.of(score)] if sampled else []
+        for j in range(1, SAMPLES if sampled else 0):
+            samples.append(self._of_first(self._fit(attacker, self._sample(release, j), _SAMPLED, release, number, j)))
+            tick(f"{attacker.name}, {problem.pair.labels[release]}, sample {j + 1} of {SAMPLES}")
         null = []
         for b in range(permutations):
             shuffled = self._shuffled(evidence, release, b)
             null.append(self._null(self._fit(attacker, shuffled, _NULL, release, number, b)))
             tick(f"{attacker.name}, {problem.pair.labels[release]}, null {b + 1} of {permutations}")
         return Attack(
-            attacker.name, release, inferred, score, self.rule.at_risk(score), tuple(null), tested, ceiling, predict
-        )
+            attacker.name, release, inferred, score, self.rule.at_risk(score), tuple(null), tested, ceiling, predict,
+            tuple(samples),
+        )  # fmt: skip
+
+    def is_sampled(self, release: int) -> bool:
+        """Whether a release has more records than an attacker is trained on."""
+        return len(self.problem.releases[release]) > self.most_records
+
+    def _sample(self, release: int, number: int) -> AttackRecords:
+        """The records of a release that an attacker is trained on: all of a small one."""
+        return self._drawn(self.problem.releases[release], _SAMPLE, release, number)
+
+    def _drawn(self, records: AttackRecords, *place: int) -> AttackRecords:
+        """All records, or as many as are used at most; the draw does not depend on the order in which they came."""
+        if len(records) <= self.most_records:
+            return records
+        rng = np.random.default_rng(self._stream(*place))
+        return records.take(records.ordering()[rng.choice(len(records), self.most_records, replace=False)])
+
+    def _of_first(self, predict: Predictor) -> Distribution:
+        """The scores of an attack at the size of the null."""
+        if not is_large(predict):
+            return Distribution.of(self.score(self.problem.infer(predict)))
+        return Distribution.of(self.score(self.problem.infer_by_first(predict, SIZES[-1:])[0]))
 
     def _with_tested(self, predict: Predictor) -> tuple[Inferred, Distribution | None]:
         """What is inferred of all persons, and the scores at the size of the null, where that is another."""
@@ -181,7 +217,7 @@ class Runner:
     def ceiling(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Distribution:
         """Scores of the attack trained on the original: every person is predicted by a model fitted without them."""
         problem = self.problem
-        everybody = problem.original.ordered()
+        everybody = self._drawn(problem.original, _PERSONS).ordered()
         n = len(everybody)
         fold = fold_of(everybody.target, folds, self._stream(_CEILING, number))
         predicted: NDArray[Any] = np.zeros(n, dtype=np.float64 if problem.classes is None else np.int32)

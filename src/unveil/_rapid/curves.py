@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unveil._rapid.attack import Attack, Runner, null_rates
 from unveil._rapid.process import process_intervals
 from unveil._rapid.resampling import Resampled
+from unveil._rapid.sample import sampling_half, widened
 from unveil._rapid.threshold import Distribution, RiskThreshold
 from unveil.errors import CallError
 from unveil.files.source import Flavour
@@ -147,7 +148,10 @@ def rapid_curve(
             ends = [
                 rate_interval(float(r), d, n_persons, level)["bootstrap"] for r, d in zip(rate, drawn.T, strict=True)
             ]
-            low, high = np.array(ends).T
+            # samples of the release are scored for all persons together
+            halves = np.zeros(len(grid)) if label else sampling_half([run], grid, rule, level)
+            spans = zip(rate.tolist(), ends, halves.tolist(), strict=True)
+            low, high = np.array([widened(*span) if span[-1] else span[1] for span in spans]).T
             beside = {} if label else _beside([run], grid, rule)
             name = problem.pair.labels[run.release]
             lines.append(CurveLine(run.attacker, name, label, n_persons, rate, low, high, **beside))

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from unveil._rapid.attack import Attack, Runner, compared_rates, null_rates
 from unveil._rapid.resampling import Resampled
+from unveil._rapid.sample import sampling_half, widened
 from unveil._rapid.threshold import Distribution, RiskThreshold
 from unveil.stats import (
     Excess,
@@ -109,6 +110,9 @@ def attack_intervals(
     persons = Resampled.of([attack], runner)
     drawn = persons.rates((runner.rule.threshold,), n=n, seed=seed)[0].sum(axis=(1, 2, 3)) / len(attack.at_risk)
     found = rate_interval(attack.rate, drawn, len(attack.at_risk), level)
+    half = sampling_half([attack], (runner.rule.threshold,), runner.rule, level)[0]
+    if half:
+        found["bootstrap"] = widened(attack.rate, found["bootstrap"], half)
     if attack.null:
         null = null_rates([attack], (runner.rule.threshold,), runner.rule)[:, 0]
         gain = excess_interval(attack.rate, null, found["bootstrap"], level)

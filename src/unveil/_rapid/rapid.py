@@ -6,10 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Literal
 
-from unveil._rapid.attack import Runner
+from unveil._rapid.attack import SAMPLES, Runner
 from unveil._rapid.problem import Problem, TargetKind, pose
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
+from unveil._rapid.sample import MOST_RECORDS
 from unveil._rapid.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS, rounding_error
 from unveil._rapid.threshold import RiskThreshold
 from unveil._tables.keyed_pair import as_names, targets_of
@@ -27,8 +28,8 @@ def rapid(
     attacker: Any = "rf", kind: TargetKind | None = None, scoring: str = "marginal", tau: float | None = None,
     metric: str = "relative", epsilon: float | None = None, delta: float = 0.01,
     target_na: Literal["exclude", "median"] | float = "exclude", permutations: int = 19, ceiling: bool = True,
-    folds: int = 5, side_information: Any = None, side_weight: float = 1.0, seed: int = 0, n_jobs: int | None = None,
-    progress: Progress | None = None,
+    folds: int = 5, most_records: int | None = None, side_information: Any = None, side_weight: float = 1.0,
+    seed: int = 0, n_jobs: int | None = None, progress: Progress | None = None,
 ) -> Any:  # fmt: skip
     """Measure the risk of attribute prediction-induced disclosure (RAPID).
 
@@ -84,6 +85,11 @@ def rapid(
         Whether the attack is also trained on the original.
     folds
         Number of folds of the ceiling.
+    most_records
+        Records of a file that an attacker is trained on at most; by default 100 000. Of a larger release so many are
+        drawn, with its target shuffled for the null, and of a larger original for the ceiling; all original records
+        are attacked. Each attacker is then trained on four other samples too: intervals are also over the draw of the
+        sample. ``sample`` and a note of the result say of how many.
     side_information
         Real records that the intruder has besides, with keys and target: a frame or a path. They are added to the
         training records, of the null too.
@@ -126,18 +132,27 @@ def rapid(
     """
     check_whole_numbers(0, permutations=permutations, seed=seed)
     check_whole_numbers(2, folds=folds)
+    if most_records is not None:
+        check_whole_numbers(1, most_records=most_records)
+    most = most_records or MOST_RECORDS
     check_flags(ceiling=ceiling)
     names = as_names(keys, "key")
     wanted, said = targets_of(pair, names, target, targets)
+    threads = n_threads(n_jobs)
     posed = []
     for name in wanted:
         problem = pose(pair, names, name, kind=kind, target_na=target_na, side_information=side_information,
                        side_weight=side_weight)  # fmt: skip
         rule = _rule(problem, scoring, tau, metric, epsilon, delta)
-        posed.append((problem, rule, resolve(attacker, problem.classes is None)))
-    threads = n_threads(n_jobs)
+        runner = Runner(problem, rule, delta, int(seed), threads, most)
+        posed.append((runner, resolve(attacker, problem.classes is None)))
     models = 1 + permutations
-    total = sum(len(a) * (pair.n_releases * models + ceiling * folds) for _, _, a in posed)
+    total = sum(
+        len(attackers) * (
+            sum(models + runner.is_sampled(r) * (SAMPLES - 1) for r in range(pair.n_releases)) + ceiling * folds
+        )
+        for runner, attackers in posed
+    )  # fmt: skip
     done = 0
 
     def tick(what: str) -> None:
@@ -149,18 +164,17 @@ def rapid(
     settings: dict[str, Any] = {
         "attacker": attacker, "scoring": scoring, "tau": tau, "metric": metric, "epsilon": epsilon, "delta": delta,
         "target_na": target_na, "side_information": side_information, "side_weight": side_weight, "seed": int(seed),
-        "n_jobs": n_jobs,
+        "n_jobs": n_jobs, "most_records": most_records,
     }  # fmt: skip
     results = []
-    for problem, rule, attackers in posed:
-        runner = Runner(problem, rule, delta, int(seed), threads)
+    for runner, attackers in posed:
         tops = [runner.ceiling(a, k, folds, tick) if ceiling else None for k, a in enumerate(attackers)]
         runs = [
             runner.attack(a, k, release, permutations=permutations, ceiling=tops[k], tick=tick)
             for release in range(pair.n_releases)
             for k, a in enumerate(attackers)
         ]
-        results.append(Rapid.of(runs, runner, [a.name for a in attackers], partial(_again, problem, settings)))
+        results.append(Rapid.of(runs, runner, [a.name for a in attackers], partial(_again, runner.problem, settings)))
     return results[0] if target is not None else Rapids(results, said)
 
 

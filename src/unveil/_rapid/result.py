@@ -19,6 +19,7 @@ from unveil._rapid.figures import attack_figures, attack_intervals, over_margin,
 from unveil._rapid.groups import group_rates, person_columns, worst_groups
 from unveil._rapid.process import process_intervals
 from unveil._rapid.resampling import Resampled
+from unveil._rapid.sample import TrainingSample, sampling_half, widened
 from unveil._rapid.scores import class_shares
 from unveil.columns.pair import Pair
 from unveil.errors import CallError, UnveilWarning
@@ -65,6 +66,8 @@ class Rapid(Result):
         Number of original records, of those that count, and of the records of each release.
     labels
         What the releases are called.
+    sample
+        How many records of each release the attackers were trained on, where these are not all.
     notes
         What the figures do not say by themselves.
     unmatched
@@ -94,6 +97,7 @@ class Rapid(Result):
     n_counted: int
     n_synthetic: tuple[int, ...]
     labels: tuple[str, ...]
+    sample: TrainingSample | None
     notes: tuple[str, ...]
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
@@ -124,6 +128,7 @@ class Rapid(Result):
         else:
             shares = class_shares(problem.truth, len(problem.classes))
             baseline = {problem.classes[code]: float(shares[code]) for code in problem.listed}
+        sample = TrainingSample.of_releases([len(one) for one in problem.releases], runner.most_records)
         return cls(
             keys=problem.keys,
             target=problem.target,
@@ -141,7 +146,8 @@ class Rapid(Result):
             n_counted=len(problem.truth),
             n_synthetic=problem.pair.n_synthetic,
             labels=problem.pair.labels,
-            notes=problem.notes,
+            sample=sample,
+            notes=problem.notes if sample is None else (*problem.notes, sample.note(runner.seed)),
             unmatched=problem.unmatched,
             warnings=runner.warnings,
             flavour=problem.pair.flavour,
@@ -214,7 +220,8 @@ class Rapid(Result):
         dict
             - ``keys``, ``target``, ``kind``, ``scoring``, ``symbol`` ("tau" or "epsilon"), ``threshold`` (also under
               its symbol), ``attackers``, ``labels`` (of the releases), ``n_original``, ``n_counted``, ``n_synthetic``,
-              ``permutations``, ``seed``, ``notes``, ``unmatched``, ``warnings``.
+              ``sample`` (None, or ``records`` and ``of``), ``permutations``, ``seed``, ``notes``, ``unmatched``,
+              ``warnings``.
             - ``baseline``: per class its share in the original, or the ``median``.
             - ``releases``: per release ``rate`` (mean over the attackers) and ``envelope`` (their maximum); ``mean``,
               ``worst`` and ``sd`` over the releases; ``each``: per attacker ``mean``, ``worst`` and ``sd``.
@@ -326,7 +333,8 @@ class Rapid(Result):
         """Per attack (attacker and release), release intervals of the rate and of its excess.
 
         They are over persons, with the release and the model kept. What a score takes from the other persons (class
-        shares b, means of g, the spread of y) is computed anew in every resample.
+        shares b, means of g, the spread of y) is computed anew in every resample. Of attackers trained on a sample of
+        the release ``bootstrap`` and ``excess`` are over the draw of the sample too.
 
         Parameters
         ----------
@@ -376,7 +384,9 @@ class Rapid(Result):
         """Resamples of the rate, and its release interval."""
         drawn = Resampled.of(self.runs, self.runner).rates([self.threshold], n=n, seed=seed)[0]
         rates: Floats = drawn.sum(axis=(2, 3)).mean(axis=1) / self.n_counted
-        return rates, rate_interval(self.rate, rates, self.n_counted, level)["bootstrap"]
+        ends = rate_interval(self.rate, rates, self.n_counted, level)["bootstrap"]
+        half = sampling_half(self.runs, [self.threshold], self.runner.rule, level)[0]
+        return rates, widened(self.rate, ends, half) if half else ends
 
     def above_null(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> Excess:
         """The rate, mean over attackers and releases, among the means of the shuffles.

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from unveil._rapid.attribution import Coefficient
 
 FOREST_SECONDS = 4e-5
-"""Seconds for each record that a forest of 500 trees takes to train and predict, on two cores."""
+"""Seconds for each record that a forest of 500 trees takes to train and predict, half for either, on two cores."""
 SHUFFLE = 0.2
 """What a shuffle of the null takes of an attack: its forest has a hundred trees."""
 SHARE = 1 / 3
@@ -103,7 +103,8 @@ def effort(context: Context) -> Effort:
     wanted = scenario.permutations
     if scenario.attacker != "auto":
         return Effort(scenario.attacker, wanted, ceiling=True)
-    attack, ceiling = FOREST_SECONDS * sum(pair.n_synthetic), FOREST_SECONDS * FOLDS * pair.n_original
+    forests, samples, ceiling = _seconds(pair.n_original, pair.n_synthetic)
+    attack = forests + samples
     if attack > MOST_SECONDS:
         raise Skipped(
             Note(
@@ -113,7 +114,7 @@ def effort(context: Context) -> Effort:
             )
         )
     allowed = min(SHARE * scenario.budget / len(scenario.targets), MOST_SECONDS)
-    shuffle = SHUFFLE * attack
+    shuffle = SHUFFLE * forests
     whole_time = attack + wanted * shuffle + ceiling
     if whole_time <= allowed:
         return Effort("rf", wanted, ceiling=True, repeats=whole_time + attack * REPEATS <= allowed)
@@ -132,6 +133,17 @@ def effort(context: Context) -> Effort:
             "RAPID: a part of what stands beside it was left out for want of time",
         ),
     )  # fmt: skip
+
+
+def _seconds(n_original: int, n_synthetic: Sequence[int]) -> tuple[float, float, float]:
+    """What the forests of all releases take, those of their other samples, and the ceiling."""
+    from unveil._rapid.attack import SAMPLES
+    from unveil._rapid.sample import MOST_RECORDS
+
+    attacked = FOREST_SECONDS / 2 * max(n_original - MOST_RECORDS, 0)
+    each = [FOREST_SECONDS * min(n, MOST_RECORDS) + attacked for n in n_synthetic]
+    samples = SHUFFLE * (SAMPLES - 1) * sum(one for one, n in zip(each, n_synthetic, strict=True) if n > MOST_RECORDS)
+    return sum(each), samples, FOREST_SECONDS * FOLDS * min(n_original, MOST_RECORDS)
 
 
 def _again(context: Context, chosen: Effort) -> tuple[Sequence[Pair] | None, Note | None]:

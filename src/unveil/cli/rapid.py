@@ -20,6 +20,7 @@ from unveil.cli.options import (
     Synthetic,
     Target,
     Targets,
+    Whole,
     checked_pair,
     names_of,
     print_frame,
@@ -57,6 +58,8 @@ class Intruder:
         Shuffles of the release's target for the null; 0 for none.
     ceiling
         Whether the attack is also trained on the original.
+    most_records
+        Records of a file that models are trained on at most, drawn where it has more; default 100000.
     side_information
         A file of real records that the intruder has besides.
     side_weight
@@ -77,6 +80,7 @@ class Intruder:
     target_na: str = "exclude"
     permutations: int = 19
     ceiling: bool = True
+    most_records: Whole | None = None
     side_information: Path | None = None
     side_weight: float = 1.0
     seed: int = 0
