@@ -228,14 +228,19 @@ class _Ranges:
         return both
 
     def joined(self) -> KeyRange:
-        """All of them as one."""
+        """All of them as one, in the order of the codes of the keys, whatever the order of the ranges."""
         first = np.cumsum([0, *(part.size for part in self.parts)])
+        levels = tuple(map(np.concatenate, zip(*(part.levels for part in self.parts), strict=True)))
+        order = np.lexsort(levels[::-1])
+        place = np.empty(len(order), np.int64)
+        place[order] = np.arange(len(order))
+        q = place[np.concatenate([part.q + start for part, start in zip(self.parts, first[:-1], strict=True)])]
+        cells = np.argsort(q, kind="stable")
+        counts = map(np.concatenate, zip(*(part.counts for part in self.parts), strict=True))
         return KeyRange(
-            tuple(map(np.concatenate, zip(*(part.levels for part in self.parts), strict=True))),
-            np.concatenate([part.q + start for part, start in zip(self.parts, first[:-1], strict=True)]),
-            np.concatenate([part.t for part in self.parts]),
-            tuple(map(np.concatenate, zip(*(part.counts for part in self.parts), strict=True))),
-        )
+            tuple(one[order] for one in levels), q[cells], np.concatenate([part.t for part in self.parts])[cells],
+            tuple(one[cells] for one in counts),
+        )  # fmt: skip
 
 
 def _gather(part: KeyedPair) -> _Ranges:

@@ -43,7 +43,7 @@ class Pair:
     ----------
     original
         The file of real records: a path, or a frame that speaks the Arrow C stream interface (pandas, polars,
-        pyarrow, duckdb), or what :func:`unveil.read` gives.
+        pyarrow, duckdb), or a Spark DataFrame, or what :func:`unveil.read` gives.
     synthetic
         The release, or a list of m releases.
     holdout
@@ -63,7 +63,8 @@ class Pair:
         each with :func:`unveil.read`.
     engine
         Where records are counted for measures from tables: "memory", in columns that are read whole; "files", batch by
-        batch, in little memory; "auto", batch by batch where all files can be read so and have many records together.
+        batch, in little memory; "spark", in the workers of Spark, whose DataFrames all files are then; "auto", by Spark
+        where they are its DataFrames, and batch by batch where all files can be read so and have many records together.
     memory_limit
         What counting batch by batch may take of memory, in bytes or as a text such as "2GB"; by default 2 GB.
     temp_dir
@@ -77,7 +78,7 @@ class Pair:
     special_codes, kinds
         As given, by column.
     engine
-        What counts records batch by batch; None where columns are in memory.
+        What counts records batch by batch, or where they are; None where columns are in memory.
     engine_is_free
         Whether none was asked for.
 

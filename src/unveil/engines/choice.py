@@ -5,15 +5,16 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
+from importlib.util import find_spec
 from typing import Literal, get_args
 
 from unveil.checks import check_choice
 from unveil.engines.engine import Engine
 from unveil.engines.streamed import MEMORY, Streamed
-from unveil.errors import CallError
+from unveil.errors import CallError, MissingPackageError
 from unveil.files.source import Source
 
-EngineName = Literal["auto", "memory", "files"]
+EngineName = Literal["auto", "memory", "files", "spark"]
 _MANY = 1_000_000
 """Number of records of all files together from which on they are counted batch by batch."""
 _UNITS = {"": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "KI": 2**10, "MI": 2**20, "GI": 2**30, "TI": 2**40}
@@ -30,8 +31,12 @@ def engine_for(
     ------
     CallError
         If there is no such engine, it cannot read the files, or a limit is none.
+    MissingPackageError
+        If the engine needs a package that is not installed.
     """
     check_choice("engine", name, get_args(EngineName))
+    if name == "spark" or (name == "auto" and any(file.distributed is not None for file in files)):
+        return _spark(files, memory_limit, temp_dir)
     limit = MEMORY if memory_limit is None else bytes_of(memory_limit)
     folder = None if temp_dir is None else _folder(temp_dir)
     whole = [file.label for file in files if file.batches is None]
@@ -47,6 +52,25 @@ def _folder(path: str | os.PathLike[str]) -> str:
     if not os.access(path, os.W_OK | os.X_OK):
         raise CallError(f"temp_dir: nothing may be written into {os.fspath(path)!r}; name another folder")
     return os.fspath(path)
+
+
+def _spark(files: Sequence[Source], memory_limit: int | str | None, temp_dir: str | None) -> Engine:
+    own = [file for file in files if file.distributed is None]
+    if own and len(own) == len(files) and find_spec("pyspark") is None:
+        raise MissingPackageError("engine='spark' needs the package pyspark: pip install 'unveil[spark]'")
+    if own:
+        raise CallError(
+            f"{own[0].label} is no Spark DataFrame, and Spark counts all files or none: open every file with Spark "
+            "(spark.read, spark.table), or take engine='memory'"
+        )
+    if memory_limit is not None or temp_dir is not None:
+        raise CallError(
+            "memory_limit and temp_dir are those of this process; Spark has its own (spark.executor.memory, "
+            "spark.local.dir)"
+        )
+    from unveil.engines.spark import Spark
+
+    return Spark(files)
 
 
 def bytes_of(size: int | str) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -15,6 +15,8 @@ from unveil.errors import CallError
 
 Counts = NDArray[np.int64]
 _LARGEST = 1 << 62
+_RANGE = 1 << 20
+"""About how many cells are measured at a time."""
 _take_apart = loop(
     "take_apart", int, np.int64, np.int64, int, int, int, np.int64, np.int64, np.int64, np.int64, np.int32, np.int64,
     result=int,
@@ -158,6 +160,18 @@ class KeyRange:
         """Per file the number of records (size,) of each combination."""
         starts = np.flatnonzero(_begins(self.q))
         return tuple(np.add.reduceat(one, starts) if len(one) else one for one in self.counts)
+
+
+def in_ranges(layout: Layout, codes: Counts, records: Counts) -> Iterator[KeyRange]:
+    """Whole key combinations in ranges of about as many cells; one range without any cell where there is none."""
+    start = 0
+    while start < max(len(codes), 1):
+        end = start + _RANGE
+        if end < len(codes):
+            following = (int(codes[end]) // layout.width + 1) * layout.width
+            end = int(np.searchsorted(codes, following))
+        yield KeyRange.of(layout, codes[start:end], records[start:end])
+        start = end
 
 
 def _begins(ascending: Counts) -> NDArray[np.bool_]:

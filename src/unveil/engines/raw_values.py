@@ -40,6 +40,11 @@ class Encoded:
     index: NDArray[np.int32]
     codes: NDArray[np.int64] | None = None
 
+    @property
+    def raw_codes(self) -> NDArray[np.integer]:
+        """Raw code (n,) of each record."""
+        return self.index if self.codes is None else self.codes[self.index]
+
     def worth(self, by_code: NDArray[np.int64]) -> NDArray[np.int64]:
         """What each place is worth, from what each raw code is worth."""
         return by_code if self.codes is None else by_code[self.codes]

@@ -10,7 +10,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.engines.engine import CountedValues, Measure, S
-from unveil.engines.key_range import CodedValues, KeyRange, Layout
+from unveil.engines.key_range import CodedValues, KeyRange, Layout, in_ranges
 from unveil.engines.raw_values import Encoded, RawValues
 from unveil.engines.spill import Spill, added_up, run_lengths
 from unveil.engines.tally import Tally, count, folded
@@ -21,8 +21,6 @@ from unveil.files.source import Source
 Counts = NDArray[np.int64]
 _BYTES = 8
 _FEWEST_PLACES = 1 << 16
-_RANGE = 1 << 20
-"""About how many cells of a tally are measured at a time."""
 _PART_OF_MEMORY = 8
 """A tally takes at most one such part of the memory limit."""
 MEMORY = 2 << 30
@@ -178,7 +176,7 @@ class Streamed:
         elif sum(file.source.num_rows for file in self._files) <= self._most:
             every = np.concatenate(list(self._codes(layout, columns)))
             every.sort()
-            yield from _in_ranges(layout, *run_lengths(every))
+            yield from in_ranges(layout, *run_lengths(every))
         else:
             yield from self._of_spill(layout, columns)
 
@@ -191,7 +189,7 @@ class Streamed:
             for column, stride, raw in zip(columns, layout.cell_strides, codes, strict=False):
                 code += column.tables[number][raw] * stride
             cells.append((layout.in_file(code, number), records))
-        yield from _in_ranges(layout, *added_up(*map(np.concatenate, zip(*cells, strict=True))))
+        yield from in_ranges(layout, *added_up(*map(np.concatenate, zip(*cells, strict=True))))
 
     def _of_counts(self, layout: Layout, columns: Sequence[CodedValues]) -> Iterator[KeyRange]:
         """Count the codes of all files directly."""
@@ -199,7 +197,7 @@ class Streamed:
         for code in self._codes(layout, columns):
             count(code, counts)
         found = np.flatnonzero(counts)
-        yield from _in_ranges(layout, found, counts[found])
+        yield from in_ranges(layout, found, counts[found])
 
     def _of_spill(self, layout: Layout, columns: Sequence[CodedValues]) -> Iterator[KeyRange]:
         with Spill(layout.width, self._temp_dir) as spill:
@@ -215,15 +213,3 @@ class Streamed:
             for batch in file.batches([column.name for column in columns]):
                 cells = folded([batch[column.name] for column in columns], tables, layout.cell_strides)
                 yield layout.in_file(cells, number)
-
-
-def _in_ranges(layout: Layout, codes: Counts, records: Counts) -> Iterator[KeyRange]:
-    """Whole key combinations in ranges of about as many cells; one range without any cell where there is none."""
-    start = 0
-    while start < max(len(codes), 1):
-        end = start + _RANGE
-        if end < len(codes):
-            following = (int(codes[end]) // layout.width + 1) * layout.width
-            end = int(np.searchsorted(codes, following))
-        yield KeyRange.of(layout, codes[start:end], records[start:end])
-        start = end

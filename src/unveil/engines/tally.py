@@ -106,9 +106,22 @@ def folded(keys: Sequence[Encoded], by_code: Sequence[Counts], strides: Sequence
     strides
         What one more in the code of each key adds.
     """
+    return summed(keys, [codes * stride for codes, stride in zip(by_code, strides, strict=False)])
+
+
+def summed(keys: Sequence[Encoded], worths: Sequence[Counts]) -> Counts:
+    """One whole number for the keys of each record.
+
+    Parameters
+    ----------
+    keys
+        The keys of the records.
+    worths
+        Per key what each raw code adds.
+    """
     code = np.zeros(len(keys[0].index), np.int64)
-    for key, codes, stride in zip(keys, by_code, strides, strict=False):
-        _add_worth(len(code), key.index, key.worth(codes * stride), code)
+    for key, worth in zip(keys, worths, strict=False):
+        _add_worth(len(code), key.index, key.worth(worth), code)
     return code
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import CallError, FileError
-from unveil.files import columnar, delimited, frames, statistical
+from unveil.files import columnar, delimited, frames, spark_frames, statistical
 from unveil.files.arrays import is_broken
 from unveil.files.folders import label_of, stands_for_several
 from unveil.files.joined import open_parts
@@ -40,7 +40,8 @@ def open_source(
     ----------
     data
         A file name, a folder of Parquet files or a pattern of their names, a data frame (pandas, polars, pyarrow, a
-        DuckDB relation, or any other with the Arrow C stream), or a :class:`Source`, to which the schema is applied.
+        DuckDB relation, or any other with the Arrow C stream), a Spark DataFrame, or a :class:`Source`, to which the
+        schema is applied.
     label
         Name in messages; the file's name by default.
     missing
@@ -91,6 +92,8 @@ def _opened(data: Any, label: str | None, options: _Options) -> Source:
         if declared is not None and is_delimited(data):
             declared = declared.for_text()
         source = _open_file(Path(data), label or label_of(Path(data)), options)
+    elif spark_frames.is_spark_frame(data):
+        source = spark_frames.open_spark_frame(data, label or "data")
     elif frames.is_frame(data):
         source = frames.open_frame(data, label or "data")
     else:

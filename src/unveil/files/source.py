@@ -115,6 +115,8 @@ class Source:
         column is read as a whole.
     parts
         Paths of the files that a folder or pattern stands for.
+    distributed
+        The Spark DataFrame whose records these are; None where this process reads them.
     coded
         Columns of ``fetch`` that were coded, by name; see :func:`unveil.files.distinct.distinct_of`.
     """
@@ -135,6 +137,7 @@ class Source:
     declared: Mapping[str, Variable] = field(default_factory=lambda: MappingProxyType({}))
     batches: Batches | None = None
     parts: tuple[str, ...] = ()
+    distributed: Any = None
     coded: tuple[Fetch | None, dict[str, Any]] = field(default=(None, {}), repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -190,7 +193,7 @@ class Source:
             return None if whole is None else lambda name: whole(name).take(pa.array(records))
 
         read: dict[str, Any] = {name: of_part(getattr(self, name)) for name in ("native", "written")}
-        read |= {"batches": None, "parts": ()}
+        read |= {"batches": None, "parts": (), "distributed": None}
         fetch = DerivedColumns(self, records)
         return replace(self, label=label or self.label, path=None, num_rows=len(records), fetch=fetch, **read)
 

@@ -1,0 +1,204 @@
+"""Counting in the workers of Spark gives the integers that counting in memory gives."""
+
+from __future__ import annotations
+
+import contextlib
+import datetime
+import io
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.csv as csv
+import pyarrow.parquet as pq
+import pytest
+
+import unveil
+from engines.test_files_engine import measured, random_files
+from unveil.engines.spark import Spark
+from unveil.errors import CallError, DataError, FileError
+
+pytestmark = [
+    pytest.mark.spark,
+    pytest.mark.xdist_group("spark"),
+    pytest.mark.filterwarnings("ignore::FutureWarning"),
+    pytest.mark.filterwarnings("ignore::unveil.UnveilWarning"),
+    pytest.mark.filterwarnings("ignore::ResourceWarning"),
+]
+
+
+def both(memory: Callable[[], Any], spark: Callable[[], Any]) -> list[Any]:
+    """What two ways find, or the error that they end with."""
+    found = []
+    for way in (memory, spark):
+        try:
+            found.append(way())
+        except DataError as error:
+            found.append(str(error))
+    return found
+
+
+def from_counts(pair: unveil.Pair, keys: list[str], targets: list[str]) -> list[Any]:
+    """What takes two jobs of Spark."""
+    found: list[Any] = [unveil.identity(pair, keys), *unveil.attribute(pair, keys, targets=targets)]
+    return [repr(one.to_dict()) for one in found]
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_spark_gives_the_same_as_columns_in_memory(seed: int, tmp_path: Path, spark: Any) -> None:
+    """With gaps, special codes, odd types, Unicode, numbers as text, dates, in a session of another time zone."""
+    files, kinds = random_files(seed, tmp_path)
+    tables, frames = [pq.read_table(file) for file in files], [spark.read.parquet(file) for file in files]
+    found = measured if seed < 2 else from_counts
+    one, other = both(
+        lambda: found(unveil.Pair(tables[0], tables[1:]), kinds[:2], kinds[2:]),
+        lambda: found(unveil.Pair(frames[0], frames[1:]), kinds[:2], kinds[2:]),
+    )
+    assert one == other
+
+
+@pytest.mark.parametrize("releases", [["sd2011_9_s1"], [f"sd2011_9_s5_{i}" for i in range(1, 6)]], ids=["one", "five"])
+def test_golden_data(releases: list[str], shared: Path, tmp_path: Path, spark: Any) -> None:
+    keys, targets = ["sex", "age", "region", "placesize"], ["depress", "income", "ls"]
+    tables, frames = [], []
+    for name in ("sd2011_9", *releases):
+        tables.append(csv.read_csv(shared / "data" / f"{name}.csv"))
+        pq.write_table(tables[-1], tmp_path / f"{name}.parquet")
+        frames.append(spark.read.parquet(str(tmp_path / f"{name}.parquet")))
+    one, other = (
+        from_counts(unveil.Pair(files[0], files[1:], special_codes={"income": -8}), keys, targets)
+        for files in (tables, frames)
+    )
+    assert one == other
+
+
+def plans(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The physical plans of all jobs that come."""
+    found = []
+    collected = Spark._collected
+
+    def told(self: Spark, frame: Any) -> pa.Table:
+        with contextlib.redirect_stdout(io.StringIO()) as text:
+            frame.explain()
+        found.append(text.getvalue())
+        return collected(self, frame)
+
+    monkeypatch.setattr(Spark, "_collected", told)
+    return found
+
+
+def small(spark: Any, n: int = 60) -> tuple[Any, Any]:
+    """Two DataFrames with two keys and three targets."""
+    columns = "id % 5 as a, cast(id % 3 as string) as b, id % 2 as t, id % 7 as u, id % 4 as v"
+    return spark.range(n).selectExpr(*columns.split(", ")), spark.range(n // 2).selectExpr(*columns.split(", "))
+
+
+def test_one_exchange(spark: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = unveil.Pair(*small(spark))
+    assert isinstance(pair.engine, Spark)
+    found = plans(monkeypatch)
+    unveil.identity(pair, ["a", "b"])
+    assert [plan.count("Exchange") for plan in found] == [0, 1]
+    found.clear()
+    unveil.attribute(pair, ["a", "b"], targets=["t", "u", "v"])
+    assert [plan.count("Exchange") for plan in found] == [0, 1]
+
+
+@pytest.mark.parametrize("zone", ["UTC", "Asia/Kathmandu"])
+def test_times_do_not_depend_on_the_zone_of_the_session(zone: str, tmp_path: Path, spark: Any) -> None:
+    """Hours that a clock shows twice stay two, and what is printed is in UTC."""
+    hours = [datetime.datetime(2020, 10, 25, h, tzinfo=datetime.UTC) for h in (0, 1, 2, 0, 1)]
+    table = pa.table({"when": pa.array(hours, pa.timestamp("us", "UTC")), "t": list("abcab")})
+    pq.write_table(table, tmp_path / "one.parquet")
+    before = spark.conf.get("spark.sql.session.timeZone")
+    spark.conf.set("spark.sql.session.timeZone", zone)
+    try:
+        frame = spark.read.parquet(str(tmp_path / "one.parquet"))
+        pair = unveil.Pair(frame, frame)
+        assert pair.compared("when").labels == unveil.Pair(table, table).column("when").labels
+        assert pair.column("when").labels == pair.compared("when").labels
+        assert unveil.identity(pair, "when").repU == pytest.approx(100 / 5)
+    finally:
+        spark.conf.set("spark.sql.session.timeZone", before)
+
+
+def test_names_that_spark_reads_otherwise(spark: Any) -> None:
+    """Dots, backticks and names that differ by case alone."""
+    table = pa.table({"a.b": [1, 2, 2], "Sex": ["f", "m", "m"], "sex": [1, 2, 3], "it`s": [True, None, False]})
+    frame = spark.createDataFrame(table)
+    one, other = (
+        from_counts(unveil.Pair(data, data), ["a.b", "Sex"], ["sex", "it`s"])
+        for data in (table, frame)
+    )  # fmt: skip
+    assert one == other
+    repeated = spark.range(3).selectExpr("id as a", "id as a")
+    with pytest.raises(DataError, match=r"'a' occurs more than once"):
+        unveil.Pair(repeated, repeated)
+
+
+def test_a_release_without_records(spark: Any) -> None:
+    table = pa.table({"k": ["a", "b", "b"], "t": [1, 2, 2]})
+    one, other = (from_counts(unveil.Pair(*data), ["k"], ["t"]) for data in (
+        (table, table.slice(0, 0)), (spark.createDataFrame(table), spark.createDataFrame(table).limit(0))
+    ))  # fmt: skip
+    assert one == other
+
+
+def test_columns_that_hold_several_values(spark: Any) -> None:
+    frame = spark.range(4).selectExpr("id as k", "array(id) as listed", "id % 2 as t")
+    pair = unveil.Pair(frame, frame)
+    with pytest.raises(DataError, match="column 'listed' holds array<bigint> values, not one value per record"):
+        unveil.identity(pair, ["k", "listed"])
+    assert unveil.identity(pair, ["k"]).repU == 100
+
+
+def test_files_that_are_not_all_of_spark(spark: Any) -> None:
+    frame, table = spark.range(3), pa.table({"id": [1, 2]})
+    with pytest.raises(CallError, match="the release is no Spark DataFrame, and Spark counts all files or none"):
+        unveil.Pair(frame, table)
+    with pytest.raises(CallError, match="memory_limit and temp_dir are those of this process"):
+        unveil.Pair(frame, frame, memory_limit="1GB")
+    assert unveil.identity(unveil.Pair(frame, table, engine="memory"), "id").repU == pytest.approx(200 / 3)
+
+
+def test_records_that_change(spark: Any) -> None:
+    """What is drawn anew whenever Spark reads is not counted."""
+
+    def anew(batches: Any) -> Any:
+        import time
+
+        import pyarrow
+
+        for batch in batches:
+            yield pyarrow.RecordBatch.from_arrays([pyarrow.array([time.time_ns()] * batch.num_rows)], names=["k"])
+
+    frame = spark.range(9).mapInArrow(anew, "k long")
+    with pytest.raises(DataError, match="the original: the records were not the same when they were read again"):
+        unveil.identity(unveil.Pair(frame, spark.range(9).selectExpr("id as k")), "k")
+
+
+def test_a_table_whose_files_are_gone(tmp_path: Path, spark: Any) -> None:
+    spark.range(3).write.parquet(str(tmp_path / "gone"))
+    frame = spark.read.parquet(str(tmp_path / "gone"))
+    for file in (tmp_path / "gone").glob("*.parquet"):
+        file.unlink()
+    with pytest.raises(FileError, match=r"^the original: Spark cannot read a file of the table \(.*does not exist"):
+        unveil.identity(unveil.Pair(frame, spark.range(3)), "id")
+
+
+def test_one_combination_with_most_records(spark: Any) -> None:
+    """Records of a combination are brought together before they are exchanged."""
+    skewed = spark.range(20_000).selectExpr("if(id % 3 = 0, -1, id) as k", "id % 2 as t")
+    table = skewed.toArrow()
+    one, other = (from_counts(unveil.Pair(data, data), ["k"], ["t"]) for data in (table, skewed))
+    assert one == other
+
+
+def test_records_for_which_columns_come_here(spark: Any) -> None:
+    """Figures of single records are in the order in which Spark gives the records."""
+    original, release = small(spark)
+    pair = unveil.Pair(original, release)
+    here = unveil.Pair(original.toArrow(), release.toArrow())
+    one, other = (unveil.attribute(of, ["a", "b"], target="t").records() for of in (here, pair))
+    assert one.equals(other)
