@@ -80,7 +80,7 @@ class Pair:
     engine
         What counts records batch by batch, or where they are; None where columns are in memory.
     engine_is_free
-        Whether none was asked for.
+        Whether none was asked for, so that columns may be coded in memory.
 
     Raises
     ------
@@ -155,7 +155,7 @@ class Pair:
         self._columns: dict[str, CodedColumn] = {}
         self._counted: dict[str, CodedColumn] = {}
         self.engine = engine_for((self.original, *self.releases), engine, memory_limit, temp_dir)
-        self.engine_is_free = engine == "auto"
+        self.engine_is_free = engine == "auto" and self.original.distributed is None
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
         self._folded: tuple[tuple[CodedColumn, ...], KeyCombinations] | None = None

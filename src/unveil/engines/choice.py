@@ -54,7 +54,7 @@ def _folder(path: str | os.PathLike[str]) -> str:
     return os.fspath(path)
 
 
-def _spark(files: Sequence[Source], memory_limit: int | str | None, temp_dir: str | None) -> Engine:
+def _spark(files: Sequence[Source], memory_limit: int | str | None, temp_dir: object) -> Engine:
     own = [file for file in files if file.distributed is None]
     if own and len(own) == len(files) and find_spec("pyspark") is None:
         raise MissingPackageError("engine='spark' needs the package pyspark: pip install 'unveil[spark]'")
