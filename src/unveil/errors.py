@@ -6,7 +6,8 @@ families to its exit status: a wrong call to 2, data that cannot be measured to 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from unveil.printable import one_line
 
@@ -59,3 +60,25 @@ def is_of_memory(error: BaseException) -> bool:
     said = str(error).lower()
     words = ("cannot allocate memory", "launch worker thread", "can't start new thread", "failed to map segment")
     return isinstance(error, MemoryError) or any(word in said for word in words)
+
+
+@contextmanager
+def enough_memory() -> Iterator[None]:
+    """Turn a lack of memory while records are coded or counted into one line that says what to do.
+
+    Raises
+    ------
+    DataError
+        In place of the error of whoever needed more memory.
+    """
+    try:
+        yield
+    except UnveilError:
+        raise
+    except Exception as error:
+        if not is_of_memory(error):
+            raise
+        raise DataError(
+            "there is not enough memory to count the records; name fewer keys and targets, count Parquet files batch "
+            "by batch (engine='files', with a memory_limit below what is free), or use a larger machine"
+        ) from None

@@ -17,6 +17,7 @@ import pytest
 
 import unveil
 from counted_figures import measured
+from unveil.columns.counted import held_values
 from unveil.engines.key_range import CodedValues, Layout
 from unveil.engines.raw_values import RawValues
 from unveil.engines.spill import Spill
@@ -228,8 +229,11 @@ def test_files_that_cannot_be_read_in_batches(tmp_path: Path) -> None:
 
 
 def test_source_without_batches_passes_by_too() -> None:
-    engine = Streamed([open_source(pa.table({"k": ["a", None, "a"]}))])
-    assert sorted(engine.values_of(0, "k").records.tolist()) == [0, 1, 2]
+    source = open_source(pa.table({"k": ["a", None, "a"]}))
+    counted = Streamed([source]).values_of(0, "k")
+    found, raw = held_values(counted, source, "k")
+    assert dict(zip(found.codes.tolist(), counted.records[raw].tolist(), strict=True)) == {0: 2, 1: 1}
+    assert found.values.to_pylist() == ["a"]
 
 
 def test_files_are_read_once_for_targets_and_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

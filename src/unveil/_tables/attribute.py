@@ -19,13 +19,14 @@ from unveil._tables.target_cells import MeasuredTarget, SumsOfReleases, TargetCe
 from unveil.checks import check_flags, check_whole_numbers, is_number
 from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
-from unveil.errors import CallError
+from unveil.errors import CallError, enough_memory
 from unveil.files.distinct import level_text
 from unveil.notes import Note
 
 ExcludedPair = tuple[str, object, object]
 
 
+@enough_memory()
 def attribute(
     pair: Pair,
     keys: str | Sequence[str],

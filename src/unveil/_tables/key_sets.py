@@ -19,7 +19,7 @@ from unveil.checks import check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
 from unveil.columns.pair import Pair
-from unveil.errors import CallError
+from unveil.errors import CallError, enough_memory
 from unveil.files.arrays import text_array
 from unveil.files.source import Flavour
 from unveil.limits import falls_below
@@ -144,6 +144,7 @@ class KeySets(Result):
         return drawer(self._drawing)(self, ax=ax, measure=measure or self.headline[-1])
 
 
+@enough_memory()
 def key_sets(
     pair: Pair,
     keys: Sequence[str],

@@ -23,7 +23,7 @@ from unveil.columns.labels import by_labels
 from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
 from unveil.engines.choice import EngineName, engine_for
-from unveil.errors import CallError, DataError
+from unveil.errors import CallError, DataError, enough_memory
 from unveil.files.distinct import KIND_OF_FAMILY, Distinct, distinct_of, level_text
 from unveil.files.nearest import near_matches
 from unveil.files.opening import is_delimited, open_releases, open_source
@@ -229,6 +229,7 @@ class Pair:
         other.engine = None
         return other
 
+    @enough_memory()
     def prepare(self, keys: Sequence[str], targets: Sequence[str]) -> None:
         """Have the engine read all files once for some columns; names that a file lacks are left out."""
         if self.engine is not None:
@@ -255,6 +256,7 @@ class Pair:
         self._tell(apart_of(column, self._compared_labels))
         return column
 
+    @enough_memory()
     def _counted_whole(self, name: str) -> CodedColumn:
         if self.engine is None:
             return self._whole(name)
@@ -262,6 +264,7 @@ class Pair:
             self._counted[name] = self._count(name)
         return self._counted[name]
 
+    @enough_memory()
     def _whole(self, name: str) -> CodedColumn:
         if name not in self._columns:
             self._columns[name] = self._code(name) if self._of is None else self._taken(name)
@@ -275,6 +278,7 @@ class Pair:
         self._tell(apart_of(column, self._compared_labels))
         return column, grouping
 
+    @enough_memory()
     def combinations(self, columns: Sequence[CodedColumn]) -> KeyCombinations:
         """The composite key of every record; those that were asked for last are kept for the next measure.
 

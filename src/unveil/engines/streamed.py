@@ -14,7 +14,7 @@ from unveil.engines.key_range import CodedValues, KeyRange, Layout, in_ranges
 from unveil.engines.raw_values import Encoded, RawValues
 from unveil.engines.spill import Spill, added_up, run_lengths
 from unveil.engines.tally import Tally, count, folded
-from unveil.errors import DataError
+from unveil.errors import DataError, enough_memory
 from unveil.files.batches import batches_of
 from unveil.files.source import Source
 
@@ -149,6 +149,7 @@ class Streamed:
         raw = one.raw.get(name) or RawValues(pa.null())
         return CountedValues(raw.values(), one.records[name])
 
+    @enough_memory()
     def total(
         self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], measures: Sequence[Measure[S]]
     ) -> list[S]:
