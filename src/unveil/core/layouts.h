@@ -63,6 +63,14 @@ LAYOUT(Limits, LIMITS_FIELDS)
 #define GROWN_FIELDS(F) F(Node *, nodes) F(uint8_t *, sides) F(int64_t, n_nodes) F(int64_t, n_sides)
 LAYOUT(Grown, GROWN_FIELDS)
 
+/* A tree of t nodes and l leaves after the collapse; see Tree in unveil/trees. `leaf_node` and `leaf_start` have room
+ * for t and t + 1 leaves. */
+#define SETTLED_FIELDS(F)                                                                                              \
+    F(int32_t *, feature) F(int32_t *, right) F(int32_t *, depth) F(int64_t *, start) F(int64_t *, stop)               \
+    F(int64_t *, side_start) F(double *, risk) F(double *, gain) F(double *, rival_gain) F(double *, decrease)         \
+    F(uint8_t *, collapsed) F(int32_t *, leaf) F(int32_t *, leaf_node) F(int64_t *, leaf_start)
+LAYOUT(Settled, SETTLED_FIELDS)
+
 /* The splits of a tree, followed by its surrogates: s splits, t nodes.
  *
  * feature          (s) predictor
@@ -221,6 +229,6 @@ LAYOUT(Boosting, BOOSTING_FIELDS)
 LAYOUT(BoostedTree, BOOSTED_TREE_FIELDS)
 
 /* All layouts. */
-#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS) L(Boosting, BOOSTING_FIELDS) L(BoostedTree, BOOSTED_TREE_FIELDS)
+#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Settled, SETTLED_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS) L(Boosting, BOOSTING_FIELDS) L(BoostedTree, BOOSTED_TREE_FIELDS)
 
 #endif

@@ -3,7 +3,7 @@
 
 /* Cut and threshold halfway between the codes next to the cut.
  *
- * first    (predictors + 1) where the values of a predictor begin in `values`
+ * first    (predictors) where the values of an ordered predictor begin in `values`
  * values   values of the codes, ascending within a predictor
  */
 EXPORT void fill_cuts(
@@ -36,7 +36,7 @@ EXPORT void fill_cuts(
  * gone      (t) true where the node becomes a leaf, also below another such node
  * paid, splits   (t) buffers of zeros
  */
-EXPORT void collapse_nodes(
+static void collapse_nodes(
     int64_t t, const int32_t *right, const double *decrease, double price, uint8_t *gone, double *paid,
     int64_t *splits) {
     for (int64_t node = t - 1; node >= 0; node--) {
@@ -115,14 +115,76 @@ EXPORT void complexities(
     }
 }
 
-/* Where growth ended for each record, as the number of the end from left to right. */
-EXPORT void fill_ends(int64_t t, const Node *nodes, const int32_t *order, int32_t *end) {
-    int32_t ends = 0;
+/* Number of an end of growth, of `size` bytes. */
+static inline void note_end(void *end, int64_t size, int64_t record, int64_t number) {
+    if (size == 1)
+        ((uint8_t *)end)[record] = (uint8_t)number;
+    else if (size == 2)
+        ((uint16_t *)end)[record] = (uint16_t)number;
+    else
+        ((uint32_t *)end)[record] = (uint32_t)number;
+}
+
+/* Where growth ended for each record, as the number of the end from left to right, of `size` bytes. */
+static void fill_ends(int64_t t, const Node *nodes, const int32_t *order, void *end, int64_t size) {
+    int64_t ends = 0;
     for (int64_t node = 0; node < t; node++) {
         if (nodes[node].right >= 0) continue;
-        for (int64_t i = nodes[node].start; i < nodes[node].stop; i++) end[order[i]] = ends;
+        for (int64_t i = nodes[node].start; i < nodes[node].stop; i++) note_end(end, size, order[i], ends);
         ends++;
     }
+}
+
+/* Number the nodes at which records stop from left to right; gives their number. */
+static int64_t number_leaves(int64_t t, const Node *nodes, const Settled *settled) {
+    int64_t leaves = 0, reach = 0;
+    for (int64_t node = 0; node < t; node++) {
+        settled->leaf[node] = -1;
+        if (nodes[node].right >= 0 && !settled->collapsed[node]) continue;
+        /* a node lies below an earlier one that stops exactly if its records end where those do, or before */
+        if (nodes[node].start < reach) continue;
+        reach = nodes[node].stop;
+        settled->leaf_start[leaves] = nodes[node].start;
+        settled->leaf_node[leaves] = (int32_t)node;
+        settled->leaf[node] = (int32_t)leaves++;
+    }
+    settled->leaf_start[leaves] = nodes[0].stop;
+    return leaves;
+}
+
+/* Collapse a grown tree and number its leaves; gives their number.
+ *
+ * order           records by node
+ * misclassified   whether the risk is a number of misclassified records
+ * unit            what risks and gains are multiplied by, twice
+ * end             of `size` bytes for each record: where growth ended
+ * settled         the result; `collapsed` holds zeros
+ * paid, splits    (t) buffers of zeros
+ */
+EXPORT int64_t settle_tree(
+    int64_t t, const Node *nodes, const int32_t *order, double cp, int64_t misclassified, double unit, void *end,
+    int64_t size, const Settled *settled, double *paid, int64_t *splits) {
+    for (int64_t i = 0; i < t; i++) {
+        const Node *node = nodes + i;
+        bool by_risk = misclassified && node->right >= 0;
+        settled->feature[i] = (int32_t)node->feature;
+        settled->right[i] = (int32_t)node->right;
+        settled->depth[i] = (int32_t)node->depth;
+        settled->start[i] = node->start;
+        settled->stop[i] = node->stop;
+        settled->side_start[i] = node->sides;
+        settled->decrease[i] = by_risk ? node->risk - nodes[i + 1].risk - nodes[node->right].risk : node->gain;
+    }
+    collapse_nodes(t, settled->right, settled->decrease, cp * nodes[0].risk, settled->collapsed, paid, splits);
+    for (int64_t i = 0; i < t; i++) {
+        /* one factor at a time: a square of the unit may be out of range where the figures are 0 */
+        settled->risk[i] = nodes[i].risk * unit * unit;
+        settled->gain[i] = nodes[i].gain * unit * unit;
+        settled->rival_gain[i] = nodes[i].rival_gain * unit * unit;
+        if (!misclassified) settled->decrease[i] = settled->gain[i];
+    }
+    fill_ends(t, nodes, order, end, size);
+    return number_leaves(t, nodes, settled);
 }
 
 /* Records sorted by code, equal codes in their order: by counting.
@@ -135,21 +197,46 @@ EXPORT void sort_by_code(int64_t m, const int32_t *codes, int64_t n_levels, int6
     for (int64_t i = 0; i < m; i++) order[following[codes[i]]++] = (int32_t)i;
 }
 
-/* Values by stretch, within a stretch in their order: places of the values.
+static inline int64_t group_at(const void *group, int64_t size, int64_t i) {
+    if (size == 1) return ((const uint8_t *)group)[i];
+    if (size == 2) return ((const uint16_t *)group)[i];
+    return (int64_t)((const uint32_t *)group)[i];
+}
+
+/* Values by stretch, within a stretch in their order.
  *
  * group      (m) groups of the values, of `size` bytes each
  * stretch    stretch of each group
  * following  where each stretch starts; used up
+ * values     (m) of `width` bytes each: 1, 2, 4 or 8
  */
-static inline int64_t group_at(const void *group, int64_t size, int64_t i) {
-    if (size == 1) return ((const uint8_t *)group)[i];
-    if (size == 2) return ((const uint16_t *)group)[i];
-    return size == 4 ? (int64_t)((const uint32_t *)group)[i] : (int64_t)((const uint64_t *)group)[i];
+EXPORT void arrange(
+    int64_t m, const void *group, int64_t size, const int64_t *stretch, int64_t *following, const void *values,
+    int64_t width, void *result) {
+    for (int64_t i = 0; i < m; i++) {
+        int64_t place = following[stretch[group_at(group, size, i)]]++;
+        if (width == 1)
+            ((uint8_t *)result)[place] = ((const uint8_t *)values)[i];
+        else if (width == 2)
+            ((uint16_t *)result)[place] = ((const uint16_t *)values)[i];
+        else if (width == 4)
+            ((uint32_t *)result)[place] = ((const uint32_t *)values)[i];
+        else
+            ((uint64_t *)result)[place] = ((const uint64_t *)values)[i];
+    }
 }
 
-EXPORT void arrange(
-    int64_t m, const void *group, int64_t size, const int64_t *stretch, int64_t *following, int64_t *place) {
-    for (int64_t i = 0; i < m; i++) place[i] = following[stretch[group_at(group, size, i)]]++;
+/* The first predictor with a code out of its range, -1: none. */
+EXPORT int64_t first_out_of_range(
+    int64_t predictors, int64_t m, const int32_t *codes, const int64_t *n_levels) {
+    for (int64_t f = 0; f < predictors; f++) {
+        const int32_t *column = codes + f * m;
+        /* as a number without a sign, a negative code is a large one */
+        uint32_t most = 0;
+        for (int64_t i = 0; i < m; i++) most = (uint32_t)column[i] > most ? (uint32_t)column[i] : most;
+        if (m && (int64_t)most >= n_levels[f]) return f;
+    }
+    return -1;
 }
 
 /* Whether a record whose level was not in the node goes right: by the first surrogate that knows its level. */

@@ -92,7 +92,8 @@ def lost_share(tree: Tree) -> float:
     lost = lost_bits(tree)
     if lost == 0:
         return 0.0
-    share = np.bincount(tree.by_node(tree.response.codes)) / tree.n_records
+    codes = tree.response.codes if tree.rows is None else tree.response.codes[tree.rows]
+    share = np.bincount(codes) / tree.n_records
     return lost / -float((share[share > 0] * np.log2(share[share > 0])).sum())
 
 

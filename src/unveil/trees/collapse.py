@@ -18,47 +18,33 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.core import loop
+from unveil.core import STRUCTS, loop
 
-_collapse_nodes = loop("collapse_nodes", int, np.int32, np.float64, float, np.bool_, np.float64, np.int64)
+_settle_tree = loop(
+    "settle_tree", int, None, np.int32, float, int, float, None, int, STRUCTS["Settled"], np.float64, np.int64,
+    result=int,
+)  # fmt: skip
 _complexities = loop("complexities", int, np.int32, np.float64, np.float64, np.int64, np.float64, np.int64)
-_fill_ends = loop("fill_ends", int, None, np.int32, np.int32)
 
 
 class Settled(NamedTuple):
-    """Where records stop; see :class:`unveil.trees.Tree`. ``end`` is that of every record, -1: not fitted."""
+    """The nodes and leaves of a collapsed tree; see :class:`unveil.trees.Tree`. ``end`` is that of every record."""
 
+    feature: NDArray[np.int32]
     right: NDArray[np.int32]
+    depth: NDArray[np.int32]
+    start: NDArray[np.int64]
+    stop: NDArray[np.int64]
+    side_start: NDArray[np.int64]
+    risk: NDArray[np.float64]
+    gain: NDArray[np.float64]
+    rival_gain: NDArray[np.float64]
     decrease: NDArray[np.float64]
     collapsed: NDArray[np.bool_]
     leaf: NDArray[np.int32]
     leaf_node: NDArray[np.int32]
     leaf_start: NDArray[np.int64]
-    end: NDArray[np.int32]
-
-
-def collapse_nodes(right: NDArray[np.int32], decrease: NDArray[np.float64], price: float) -> NDArray[np.bool_]:
-    """Mark the inner nodes whose subtrees are removed.
-
-    Parameters
-    ----------
-    right : (t,) int32
-        Right child, -1 in leaves; the left child is the next node.
-    decrease : (t,) float64
-        Decrease of risk by a node's own split; 0 in leaves.
-    price : float
-        ``cp * R(root)``.
-
-    Returns
-    -------
-    (t,) bool
-        True where the node becomes a leaf; also true for inner nodes below such a node whose own subtree
-        would go.
-    """
-    t = right.size
-    gone = np.zeros(t, dtype=np.bool_)
-    _collapse_nodes(t, right, decrease, price, gone, np.zeros(t), np.zeros(t, dtype=np.int64))
-    return gone
+    end: NDArray[np.unsignedinteger]
 
 
 def complexities(right: NDArray[np.int32], decrease: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -113,7 +99,9 @@ def leaves_of(
     return leaf, leaf_node
 
 
-def settle(nodes: NDArray[Any], order: NDArray[np.int32], n: int, cp: float, misclassified: bool) -> Settled:
+def settle(
+    nodes: NDArray[Any], order: NDArray[np.int32], n: int, cp: float, misclassified: bool, unit: float
+) -> Settled:
     """Collapse a tree and number its leaves from left to right.
 
     Parameters
@@ -127,20 +115,28 @@ def settle(nodes: NDArray[Any], order: NDArray[np.int32], n: int, cp: float, mis
     cp : float
         Complexity, as a share of the root's risk.
     misclassified : bool
-        Whether the risk is the number of misclassified records, and not the Gini index.
+        Whether the risk is the number of misclassified records.
+    unit : float
+        Size of the steps that the response was fitted in.
 
     Returns
     -------
     Settled
-        The leaves.
+        Nodes and leaves.
     """
-    right, risk, start, stop = nodes["right"].astype(np.int32), nodes["risk"], nodes["start"], nodes["stop"]
-    split = np.flatnonzero(right >= 0)
-    decrease = nodes["gain"].copy()
-    if misclassified:
-        decrease[split] = risk[split] - risk[split + 1] - risk[right[split]]
-    collapsed = collapse_nodes(right, decrease, cp * float(risk[0]))
-    leaf, leaf_node = leaves_of((right < 0) | collapsed, start, stop)
-    end = np.full(n, -1, dtype=np.int32)
-    _fill_ends(nodes.size, nodes, order, end)
-    return Settled(right, decrease, collapsed, leaf, leaf_node, np.append(start[leaf_node], stop[0]), end)
+    t = nodes.size
+    feature, right, depth, leaf, leaf_node = np.empty((5, t), dtype=np.int32)
+    start, stop, side_start = np.empty((3, t), dtype=np.int64)
+    risk, gain, rival_gain, decrease = np.empty((4, t))
+    collapsed, leaf_start = np.zeros(t, dtype=np.bool_), np.empty(t + 1, dtype=np.int64)
+    kept = {"feature": feature, "right": right, "depth": depth, "start": start, "stop": stop, "side_start": side_start,
+            "risk": risk, "gain": gain, "rival_gain": rival_gain, "decrease": decrease, "collapsed": collapsed,
+            "leaf": leaf}  # fmt: skip
+    end = np.empty(n, dtype=np.min_scalar_type(t // 2))
+    made = STRUCTS["Settled"](**kept, leaf_node=leaf_node, leaf_start=leaf_start)
+    n_leaves = _settle_tree(
+        t, nodes, order, cp, misclassified, unit, end, end.itemsize, made, np.zeros(t), np.zeros(t, dtype=np.int64)
+    )
+    return Settled(
+        **kept, leaf_node=leaf_node[:n_leaves].copy(), leaf_start=leaf_start[: n_leaves + 1].copy(), end=end
+    )

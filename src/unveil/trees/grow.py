@@ -21,6 +21,7 @@ WIDE = 256
 """Numeric and ordered predictors with more levels are read in sorted order, others are counted by level."""
 
 _sort_by_code = loop("sort_by_code", int, np.int32, int, np.int64, np.int32)
+_first_out_of_range = loop("first_out_of_range", int, int, np.int32, np.int64, result=int)
 _fill_cuts = loop("fill_cuts", int, np.int64, np.int64, np.int64, np.int64, np.float64, np.int32, np.float64)
 
 
@@ -120,22 +121,25 @@ def fitted_records(predictors: Sequence[Column], target: Response, rows: NDArray
     m = target.y.size if rows is None else rows.size
     block = shared_block(predictors) if rows is None else None
     codes = np.empty((len(predictors), m), dtype=np.int32) if block is None else block
-    are_wide = np.array([p.kind != "categorical" and p.n_levels > WIDE for p in predictors], dtype=np.bool_)
-    sorted_rows = np.empty((int(are_wide.sum()), m), dtype=np.int32)
-    for f, predictor in enumerate(predictors):
-        if block is None:
+    if block is None:
+        for f, predictor in enumerate(predictors):
             codes[f] = predictor.codes if rows is None else predictor.codes[rows]
-        # Codes were checked when the column was made; the loops trust them, and the array may have been changed since.
-        if m and (codes[f].min() < 0 or codes[f].max() >= predictor.n_levels):
-            raise CallError(f"{predictor.name or f'predictor {f}'}: codes changed after the column was made")
-        if are_wide[f]:
-            following = np.zeros(predictor.n_levels + 1, dtype=np.int64)
-            _sort_by_code(m, codes[f], predictor.n_levels, following, sorted_rows[are_wide[:f].sum()])
+    n_levels = np.array([predictor.n_levels for predictor in predictors], dtype=np.int64)
+    # Codes were checked when the column was made; the loops trust them, and the array may have been changed since.
+    wrong = _first_out_of_range(len(predictors), m, codes, n_levels)
+    if wrong >= 0:
+        raise CallError(f"{predictors[wrong].name or f'predictor {wrong}'}: codes changed after the column was made")
+    are_wide = [f for f, p in enumerate(predictors) if p.kind != "categorical" and p.n_levels > WIDE]
+    wide, sorted_rows = np.full(len(predictors), -1, dtype=np.int64), np.empty((len(are_wide), m), dtype=np.int32)
+    for place, f in enumerate(are_wide):
+        wide[f] = place
+        following = np.zeros(predictors[f].n_levels + 1, dtype=np.int64)
+        _sort_by_code(m, codes[f], predictors[f].n_levels, following, sorted_rows[place])
     return Records(
         codes=codes,
-        n_levels=np.array([predictor.n_levels for predictor in predictors], dtype=np.int64),
+        n_levels=n_levels,
         unordered=np.array([predictor.kind == "categorical" for predictor in predictors], dtype=np.bool_),
-        wide=np.where(are_wide, np.cumsum(are_wide) - 1, -1),
+        wide=wide,
         sorted_rows=sorted_rows,
         y=target.y if rows is None else target.y[rows],
         rows=np.arange(m, dtype=np.int32),
@@ -159,17 +163,11 @@ def _tree(
     risk: int,
 ) -> Tree:
     """Collapse and number the leaves."""
-    nodes = grown.nodes
-    settled = settle(nodes, grown.order, response.codes.size, settings.cp, risk == MISCLASSIFIED)
-    end = settled.end if rows is None else settled.end[rows]
-    decrease = settled.decrease
-    # one factor at a time: a square of the unit may be out of range where the figures are 0
     unit = target.unit if risk == SQUARES else 1.0
-    with np.errstate(over="ignore"):
-        node_risk, gain, rival_gain = (nodes[name] * unit * unit for name in ("risk", "gain", "rival_gain"))
-    if risk == SQUARES:
-        decrease = gain.copy()
-    cut, threshold = cuts(predictors, *(nodes[name].copy() for name in ("feature", "low", "high")))
+    settled = settle(grown.nodes, grown.order, response.codes.size, settings.cp, risk == MISCLASSIFIED, unit)
+    if rows is not None:
+        settled = settled._replace(end=settled.end[rows])
+    cut, threshold = cuts(predictors, *(grown.nodes[name].copy() for name in ("feature", "low", "high")))
     found = _surrogates(predictors, grown, settled.leaf, settings.surrogates)
     surrogate_cut, surrogate_threshold = cut[:0], threshold[:0]
     if found.feature.size:
@@ -179,28 +177,14 @@ def _tree(
         predictors=tuple(predictor.without_records() for predictor in predictors),
         settings=settings,
         unit=target.unit,
-        feature=nodes["feature"].astype(np.int32),
-        right=settled.right,
         cut=cut,
         threshold=threshold,
-        side_start=nodes["sides"].copy(),
-        sides=grown.sides.copy(),
-        depth=nodes["depth"].astype(np.int32),
-        start=nodes["start"].copy(),
-        stop=nodes["stop"].copy(),
-        end=end.astype(np.min_scalar_type(settled.right.size // 2)),
-        risk=node_risk,
-        gain=gain,
-        rival_gain=rival_gain,
-        decrease=decrease,
-        collapsed=settled.collapsed,
-        leaf=settled.leaf,
-        leaf_node=settled.leaf_node,
-        leaf_start=settled.leaf_start,
+        sides=grown.sides,
         rows=rows,
         surrogates=found,
         surrogate_cut=surrogate_cut,
         surrogate_threshold=surrogate_threshold,
+        **settled._asdict(),
     )
 
 
@@ -213,10 +197,15 @@ def cuts(
     """Cut and threshold halfway between the codes next to the cut; (-1, nan) for sets of levels."""
     cut = np.full(feature.size, -1, dtype=np.int32)
     threshold = np.full(feature.size, np.nan)
-    scales = [np.arange(p.n_levels, dtype=np.float64) if p.values is None else p.values for p in predictors]
-    first = np.zeros(len(scales) + 1, dtype=np.int64)
-    np.cumsum([scale.size for scale in scales], out=first[1:])
-    _fill_cuts(feature.size, feature, low, high, first, np.concatenate([*scales, np.zeros(0)]), cut, threshold)
+    scales, first, size = [], [], 0
+    for predictor in predictors:
+        first.append(size)
+        if predictor.kind != "categorical":
+            values = predictor.values
+            scales.append(np.arange(predictor.n_levels, dtype=np.float64) if values is None else values)
+            size += predictor.n_levels
+    values = np.concatenate(scales) if scales else np.zeros(0)
+    _fill_cuts(feature.size, feature, low, high, np.array(first, dtype=np.int64), values, cut, threshold)
     return cut, threshold
 
 

@@ -23,7 +23,7 @@ BLOCK = 1 << 16
 """Number of records that go down the tree together, so that they stay in the processor's cache."""
 _MOST_LABELS = 8
 
-_arrange = loop("arrange", int, None, int, np.int64, np.int64, np.int64)
+_arrange = loop("arrange", int, None, int, np.int64, np.int64, None, int, None)
 _route = loop("route", STRUCTS["Splits"], int, np.int32, int, int, np.int32, result=bool)
 
 
@@ -163,10 +163,10 @@ class Tree:
 
     def _arranged(self, values: NDArray[Any], stretch: NDArray[np.int64], start: NDArray[np.int64]) -> NDArray[Any]:
         """Values of the fitted records by stretch: (e,) stretches of the ends, and where each stretch starts."""
-        place = np.empty(self.end.size, dtype=np.int64)
-        _arrange(self.end.size, self.end, self.end.itemsize, stretch, start.copy(), place)
-        result = np.empty(self.end.size, dtype=values.dtype)
-        result[place] = values if self.rows is None else values[self.rows]
+        own = np.ascontiguousarray(values if self.rows is None else values[self.rows])
+        result = np.empty(self.end.size, dtype=own.dtype)
+        m, size = self.end.size, self.end.itemsize
+        _arrange(m, self.end, size, stretch, start.copy(), own, own.itemsize, result)
         return result
 
     @property
