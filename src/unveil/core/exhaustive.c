@@ -102,7 +102,7 @@ static double best_alone(const Scratch *scratch, int64_t inside) {
     const double *number = block_of(scratch, BLOCK_NUMBER), *squares = block_of(scratch, BLOCK_SQUARES);
     int64_t last = (INT64_C(1) << inside) - 1;
     double best = squares[last] / number[last];
-    for (int64_t s = 1; s < last; s++) {
+    for (int64_t s = 1; s < last - s; s++) {
         double score = squares[s] / number[s] + squares[last - s] / number[last - s];
         if (score > best) best = score;
     }
@@ -146,18 +146,24 @@ static void fill_outside(Scratch *scratch, int64_t n_outside, int64_t inside) {
 
 /* Scores of the subsets of a block with one set outside, -1 where a child is too small; gives the largest. */
 static double score_block(Scratch *scratch, int64_t size, const double *set, double n, double total, double minbucket) {
-    const double *number = block_of(scratch, BLOCK_NUMBER), *squares = block_of(scratch, BLOCK_SQUARES);
-    const double *product = block_of(scratch, BLOCK_NODE), *extra = block_of(scratch, BLOCK_OUTSIDE);
-    double *scores = block_of(scratch, BLOCK_SCORE);
+    const double *restrict number = block_of(scratch, BLOCK_NUMBER);
+    const double *restrict squares = block_of(scratch, BLOCK_SQUARES);
+    const double *restrict product = block_of(scratch, BLOCK_NODE);
+    const double *restrict extra = block_of(scratch, BLOCK_OUTSIDE);
+    double *restrict scores = block_of(scratch, BLOCK_SCORE);
+    double set_number = set[OUT_NUMBER], set_squares = set[OUT_SQUARES], set_node = set[OUT_NODE], top = -1.0;
+    /* Two loops: with the condition in it, the first would not be worked on several subsets at a time. */
     for (int64_t s = 0; s < size; s++) {
-        double n_left = number[s] + set[OUT_NUMBER], n_right = n - n_left;
-        double left = squares[s] + set[OUT_SQUARES] + extra[s];
-        double right = total - 2.0 * (product[s] + set[OUT_NODE]) + left;
-        double score = (left * n_right + right * n_left) / (n_left * n_right);
-        scores[s] = (n_left >= minbucket) & (n_right >= minbucket) ? score : -1.0;
+        double n_left = number[s] + set_number, n_right = n - n_left;
+        double left = squares[s] + set_squares + extra[s];
+        double right = total - 2.0 * (product[s] + set_node) + left;
+        scores[s] = (left * n_right + right * n_left) / (n_left * n_right);
     }
-    double top = -1.0;
-    for (int64_t s = 0; s < size; s++) top = scores[s] > top ? scores[s] : top;
+    for (int64_t s = 0; s < size; s++) {
+        double n_left = number[s] + set_number;
+        if ((n_left < minbucket) | (n - n_left < minbucket)) scores[s] = -1.0;
+        top = scores[s] > top ? scores[s] : top;
+    }
     return top;
 }
 

@@ -137,6 +137,4 @@ def settle(
     n_leaves = _settle_tree(
         t, nodes, order, cp, misclassified, unit, end, end.itemsize, made, np.zeros(t), np.zeros(t, dtype=np.int64)
     )
-    return Settled(
-        **kept, leaf_node=leaf_node[:n_leaves].copy(), leaf_start=leaf_start[: n_leaves + 1].copy(), end=end
-    )
+    return Settled(**kept, leaf_node=leaf_node[:n_leaves].copy(), leaf_start=leaf_start[: n_leaves + 1].copy(), end=end)
