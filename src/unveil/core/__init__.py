@@ -73,7 +73,8 @@ def _address(array: NDArray[Any], dtype: np.dtype[Any]) -> int:
         raise TypeError("a loop takes a contiguous array")
     # The buffer tells the address in a third of the time, but only of what can be written.
     if flags.writeable and array.size:
-        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+        buffer: Any = array
+        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
     return int(array.__array_interface__["data"][0])
 
 

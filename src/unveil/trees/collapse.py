@@ -128,13 +128,15 @@ def settle(
     feature, right, depth, leaf, leaf_node = np.empty((5, t), dtype=np.int32)
     start, stop, side_start = np.empty((3, t), dtype=np.int64)
     risk, gain, rival_gain, decrease = np.empty((4, t))
-    collapsed, leaf_start = np.zeros(t, dtype=np.bool_), np.empty(t + 1, dtype=np.int64)
-    kept = {"feature": feature, "right": right, "depth": depth, "start": start, "stop": stop, "side_start": side_start,
-            "risk": risk, "gain": gain, "rival_gain": rival_gain, "decrease": decrease, "collapsed": collapsed,
-            "leaf": leaf}  # fmt: skip
     end = np.empty(n, dtype=np.min_scalar_type(t // 2))
-    made = STRUCTS["Settled"](**kept, leaf_node=leaf_node, leaf_start=leaf_start)
+    settled = Settled(
+        feature, right, depth, start, stop, side_start, risk, gain, rival_gain, decrease,
+        np.zeros(t, dtype=np.bool_), leaf, leaf_node, np.empty(t + 1, dtype=np.int64), end,
+    )  # fmt: skip
+    fields = settled._asdict()
+    del fields["end"]
     n_leaves = _settle_tree(
-        t, nodes, order, cp, misclassified, unit, end, end.itemsize, made, np.zeros(t), np.zeros(t, dtype=np.int64)
-    )
-    return Settled(**kept, leaf_node=leaf_node[:n_leaves].copy(), leaf_start=leaf_start[: n_leaves + 1].copy(), end=end)
+        t, nodes, order, cp, misclassified, unit, end, end.itemsize, STRUCTS["Settled"](**fields), np.zeros(t),
+        np.zeros(t, dtype=np.int64),
+    )  # fmt: skip
+    return settled._replace(leaf_node=leaf_node[:n_leaves].copy(), leaf_start=settled.leaf_start[: n_leaves + 1].copy())
