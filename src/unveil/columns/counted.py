@@ -65,7 +65,7 @@ def held_values(counted: CountedValues, source: Source, name: str) -> tuple[Dist
     """The values that records of one file have, as if each were a record, and their raw codes."""
     held = np.flatnonzero(counted.records)
     values = counted.values.take(from_numpy(held[held != GAP] - 1))
-    if source.batches is None and source.num_rows:
+    if source.batches is None and source.distributed is None and source.num_rows:
         return replace(decoded(source, name, values), of_records=False), held
     chunks = [pa.nulls(1, values.type), values] if GAP in held[:1] else [values]
     column = normalise(pa.chunked_array(chunks, values.type), name, source.label)
