@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,43 @@ def write_table(
             if isinstance(error, DataError):
                 raise
             raise FileError(f"{target.name}: cannot be written ({reason_of(error)})") from None
+
+
+def write_blocks(
+    tables: Iterable[pa.Table], path: str | Path, variables: Mapping[str, Variable] | None = None,
+    form: Form | None = None, *, overwrite: bool = False, confidential: bool = False,
+) -> None:  # fmt: skip
+    """Write tables that are made one after the other to one Parquet file, each as a row group.
+
+    Parameters
+    ----------
+    tables
+        At least one; all with the same columns.
+    path, variables, form, overwrite, confidential
+        As of :func:`write_table`.
+
+    Raises
+    ------
+    FileError
+        If the file exists and ``overwrite`` is not set, or cannot be written; nothing is left behind.
+    """
+    import pyarrow.parquet as pq
+
+    target = Path(path)
+    about = _About(variables or {}, form)
+    writer = None
+    with replacing(target, overwrite=overwrite, confidential=confidential) as temporary:
+        try:
+            for table in tables:
+                described = _without_views(_for_polars(_described(table, about)))
+                writer = writer or pq.ParquetWriter(temporary, described.schema, write_page_checksum=True)
+                writer.write_table(described, row_group_size=max(len(described), 1))
+                del table, described  # before the next one is made
+        except pa.ArrowException as error:
+            raise FileError(f"{target.name}: cannot be written ({reason_of(error)})") from None
+        finally:
+            if writer is not None:
+                writer.close()
 
 
 def check_ending(path: str | Path) -> None:

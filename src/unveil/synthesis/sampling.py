@@ -1,8 +1,8 @@
-"""Draw one synthetic copy from fitted plans."""
+"""Draw one synthetic copy from fitted plans, as a whole or block by block."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,9 +15,38 @@ from unveil.synthesis.rules import rows_under_rules
 from unveil.synthesis.variable import Levels
 from unveil.trees import Column
 
+BLOCK = 1 << 20
+"""Records that are drawn at a time."""
+
 
 def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> dict[str, Levels]:
-    """Return the levels of one copy, drawn one variable after the other.
+    """Return the levels of one copy, by variable, in the order of visit; see :func:`draw_blocks`."""
+    return joined(draw_blocks(plans, n, seed, key))
+
+
+def draw_blocks(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> Iterator[dict[str, Levels]]:
+    """Give the levels of one copy, at most so many records at a time; each block has random numbers of its own."""
+    for block, start in enumerate(range(0, max(n, 1), BLOCK)):
+        yield _drawn_block(plans, min(BLOCK, n - start), seed, (*key, block) if block else key)
+
+
+def joined(blocks: Iterable[dict[str, Levels]]) -> dict[str, Levels]:
+    """Return the levels of several blocks as those of one."""
+    given = list(blocks)
+    return given[0] if len(given) == 1 else {name: _one([block[name] for block in given]) for name in given[0]}
+
+
+def _one(parts: Sequence[Levels]) -> Levels:
+    codes = np.concatenate([part.codes for part in parts])
+    if all(part.new is None for part in parts):
+        return Levels(codes)
+    return Levels(
+        codes, np.concatenate([np.full(part.codes.size, np.nan) if part.new is None else part.new for part in parts])
+    )
+
+
+def _drawn_block(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> dict[str, Levels]:
+    """Return the levels of some records, drawn one variable after the other.
 
     Parameters
     ----------
@@ -26,7 +55,7 @@ def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> d
     n
         Number of records.
     seed, key
-        Seed and key of the random numbers of the copy.
+        Seed and key of the random numbers of the block.
 
     Returns
     -------

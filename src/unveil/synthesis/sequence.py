@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from unveil.checks import check_flags, check_whole_numbers
@@ -22,7 +22,7 @@ from unveil.synthesis.methods.coded_file import open_original
 from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
-from unveil.synthesis.sampling import draw_copy
+from unveil.synthesis.sampling import BLOCK, draw_blocks, draw_copy
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.variable import EncodedVariable, open_release
 from unveil.threads import in_threads, n_threads
@@ -253,6 +253,52 @@ class CartSynthesizer:
             else:
                 copies = in_threads(draw, range(m), self.threads, done)
         return copies if m > 1 else copies[0]
+
+    def sample_blocks(self, n: int | None = None, *, copy: int = 0, seed: int | None = None) -> Iterator[Any]:
+        """Draw one synthetic copy block by block, so that a copy of any size can be written.
+
+        Parameters
+        ----------
+        n : int, optional
+            Number of records of the copy; as many as the original by default.
+        copy : int
+            Number of the copy, from 0: the records are those that :meth:`sample` draws for it.
+        seed : int, optional
+            As of :meth:`sample`.
+
+        Returns
+        -------
+        iterator of frames
+            Frames of at most 1 048 576 records.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted, or an argument is out of its range.
+
+        Examples
+        --------
+        >>> import pyarrow as pa
+        >>> fitted = CartSynthesizer().fit(pa.table({"ill": ["no", "no", "no", "yes"]}))
+        >>> [block.num_rows for block in fitted.sample_blocks(1_200_000, seed=1)]
+        [1048576, 151424]
+        """
+        palette = self._fitted()
+        n = self._variables[0].codes.size if n is None else n
+        check_whole_numbers(0, n=n, copy=copy)
+        secret = seed_or_secret(seed)
+        plans = self._bootstrapped(secret, copy, copy + 1) if self.proper else self._plans
+
+        def blocks() -> Iterator[Any]:
+            done = 0
+            with enough_memory(min(n, BLOCK), 1, len(self._variables)):
+                for levels in draw_blocks(plans, n, secret, (1, copy)):
+                    done += next(iter(levels.values())).codes.size
+                    yield palette.paint({variable.name: levels.pop(variable.name) for variable in self._variables})
+                    if self.progress:
+                        self.progress(done, n, f"records of copy {copy + 1}")
+
+        return blocks()
 
     def log_prob(self, release: Any) -> LogProbability:
         """Natural logarithm of the probability that this fit gives to a release.

@@ -18,7 +18,7 @@ from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
 from unveil.files.form import TextForm
 from unveil.files.source import Source, Variable
-from unveil.files.write import check_writable, write_table
+from unveil.files.write import check_writable, write_blocks, write_table
 from unveil.printable import commands_shown
 from unveil.result import paragraph, text_table
 from unveil.synthesis.cart import CartMethod, FittedCart
@@ -30,6 +30,7 @@ from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
+from unveil.synthesis.sampling import BLOCK
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
@@ -170,8 +171,14 @@ def synthesize_files(
         if source.num_rows == 0:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
         wanted, k = k, source.num_rows if k is None else k
-        with enough_memory(k, m, len(source.names)):  # the names of too many copies would need too much by themselves
+        # the names of too many copies would need too much by themselves
+        with enough_memory(min(k, BLOCK), m, len(source.names)):
             paths = choose_paths(original, output, m, format=format)
+        # what is too large for memory is drawn while it is written
+        in_blocks = k > BLOCK and method not in WHOLE_FILE and paths.releases[0].suffix.lower() == ".parquet"
+        if not in_blocks:
+            with enough_memory(k, m, len(source.names)):
+                pass
         inputs = [original, *([Path(reading["schema"])] if "schema" in reading else [])]
         check_free(paths, inputs, overwrite)
         check_writable(source, paths.releases[0])
@@ -179,8 +186,8 @@ def synthesize_files(
         settings = _settings(method, source.names, settings or {})
         running: dict[str, Any] = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
         synthesizer = WHOLE_FILE.get(method, CartSynthesizer)(**settings, **running).fit(source, seed=seed)
-        sampled = synthesizer.sample(wanted, m=m, seed=seed)
-    releases = sampled if m > 1 else [sampled]
+        sampled: Any = [] if in_blocks else synthesizer.sample(wanted, m=m, seed=seed)
+    releases = [sampled] if m == 1 and not in_blocks else sampled
     privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
     variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
     caught += leftovers(paths)
@@ -189,8 +196,12 @@ def synthesize_files(
 
     def write(folder: Path) -> Provenance:
         with _collected() as losses:
-            for path, release in zip(paths.releases, releases, strict=True):
-                write_table(release, folder / path.name, variables, form)
+            for copy, path in enumerate(paths.releases):
+                if isinstance(synthesizer, CartSynthesizer) and in_blocks:
+                    blocks = synthesizer.sample_blocks(k, copy=copy, seed=seed)
+                    write_blocks(blocks, folder / path.name, variables, form)
+                else:
+                    write_table(releases[copy], folder / path.name, variables, form)
         written = replace(
             provenance,
             releases=tuple(FileFacts.of(folder / path.name, k) for path in paths.releases),
