@@ -82,7 +82,9 @@ def identifier_of(column: CodedColumn) -> Identifier | None:
     return identifier_in(column.name, values, counts[counts > 0], is_number=column.kind == "numeric")
 
 
-def identifier_in_file(source: Source, name: str, counted: CountedValues | None = None) -> Identifier | None:
+def identifier_in_file(
+    source: Source, name: str, counted: CountedValues | None = None, *, only_text: bool = False
+) -> Identifier | None:
     """Return the identifier that a column of one file looks like; else None.
 
     Parameters
@@ -93,6 +95,8 @@ def identifier_in_file(source: Source, name: str, counted: CountedValues | None 
         The column.
     counted
         What an engine knows of the column, which is not read then.
+    only_text
+        Whether to return None for a column that is no text.
 
     Raises
     ------
@@ -104,6 +108,8 @@ def identifier_in_file(source: Source, name: str, counted: CountedValues | None 
     else:
         found, held = held_values(counted, source, name)
         weights = counted.records[held]
+    if only_text and found.family != "text":
+        return None
     counts = np.bincount(found.codes, weights, len(found.values) + 1)[:-1].astype(np.int64)
     return identifier_in(name, found.values, counts, is_number=source.variable(name).kind in (None, "numeric"))
 

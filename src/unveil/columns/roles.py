@@ -16,6 +16,9 @@ from unveil.files.nearest import folded
 from unveil.files.source import Source
 from unveil.notes import Note
 
+_MANY = 100_000
+"""Number of records from which on identifiers of text are looked for in the original alone."""
+
 
 @dataclass(eq=False)
 class Roles:
@@ -46,8 +49,15 @@ class Roles:
             If the column cannot be read or compared.
         """
         if name not in self._found:
-            self._found[name] = identifier_of(self.coded(name))
+            self._found[name] = self._of_many_values(name) or identifier_of(self.coded(name))
         return self._found[name]
+
+    def _of_many_values(self, name: str) -> Identifier | None:
+        """Return what the original alone shows of a column of text, so that millions of names need not be compared."""
+        if self.original.num_rows < _MANY or self.original.variable(name).kind is not None:
+            return None
+        found = identifier_in_file(self.original, name, self.counted(name) if self.counted else None, only_text=True)
+        return found if found is not None and found.of == "record" else None
 
     def identifier_notes(self, names: Iterable[str]) -> list[Note]:
         """Return a note on each of the columns that looks like an identifier."""

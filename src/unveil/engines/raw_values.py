@@ -15,6 +15,7 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.core import loop
+from unveil.engines.texts import Texts
 from unveil.files.arrays import buffer_view, flags, from_numpy
 
 GAP = 0
@@ -81,11 +82,14 @@ class RawValues:
         self.kind = kind
         self._width = None if pt.is_dictionary(kind) else _width_of(kind)
         self._numbers = _Numbers()
+        self._texts = Texts() if _is_text(_value_type(kind)) else None
         self._others: pa.Array | None = None
         self._last: tuple[pa.Array, NDArray[np.int64]] | None = None
 
     def __len__(self) -> int:
         """Number of codes, that of the gap included."""
+        if self._texts is not None:
+            return 1 + len(self._texts)
         known = self._numbers.found if self._width is not None else self._others
         return 1 + (0 if known is None else len(known))
 
@@ -105,6 +109,9 @@ class RawValues:
 
     def values(self) -> pa.Array:
         """The values of codes 1, 2, ... in the column's type."""
+        if self._texts is not None:
+            kind, texts = _value_type(self.kind), self._texts.values()
+            return (texts if pt.is_large_binary(kind) else texts.cast(pa.binary())).cast(kind)
         if self._width is None:
             return pa.nulls(0, _value_type(self.kind)) if self._others is None else self._others
         stored = np.asarray(self._numbers.found).astype(f"i{self._width}")
@@ -125,6 +132,10 @@ class RawValues:
 
     def _codes_of(self, local: pa.Array) -> NDArray[np.int64]:
         """Codes of the values of a dictionary, in which a gap may be a value, and a value may occur twice."""
+        if self._texts is not None:
+            held = local.drop_null() if local.null_count else local
+            known = self._texts.codes_of(held.cast(pa.binary())).astype(np.int64) + 1
+            return known if held is local else _spread(known, flags(pc.is_valid(local)))
         if self._others is None:
             self._others = pa.nulls(0, local.type)
         new = local.filter(pc.and_(pc.is_valid(local), pc.invert(pc.is_in(local, value_set=self._others)))).unique()
@@ -207,6 +218,18 @@ def _with_gaps(index: NDArray[np.int32], codes: NDArray[np.int64], gaps: NDArray
     if gaps is None:
         return Encoded(index, codes)
     return Encoded(np.where(gaps, np.int32(len(codes)), index), np.append(codes, GAP))
+
+
+def _spread(codes: NDArray[np.int64], held: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Codes of places that hold a value, and the gap's of the others."""
+    every = np.full(len(held), GAP, np.int64)
+    every[held] = codes
+    return every
+
+
+def _is_text(kind: pa.DataType) -> bool:
+    plain = pt.is_string(kind) or pt.is_large_string(kind) or pt.is_binary(kind) or pt.is_large_binary(kind)
+    return bool(plain or pt.is_string_view(kind) or pt.is_binary_view(kind))
 
 
 def _width_of(kind: pa.DataType) -> int | None:
