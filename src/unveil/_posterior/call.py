@@ -30,7 +30,7 @@ def posterior(
     pair: Pair,
     synthesizer: Any,
     *,
-    target: str | Sequence[str],
+    target: str | Sequence[str] | None = None,
     known: Literal["all"] | Sequence[str] = "all",
     candidates: Any = None,
     prior: PriorChoice = "uniform",
@@ -73,7 +73,9 @@ def posterior(
         variables that are not known, with their prior.
     candidates
         Values in question; with several targets by target. Default: all values of the original and the releases. Pairs
-        (low, high) are intervals of a numeric target. The truth is always among them.
+        (low, high) are intervals of a numeric target. The truth is always among them. A frame, or a list of mappings,
+        holds records that may stand in the place of each record, in all its columns at once: their columns are then
+        what is not known, and ``target`` and ``known`` are left out.
     prior : {"uniform", "marginal", "conditional"}, Prior or array
         The same for all values; the frequencies among the other records; the frequencies given the known variables, by
         a tree fitted to other records, with 5 percent of the marginal; or probabilities by value, in one row or in one
@@ -216,6 +218,8 @@ def _shown(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
 
 def _advisor(options: CheckedOptions) -> Callable[..., Any]:
     def again(risk: PosteriorRisk, **settings: Any) -> Any:
+        if options.rows is not None:
+            raise CallError("advice is for the values of a target; name one instead of candidates that are records")
         return advise(options.pair, options.synthesizer, risk, prior=options.prior, **settings)
 
     return again

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import ArrayLike, NDArray
 
+from unveil._posterior.candidate_records import are_records, candidate_records
 from unveil._posterior.candidates import candidates_by_name
 from unveil._posterior.cross_table import flags_of
 from unveil._posterior.refit import quietly
@@ -20,7 +21,7 @@ from unveil.checks import as_texts, check_choice, check_whole_numbers
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError
 from unveil.files.nearest import near_matches
-from unveil.files.source import Kind
+from unveil.files.source import Kind, Source
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import as_synthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
@@ -67,6 +68,8 @@ class CheckedOptions:
         visit.
     candidates
         Values in question by target, without intervals.
+    rows
+        Candidates that are records; None if there are none.
     intervals
         Intervals of the values of a single numeric target; empty if there are none.
     members
@@ -95,6 +98,7 @@ class CheckedOptions:
     known: tuple[str, ...]
     unknown: tuple[str, ...]
     candidates: Mapping[str, Sequence[Any]]
+    rows: Source | None
     intervals: tuple[tuple[float, float], ...]
     members: Ints
     chosen: tuple[str, str]
@@ -116,7 +120,7 @@ def check_options(
     pair: Pair,
     synthesizer: Any,
     *,
-    target: str | Sequence[str],
+    target: str | Sequence[str] | None = None,
     known: Literal["all"] | Sequence[str] = "all",
     candidates: Any = None,
     prior: PriorChoice = "uniform",
@@ -137,6 +141,11 @@ def check_options(
     CallError
         If an option does not fit the data.
     """
+    rows = candidate_records(candidates, pair) if are_records(candidates) else None
+    if rows is not None:
+        if target is not None or known != "all":
+            raise CallError("candidates that are records say what is not known: leave target and known out")
+        target, candidates = tuple(rows.names), None
     targets = _targets(pair, target)
     knows = _known(pair, known, targets)
     check_choice("structure", structure, ("fixed", "exact", "both"))
@@ -167,6 +176,7 @@ def check_options(
         knows,
         tuple(name for name in order if name not in knows),
         {} if intervals else by_name,
+        rows,
         intervals,
         members,
         chosen,
@@ -181,8 +191,8 @@ def check_options(
     )
 
 
-def _targets(pair: Pair, target: str | Sequence[str]) -> tuple[str, ...]:
-    targets = as_texts("target", target)
+def _targets(pair: Pair, target: str | Sequence[str] | None) -> tuple[str, ...]:
+    targets = as_texts("target", () if target is None else target)
     if not targets:
         raise CallError("no target given: name the variable that the intruder wants to know")
     _check_columns(pair, targets, f"{pair.original.label} has")

@@ -30,6 +30,12 @@ class ExactTree:
     definition: SequenceTree
     known: Struct
 
+    @property
+    def as_fitted(self) -> tuple[int, float]:
+        """Impossible values and log-likelihood where no record is moved."""
+        root = self.known.kept["known"][0]
+        return int(root["below_impossible"]), float(root["below_log"])
+
 
 def fit_exact(
     sequence: TreeSequence, definition: SequenceTree, releases: Sequence[int], possible: Sequence[Flags]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -10,6 +9,7 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._posterior.candidate_records import CandidateRecords
 from unveil._posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil._posterior.fixed import FixedTree, fit_fixed, fixed_changes
 from unveil._posterior.moved_record import MovedRecord
@@ -116,7 +116,7 @@ class CartLikelihood(WorldLikelihood):
     def __init__(
         self,
         sequence: TreeSequence,
-        worlds: PossibleValues,
+        worlds: PossibleValues | CandidateRecords,
         trees: Sequence[FixedTree],
         releases: Sequence[int],
         *,
@@ -127,25 +127,28 @@ class CartLikelihood(WorldLikelihood):
         self.exact: list[ExactTree] | None = None
         if exact:
             self.exact = [fit_exact(sequence, tree.definition, releases, tree.possible) for tree in trees]
-        self._rest = [math.prod(worlds.sizes[i + 1 :]) for i in range(len(worlds.sizes))]
 
     def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:
         """See :class:`WorldLikelihood`."""
         found: list[LikelihoodTerm] = []
         alive = np.ones((members.size, stop - start), dtype=np.bool_)
         score = np.zeros(alive.shape)
+        kept = self._place_of_world_as_it_is(start, stop)
         for i, tree in enumerate(self.trees):
             last = self._last(tree.definition)
-            begun, repeats = beginnings(start, stop, self._rest[last])
+            begun, repeats = beginnings(start, stop, self.worlds.n_endings(last))
             levels = self.worlds.levels_between(begun.start, begun.stop, last + 1)
             moved = MovedRecord.of(self.sequence, tree.definition, levels)
             if self.exact is None:
                 impossible, log = fixed_changes(tree, self.sequence, members, moved)
             else:
                 wanted = alive if repeats is None else _any_of(alive, repeats)
-                impossible, log = exact_likelihood(self.exact[i], members, moved, wanted)
+                impossible, log = exact_likelihood(self.exact[i], members, moved, _without(wanted, kept))
             if repeats is not None:
                 impossible, log = np.repeat(impossible, repeats, axis=1), np.repeat(log, repeats, axis=1)
+            if kept is not None:
+                as_fitted = (0, 0.0) if self.exact is None else self.exact[i].as_fitted
+                impossible[:, kept], log[:, kept] = as_fitted
             if np.isneginf(log_wrong):
                 alive &= impossible == 0
             else:
@@ -153,7 +156,10 @@ class CartLikelihood(WorldLikelihood):
                 alive &= score > np.where(alive, score, -np.inf).max(axis=1, keepdims=True) - HOPELESS
             found.append(LikelihoodTerm(tree.definition.name, impossible, log))
         for one in self.recoded:
-            impossible, log = one.likelihood(members, self.worlds.levels_between(start, stop), alive)
+            levels = self.worlds.levels_between(start, stop)
+            impossible, log = one.likelihood(members, levels, _without(alive, kept))
+            if kept is not None:
+                impossible[:, kept], log[:, kept] = 0, 0.0
             alive &= impossible == 0
             found.append(LikelihoodTerm(one.recoding.variable, impossible, log))
         if self.exact is not None and np.isfinite(log_wrong):
@@ -170,10 +176,24 @@ class CartLikelihood(WorldLikelihood):
             result |= one.must_fill(members)
         return result
 
+    def _place_of_world_as_it_is(self, start: int, stop: int) -> int | None:
+        """Place, among some worlds, of the one in which every record keeps its values; it needs no walk."""
+        world = self.worlds.as_it_is
+        return None if world is None or not start <= world < stop else world - start
+
     def _last(self, definition: SequenceTree) -> int:
         """The last unknown variable that the tree depends on."""
         concerned = {*definition.predictors, definition.position}
         return max(i for i, name in enumerate(self.worlds.unknown) if concerned & set(self.sequence.positions[name]))
+
+
+def _without(wanted: Flags, world: int | None) -> Flags:
+    """What is wanted, but for one world."""
+    if world is None:
+        return wanted
+    others = wanted.copy()
+    others[:, world] = False
+    return others
 
 
 def _any_of(alive: Flags, repeats: Ints) -> Flags:

@@ -72,9 +72,9 @@ def checked_sequence(options: CheckedOptions, largest_impossible: float, *, thor
     pair, maker = options.pair, options.synthesizer
     asked = (repr(maker.cart), repr(maker.special_codes), options.withheld, largest_impossible, thorough)
     plans, last, checked = _LAST.get(pair, (None, None, None))
-    if checked is None or options.candidates or plans is not maker.plans or last != asked:
+    if checked is None or options.candidates or options.rows or plans is not maker.plans or last != asked:
         checked = _checked(options, largest_impossible, thorough=thorough)
-        if not options.candidates:
+        if not options.candidates and options.rows is None:
             _LAST[pair] = maker.plans, asked, checked
     return checked
 
@@ -87,7 +87,7 @@ def _checked(options: CheckedOptions, largest_impossible: float, *, thorough: bo
     texts: list[str] = []
     pair, synthesizer = options.pair, options.synthesizer
     everything = tuple(range(pair.n_releases))
-    sequence = build_sequence(pair, synthesizer, options.candidates, options.withheld)
+    sequence = build_sequence(pair, synthesizer, options.candidates, options.withheld, options.rows)
     trees = fit_fixed_trees(sequence, sequence.trees, everything)
     overwritten = sorted(
         {tree.definition.variable for tree in trees if tree.n_impossible and _constant(sequence, tree)}
@@ -99,7 +99,8 @@ def _checked(options: CheckedOptions, largest_impossible: float, *, thorough: bo
                 "cannot have drawn for every record: taken as withheld"
             )
         )
-        sequence = build_sequence(pair, synthesizer, options.candidates, [*options.withheld, *overwritten])
+        hidden = [*options.withheld, *overwritten]
+        sequence = build_sequence(pair, synthesizer, options.candidates, hidden, options.rows)
         trees = fit_fixed_trees(sequence, sequence.trees, everything)
     impossible = sum(tree.n_impossible for tree in trees)
     released = sum(int(drawn.sum()) for tree in trees for drawn in tree.definition.released)

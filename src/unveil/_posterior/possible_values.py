@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,6 +39,9 @@ class PossibleValues:
     choices: tuple[Codes, ...]
     truth: Ints
 
+    as_it_is: ClassVar[int | None] = None
+    """The world in which every record keeps its values; there is none, because records have different values."""
+
     @property
     def sizes(self) -> tuple[int, ...]:
         """Number of levels in question by variable."""
@@ -63,6 +66,10 @@ class PossibleValues:
             levels = np.tile(cycle, -(-len(begun) // sizes[i]))[: len(begun)]
             found[name] = levels if repeats is None else np.repeat(levels, repeats)
         return found
+
+    def n_endings(self, last: int) -> int:
+        """Number of successive worlds with the same levels of the unknown variables up to one."""
+        return math.prod(self.sizes[last + 1 :])
 
     def label(self, world: int, sequence: TreeSequence) -> object:
         """Value of a world: a plain value for one unknown variable, else a tuple."""

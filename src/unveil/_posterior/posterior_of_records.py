@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._posterior.candidate_records import RecordOutcomes
 from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
 from unveil._posterior.outcomes import Outcomes
 
@@ -106,7 +107,9 @@ def block_size(n_worlds: int, slow: bool) -> int:
     return min(size, FEW_RECORDS) if slow else size
 
 
-def posteriors_of(likelihood: WorldLikelihood, outcomes: Outcomes, members: Ints, *, keep: bool) -> Posteriors:
+def posteriors_of(
+    likelihood: WorldLikelihood, outcomes: Outcomes | RecordOutcomes, members: Ints, *, keep: bool
+) -> Posteriors:
     """Posterior of some records.
 
     ``p(world | release) = prior * exp(log-likelihood) / sum``, over worlds without impossible values.

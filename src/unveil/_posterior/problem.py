@@ -10,14 +10,21 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._posterior.candidate_records import (
+    CandidateRecords,
+    RecordOutcomes,
+    record_outcomes,
+    record_worlds,
+    remarks_on,
+)
 from unveil._posterior.checked_options import CheckedOptions, check_options
 from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood, Table
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.intruder_errors import with_errors
 from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, trees_concerned
-from unveil._posterior.outcomes import empty_intervals, levels_in_intervals, make_outcomes
+from unveil._posterior.outcomes import Outcomes, empty_intervals, levels_in_intervals, make_outcomes
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_sequence, grid_of_far_values
-from unveil._posterior.possible_values import make_worlds
+from unveil._posterior.possible_values import PossibleValues, make_worlds
 from unveil._posterior.recoded import Recoded, recodings_concerned
 from unveil._posterior.refit import Altered, DeltaLikelihood, RefitLikelihood
 from unveil._posterior.settings_check import SettingsCheck
@@ -80,11 +87,21 @@ class PosteriorProblem:
         self.left_out, self.warnings, self.check, self.only = left_out, texts, check, only
         intervals = options.targets if options.intervals else ()
         among = {name: _among(sequence, options, name) for name in (*options.candidates, *intervals)}
-        self.worlds = make_worlds(sequence, options.unknown, among)
+        self.worlds: PossibleValues | CandidateRecords = (
+            make_worlds(sequence, options.unknown, among)
+            if options.rows is None
+            else record_worlds(sequence, options.unknown)
+        )
         self.structures = (
             options.structures if kind == "cart" else (("simulated",) if kind == "simulated" else ("exact",))
         )
-        self.outcomes = make_outcomes(options, sequence, self.worlds)
+        self.outcomes: Outcomes | RecordOutcomes = (
+            record_outcomes(sequence, self.worlds, options.prior, options.intruder_errors)
+            if isinstance(self.worlds, CandidateRecords)
+            else make_outcomes(options, sequence, self.worlds)
+        )
+        if isinstance(self.worlds, CandidateRecords):
+            texts.extend(remarks_on(sequence, self.worlds, options.members))
         for interval in empty_intervals(options, sequence):
             text = f"no value of the files lies in the interval {interval}; it is left out"
             texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))
@@ -182,6 +199,7 @@ class PosteriorProblem:
 
     def _table(self, releases: Sequence[int]) -> WorldLikelihood:
         s, sequence = self.options, self.sequence
+        assert isinstance(self.worlds, PossibleValues)
         names = [name for name in s.pair.original.names if name not in sequence.withheld]
         if len(names) < len(s.pair.original.names):
             raise DataError(f"a release lacks column {sequence.withheld[0]!r}; cells need all columns")
@@ -248,6 +266,13 @@ def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough
             return PosteriorProblem(options, sequence, "cart", left_out, [*checked.texts], trees, checked.check)
     sequence = _plain(options)
     kind, only = _kind(options, sequence.withheld), None
+    if options.rows is not None and kind != "refit":
+        if kind != "catall":
+            raise CallError(
+                "candidates that are records need a synthesizer whose likelihood is known without a simulation; this "
+                "one has none for whole records"
+            )
+        kind = "refit"
     if kind == "refit":
         if isinstance(synthesizer, CartSynthesizer):
             only = _asked(options, sequence)
@@ -352,4 +377,4 @@ def _plain(options: CheckedOptions) -> TreeSequence:
     names = pair.original.names
     kinds = dict(getattr(synthesizer, "kinds", None) or {})
     special = dict(getattr(synthesizer, "special_codes", None) or {})
-    return sequence_without_trees(pair, names, kinds, special, options.candidates, options.withheld)
+    return sequence_without_trees(pair, names, kinds, special, options.candidates, options.withheld, options.rows)

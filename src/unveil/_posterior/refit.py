@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil._posterior.candidate_records import CandidateRecords
 from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
 from unveil._posterior.possible_values import PossibleValues
 from unveil._posterior.tree_sequence import TreeSequence
@@ -47,7 +48,7 @@ class Altered:
         The worlds.
     """
 
-    def __init__(self, pair: Pair, sequence: TreeSequence, worlds: PossibleValues):
+    def __init__(self, pair: Pair, sequence: TreeSequence, worlds: PossibleValues | CandidateRecords):
         self.pair, self.sequence, self.worlds = pair, sequence, worlds
         self.levels = worlds.levels()
         self.order = value_order(pair.original)
@@ -59,7 +60,8 @@ class Altered:
         changed: dict[str, pa.ChunkedArray] = {}
         for name, by_world in self.levels.items():
             codes = self.sequence.original[name].copy()
-            codes[record] = by_world[world]
+            if world != self.worlds.as_it_is:
+                codes[record] = by_world[world]
             values = self.sequence.variables[name].values
             taken = values.take(pa.array(codes[rows], mask=codes[rows] == len(values)))
             changed[name] = pa.chunked_array([taken])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._posterior.candidate_records import RecordOutcomes
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.likelihood import WorldLikelihood
 from unveil._posterior.outcomes import Outcomes
@@ -171,7 +172,7 @@ class _Known:
 
 
 def _posteriors_apart(
-    likelihoods: list[tuple[WorldLikelihood, Ints]], outcomes: Outcomes, members: Ints, n_members: int
+    likelihoods: list[tuple[WorldLikelihood, Ints]], outcomes: Outcomes | RecordOutcomes, members: Ints, n_members: int
 ) -> Posteriors:
     """Compute records, each with the likelihood that applies to it."""
     keep = n_members * outcomes.n_values <= MOST_PROBABILITIES

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._posterior.likelihood import LikelihoodTerm, WorldLikelihood
-from unveil._posterior.possible_values import number_of, place_of_level
+from unveil._posterior.possible_values import PossibleValues, number_of, place_of_level
 from unveil._posterior.refit import Altered, quietly
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
@@ -132,6 +132,7 @@ class SimulatedLikelihood(WorldLikelihood):
     def _counts(self, record: int, levels: dict[str, Any]) -> Floats:
         """(w,) records with the combination that the record has in each world."""
         worlds = self.altered.worlds
+        assert isinstance(worlds, PossibleValues)
         same = np.ones(next(iter(levels.values())).size, dtype=np.bool_)
         for name in self.names:
             if name not in worlds.unknown:

@@ -22,7 +22,7 @@ from unveil.columns.harmonise import own_levels
 from unveil.errors import DataError, UnveilWarning
 from unveil.files.arrays import from_numpy
 from unveil.files.distinct import Distinct, classified, distinct_values
-from unveil.files.source import Kind, Scalar
+from unveil.files.source import Kind, Scalar, Source
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.encoding import encoded, in_model_order
@@ -153,6 +153,7 @@ def sequence_without_trees(
     special_codes: Mapping[str, Iterable[Scalar] | Scalar],
     candidates: Mapping[str, Sequence[object]],
     withheld: Iterable[str],
+    rows: Source | None = None,
 ) -> TreeSequence:
     """Original and releases in common codes, without trees.
 
@@ -168,6 +169,8 @@ def sequence_without_trees(
         Further values by column.
     withheld
         Columns whose released values do not count.
+    rows
+        Candidates that are records.
     """
     hidden = {*withheld, *(name for name in names if any(name not in release for release in pair.releases))}
     columns: dict[int, Column] = {}
@@ -175,8 +178,13 @@ def sequence_without_trees(
     variables, released, further, positions = {}, {}, {}, {}
     for name in names:
         column = joint_column(pair, name, kinds.get(name), withheld=name in hidden)
-        given = candidate_values(column, candidates.get(name, ()), pair.original.variable(name).labels)
-        variable, released[name], further[name] = _with_candidates(pair, column, special_codes.get(name), given)
+        if rows is not None and name in rows:
+            beside = _coded_beside(pair, rows, name, kinds.get(name), withheld=name in hidden)
+            variable, files, _ = _with_candidates(pair, beside, special_codes.get(name), beside.levels[:0])
+            released[name], further[name] = files[:-1], files[-1]
+        else:
+            given = candidate_values(column, candidates.get(name, ()), pair.original.variable(name).labels)
+            variable, released[name], further[name] = _with_candidates(pair, column, special_codes.get(name), given)
         variables[name] = variable
         positions[name] = tuple(range(len(columns), len(columns) + len(variable.parts)))
         for position, part in zip(positions[name], variable.parts, strict=True):
@@ -227,6 +235,16 @@ def joint_column(pair: Pair, name: str, kind: Kind | None, *, withheld: bool = F
     return pair.column(name)
 
 
+def _coded_beside(pair: Pair, rows: Source, name: str, kind: Kind | None, *, withheld: bool) -> CodedColumn:
+    """The pair's column with that of candidate records as one more release; what is to be said of it was said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        if withheld:
+            kinds = None if kind is None else {name: kind}
+            return Pair(pair.original, rows, kinds=kinds).column(name)
+        return joint_column(pair.with_files([rows], rows.label), name, kind)
+
+
 def of_original(pair: Pair, column: CodedColumn) -> EncodedVariable:
     """A column over the levels of the original alone."""
     return _with_candidates(pair, replace(column, releases=()), (), column.levels[:0])[0]
@@ -261,8 +279,9 @@ def _with_candidates(
 
 
 def build_sequence(
-    pair: Pair, synthesizer: CartSynthesizer, candidates: Mapping[str, Sequence[object]], withheld: Iterable[str]
-) -> TreeSequence:
+    pair: Pair, synthesizer: CartSynthesizer, candidates: Mapping[str, Sequence[object]], withheld: Iterable[str],
+    rows: Source | None = None,
+) -> TreeSequence:  # fmt: skip
     """Bring a fitted sequence, its original and its releases together.
 
     Parameters
@@ -275,6 +294,8 @@ def build_sequence(
         Further values by variable.
     withheld
         Variables whose released values do not count.
+    rows
+        Candidates that are records.
 
     Returns
     -------
@@ -289,7 +310,7 @@ def build_sequence(
     plans = synthesizer.plans
     kinds: dict[str, Kind] = {plan.variable.name: plan.variable.kind for plan in plans}
     special = synthesizer.special_codes or {}
-    sequence = sequence_without_trees(pair, list(kinds), kinds, special, candidates, withheld)
+    sequence = sequence_without_trees(pair, list(kinds), kinds, special, candidates, withheld, rows)
     drawn = drawn_by_trees(synthesizer)
     alike = _alike_positions(sequence, plans)
     trees: list[SequenceTree] = []
