@@ -249,6 +249,7 @@ class Output:
         documents, tables
             Files to be written besides; those of tables in the format that their ending says.
         """
+        from unveil.files.folders import is_part_of, stands_for_several
         from unveil.files.path_checks import check_replaceable
         from unveil.show.plots.axes import pyplot
 
@@ -260,8 +261,10 @@ class Output:
             check_replaceable(path, str(path))
             if any(path.resolve() == other.resolve() for other in written[:position]):
                 raise CallError(f"{path} would be written twice; name another file for one of them")
-            if any(_is_same(path, given) for given in inputs):
-                raise CallError(f"{path} is an input; name another file to write to")
+            for given in inputs:
+                if is_part_of(path, given):
+                    what = f"would be read with {given}" if stands_for_several(given) else "is an input"
+                    raise CallError(f"{path} {what}; name another file to write to")
             if path.exists() and not self.overwrite:
                 raise FileError(f"{path} exists; name another file, or replace it with --overwrite")
             if not path.parent.is_dir():
@@ -314,13 +317,6 @@ class Output:
     def status(self, result: Any) -> int:
         """Exit status: that of warnings if there are any and --strict is given."""
         return WITH_WARNINGS if self.strict and result.warnings else 0
-
-
-def _is_same(path: Path, other: Path) -> bool:
-    """Whether two paths name the same file, which need not exist."""
-    if path.exists() and os.path.exists(other):
-        return path.samefile(other)
-    return path.resolve() == Path(other).resolve()
 
 
 def checked_pair(

@@ -104,6 +104,28 @@ def parts_of(path: str | Path, label: str | None = None) -> list[Part]:
     return parts
 
 
+def is_part_of(path: str | Path, given: str | Path) -> bool:
+    """Whether a file is the given one, is in the given folder, or is one that the given pattern finds.
+
+    A file in the folder need not exist: once it is there, it is read with the others.
+
+    Examples
+    --------
+    >>> is_part_of("people.json", "people.json"), is_part_of("people.json", "people.parquet")
+    (True, False)
+    """
+    several = stands_for_several(path=given)
+    for one in glob.glob(str(given), recursive=True) if several and not os.path.isdir(given) else [given]:
+        if os.path.isdir(one) and Path(one).resolve() in Path(path).resolve().parents:
+            return True
+        if os.path.exists(path) and os.path.exists(one):
+            if os.path.samefile(path, one):
+                return True
+        elif Path(path).resolve() == Path(one).resolve():
+            return True
+    return False
+
+
 def _fixed_part(path: Path) -> Path:
     """The folder that a pattern is searched in; a path without signs of a pattern, or that exists, is all of it."""
     if os.path.lexists(path) or not glob.has_magic(str(path)):

@@ -17,6 +17,7 @@ from typing import TypeVar
 from unveil.errors import CallError, FileError
 from unveil.files.arrays import is_broken, quoted_list
 from unveil.files.atomic import handled, tidy_when_ended
+from unveil.files.folders import is_part_of, stands_for_several
 from unveil.files.path_checks import check_replaceable
 from unveil.files.write import ENDINGS, check_ending
 
@@ -154,8 +155,11 @@ def check_free(paths: OutputPaths, inputs: Iterable[Path], overwrite: bool) -> N
         raise FileError(f"{standing}: nothing can be written to this folder; name another")
     for path in paths.all:
         for given in inputs:
-            if path.exists() and given.exists() and path.samefile(given):
-                raise CallError(f"{path} is {given.name} itself, which is never overwritten; choose another name")
+            if is_part_of(path, given):
+                what = f"is {given.name} itself, which is never overwritten"
+                if stands_for_several(given):
+                    what = f"would be read with the files of {given.name}"
+                raise CallError(f"{path} {what}; choose another name")
         if os.path.lexists(path) and not overwrite:
             raise FileError(f"{path} exists; name another, or replace it: overwrite=True, --overwrite")
         check_replaceable(path, str(path))
