@@ -5,6 +5,10 @@ from __future__ import annotations
 import contextlib
 import datetime
 import io
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -15,6 +19,7 @@ import pyarrow.parquet as pq
 import pytest
 
 import unveil
+from engines.conftest import skip_without_spark
 from engines.test_files_engine import measured, random_files
 from unveil.engines.spark import Spark
 from unveil.errors import CallError, DataError, FileError
@@ -202,3 +207,35 @@ def test_records_for_which_columns_come_here(spark: Any) -> None:
     here = unveil.Pair(original.toArrow(), release.toArrow())
     one, other = (unveil.attribute(of, ["a", "b"], target="t").records() for of in (here, pair))
     assert one.equals(other)
+
+
+def test_separate_processes_of_which_one_is_killed(tmp_path: Path) -> None:
+    """No digit changes, and few bytes are exchanged."""
+    skip_without_spark()
+    script = Path(__file__).with_name("spark_cluster.py")
+    environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
+    done = subprocess.run(
+        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, env=environment, timeout=300
+    )
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    assert found.pop("bytes per record") < 1
+    assert found == {"in peace": True, "after a loss": True, "killed": True}
+
+
+def test_command_line(shared: Path, tmp_path: Path) -> None:
+    """A folder of Parquet files, counted by Spark and by this process."""
+    skip_without_spark()
+    for name in ("sd2011_9", "sd2011_9_s1"):
+        table = csv.read_csv(shared / "data" / f"{name}.csv")
+        (tmp_path / name).mkdir()
+        for part in range(2):
+            pq.write_table(table.slice(2500 * part, 2500), tmp_path / name / f"{part}.parquet")
+    words = ["identity", "sd2011_9", "sd2011_9_s1", "--keys", "sex,age,region,placesize", "--json", "-"]
+    found = []
+    for more in ([], ["--spark-master", "local[2]"]):
+        call = [sys.executable, "-m", "unveil.cli", *words, *more]
+        done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, timeout=200)
+        assert done.returncode == 0, done.stderr
+        found.append(json.loads(done.stdout))
+    assert found[0] == found[1]

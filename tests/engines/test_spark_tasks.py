@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import pickle
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
-from unveil.engines import spark_tasks
+import unveil
+from unveil.engines import choice, spark_tasks
 from unveil.engines.key_range import CodedValues, KeyRange, Layout
 from unveil.engines.spark_tasks import CombineCells, CountValues, MeasureCells
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilError
+from unveil.files import spark_session
 from unveil.files.spark_frames import one_line_of
+from unveil.files.spark_session import opened_by_spark
 
 
 def batches(columns: dict[str, Any], size: int = 50) -> Sequence[pa.RecordBatch]:
@@ -104,3 +108,24 @@ def test_errors_are_one_line_that_says_what_to_do(said: str, kind: type[UnveilEr
     assert "\n" not in str(error)
     with pytest.raises(kind, match=told):
         raise error
+
+
+def test_what_a_session_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(CallError, match=r"o\.csv: with a Spark master files are Parquet"):
+        opened_by_spark([Path("o.csv")], "local[2]")
+    folder = [tmp_path]
+    monkeypatch.setattr(spark_session, "find_spec", lambda name: None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'unveil\[spark\]'"):
+        opened_by_spark(folder, "local[2]")
+    monkeypatch.setattr(spark_session, "find_spec", lambda name: name)
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("JAVA_HOME", raising=False)
+    with pytest.raises(MissingPackageError, match="Spark needs Java, and there is none: install Java 17"):
+        opened_by_spark(folder, "local[2]")
+
+
+def test_an_engine_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "find_spec", lambda name: None)
+    table = pa.table({"k": [1, 2]})
+    with pytest.raises(MissingPackageError, match=r"pip install 'unveil\[spark\]'"):
+        unveil.Pair(table, table, engine="spark")

@@ -100,11 +100,14 @@ class Counting:
         What counting batch by batch may take of memory: 2GB, 512MB.
     temp_dir
         Folder for counts that do not fit in memory, in a file without a name; default: that of the system.
+    spark_master
+        Count Parquet files in the workers of Spark: local[2], spark://HOST:7077, or sc://HOST for Spark Connect.
     """
 
     engine: str = "auto"
     memory_limit: str | None = None
     temp_dir: Path | None = None
+    spark_master: str | None = None
 
     @property
     def options(self) -> dict[str, Any]:
@@ -213,8 +216,14 @@ class Reading:
                 raise FileError(
                     f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
                 )
-        options = self.options | (counting or Counting()).options
-        return Pair(original, list(synthetic), holdout, special_codes=self.codes, kinds=self.stated, **options)
+        counting = counting or Counting()
+        files: list[Any] = [original, *synthetic]
+        if counting.spark_master is not None:
+            from unveil.files.spark_session import opened_by_spark
+
+            files = list(opened_by_spark(files, counting.spark_master))
+        options = self.options | counting.options
+        return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, **options)
 
 
 @Parameter(name="*")
