@@ -28,6 +28,7 @@ from unveil.files.source import Kind, Scalar, Source
 from unveil.notes import Note
 
 _EXACT_IN_FLOAT = 2**53
+_FEW = 64
 _LEADING_ZERO = re.compile(r"[+-]?0\d+")
 
 
@@ -155,7 +156,7 @@ def own_levels(found: Distinct) -> Distinct:
         shared = _equal_to_15_digits(ordered)[np.searchsorted(ordered, plain)]
         unique, table = np.unique(shared, return_inverse=True)
         return found.recoded(found.family, from_numpy(unique), np.append(table, unique.size))
-    if found.family != "text":
+    if found.family != "text" or _are_few_plain(found.values):
         return found
     (same,) = _as_one_spelling([found], [])
     unique = same.values.unique()
@@ -384,6 +385,16 @@ def _as_one_spelling(found: list[Distinct], notes: list[str]) -> list[Distinct]:
         text = f"column {column!r}: levels that differ only in letter case were kept apart"
         notes.append(Note(f"{text}: {_twins(every, folded, found)}", text))
     return found
+
+
+def _are_few_plain(values: pa.Array) -> bool:
+    """Whether a few texts differ in more than blanks and letter case; Python tells sooner than Arrow."""
+    if len(values) > _FEW:
+        return False
+    texts = values.to_pylist()
+    return all(text.isascii() and text.isprintable() and text == text.strip() for text in texts) and len(
+        {text.lower() for text in texts}
+    ) == len(values)
 
 
 def _plain(values: pa.Array) -> pa.Array:

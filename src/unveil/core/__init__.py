@@ -60,11 +60,11 @@ class Struct(ctypes.Structure):
         for name, value in fields.items():
             if isinstance(value, np.ndarray):
                 self.kept[name] = value
-                value = _address(value, self.arrays[name])
+                value = address_of(value, self.arrays[name])
             setattr(self, name, value)
 
 
-def _address(array: NDArray[Any], dtype: np.dtype[Any]) -> int:
+def address_of(array: NDArray[Any], dtype: np.dtype[Any]) -> int:
     """Where an array begins that a loop may read and write as it is."""
     if array.dtype != dtype and not (array.dtype == np.bool_ and dtype == np.uint8):
         raise TypeError(f"a loop takes an array of {dtype}, not of {array.dtype}")
@@ -85,7 +85,7 @@ class _Array:
         self.dtype = np.dtype(dtype)
 
     def from_param(self, array: NDArray[Any]) -> ctypes.c_void_p:
-        return ctypes.c_void_p(_address(array, self.dtype))
+        return ctypes.c_void_p(address_of(array, self.dtype))
 
 
 class _AnyArray:
@@ -93,7 +93,7 @@ class _AnyArray:
 
     @staticmethod
     def from_param(array: NDArray[Any]) -> ctypes.c_void_p:
-        return ctypes.c_void_p(_address(array, array.dtype))
+        return ctypes.c_void_p(address_of(array, array.dtype))
 
 
 def _structs() -> dict[str, type[Struct]]:

@@ -239,11 +239,16 @@ EXPORT int64_t first_out_of_range(
     return -1;
 }
 
+/* The codes of a predictor that begin at an address. */
+static inline const int32_t *column_at(const int64_t *columns, int32_t feature) {
+    return (const int32_t *)(intptr_t)columns[feature];
+}
+
 /* Whether a record whose level was not in the node goes right: by the first surrogate that knows its level. */
 static bool unseen_goes_right(
-    const Splits *splits, const int32_t *codes, int64_t n, int64_t node, int32_t row, bool majority) {
+    const Splits *splits, const int64_t *columns, int64_t node, int32_t row, bool majority) {
     for (int64_t s = splits->first_surrogate[node]; s < splits->first_surrogate[node + 1]; s++) {
-        int32_t code = codes[splits->feature[s] * n + row];
+        int32_t code = column_at(columns, splits->feature[s])[row];
         if (splits->side_start[s] < 0) return (code >= splits->cut[s]) != splits->flip[s];
         uint8_t side = splits->sides[splits->side_start[s] + code];
         if (side < UNSEEN) return side == RIGHT;
@@ -253,9 +258,9 @@ static bool unseen_goes_right(
 
 /* Say for the records of a node whether they go right. */
 static void choose_sides(
-    const Splits *splits, const int32_t *codes, int64_t n, int64_t node, const int32_t *rows, int64_t start,
-    int64_t stop, uint8_t *goes_right) {
-    const int32_t *column = codes + splits->feature[node] * n;
+    const Splits *splits, const int64_t *columns, int64_t node, const int32_t *rows, int64_t start, int64_t stop,
+    uint8_t *goes_right) {
+    const int32_t *column = column_at(columns, splits->feature[node]);
     if (splits->side_start[node] < 0) {
         int32_t cut = splits->cut[node];
         for (int64_t i = start; i < stop; i++) goes_right[rows[i]] = column[rows[i]] >= cut;
@@ -268,7 +273,7 @@ static void choose_sides(
         uint8_t side = sides[column[row]];
         bool majority = side & RIGHT;
         goes_right[row] =
-            surrogates && side >= UNSEEN ? unseen_goes_right(splits, codes, n, node, row, majority) : majority;
+            surrogates && side >= UNSEEN ? unseen_goes_right(splits, columns, node, row, majority) : majority;
     }
 }
 
@@ -277,9 +282,9 @@ static void choose_sides(
  * All records go down together, divided at every node as in the fit: a processor cannot foresee which way a single
  * record turns; how many records turn right does not matter to it.
  *
- * codes    (predictors, columns) codes of at least n records
+ * columns   (predictors) where the n codes of each predictor begin; those that no split uses are not read
  */
-EXPORT int route(const Splits *splits, int64_t t, const int32_t *codes, int64_t columns, int64_t n, int32_t *result) {
+EXPORT int route(const Splits *splits, int64_t t, const int64_t *columns, int64_t n, int32_t *result) {
     typedef struct {
         int64_t node, start, stop;
     } Part;
@@ -298,7 +303,7 @@ EXPORT int route(const Splits *splits, int64_t t, const int32_t *codes, int64_t 
     while (n_waiting) {
         Part part = waiting[--n_waiting];
         while (part.start < part.stop && splits->leaf[part.node] < 0) {
-            choose_sides(splits, codes, columns, part.node, rows, part.start, part.stop, goes_right);
+            choose_sides(splits, columns, part.node, rows, part.start, part.stop, goes_right);
             int64_t middle = divide_rows(rows, rows + n, goes_right, part.start, part.stop);
             if (middle < part.stop) waiting[n_waiting++] = (Part){splits->right[part.node], middle, part.stop};
             part.node++;

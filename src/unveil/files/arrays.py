@@ -140,13 +140,13 @@ def normalise(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray
 
 def _plain_dictionary(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
     """Return a dictionary column with int32 indices, distinct values, gaps only in the indices, and one dictionary."""
-    value_type = _plain(pa.chunked_array([], column.type.value_type), name, label).type
-    if pa.types.is_dictionary(value_type):
-        value_type = value_type.value_type
     if column.num_chunks == 1 and column.type == TEXT and not column.chunk(0).dictionary.null_count:
         dictionary = column.chunk(0).dictionary
         if len(dictionary.unique()) == len(dictionary):
             return column
+    value_type = _plain(pa.chunked_array([], column.type.value_type), name, label).type
+    if pa.types.is_dictionary(value_type):
+        value_type = value_type.value_type
     chunks: list[pa.DictionaryArray] = []
     seen: pa.Array | None = None
     values: Any = None

@@ -59,7 +59,7 @@ class CartMethod(Settings):
         check_choice("bandwidth", self.bandwidth, ("sheather-jones", "silverman"))
         super().__post_init__()
 
-    @property
+    @cached_property
     def settings(self) -> Settings:
         """How the tree is grown."""
         return Settings(**{field.name: getattr(self, field.name) for field in fields(Settings)})

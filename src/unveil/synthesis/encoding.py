@@ -133,13 +133,14 @@ def encoded(
     """
     n_values = len(found.values)
     gap = bool((found.codes == n_values).any()) if has_gap is None else has_gap
-    column = CodedColumn(found.column, kind, found.values, gap, found.codes, ())
     numbers, plain = _numbers(found.values)
+    places: tuple[int, ...] = ()
     if plain:
         given = declared.special_codes if special is None else special
         given = [given] if isinstance(given, str | int | float) else given
         special = [float(value) for value in given if isinstance(value, int | float | np.number)]
-        column = replace(column, special=tuple(np.flatnonzero(np.isin(numbers, special)).tolist()))
+        places = tuple(np.flatnonzero(np.isin(numbers, special)).tolist()) if special else ()
+    column = CodedColumn(found.column, kind, found.values, gap, found.codes, (), places)
     if column.has_amounts:
         parts = _numeric_parts(column, numbers)
     else:

@@ -72,7 +72,8 @@ def choose_methods(
     chosen, parts = {}, {}
     for name in names:
         method = wanted.get(name, "cart")
-        chosen[name] = _method(method, replace(cart, smoothing=smoothed.get(name)), name)
+        own = cart if smoothed.get(name) == cart.smoothing else replace(cart, smoothing=smoothed.get(name))
+        chosen[name] = _method(method, own, name)
         parts[name] = cart if isinstance(method, str) and method in NUMERIC_ONLY else chosen[name]
     return chosen, parts
 

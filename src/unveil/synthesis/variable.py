@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from unveil.columns.harmonise import as_kind, harmonise
 from unveil.columns.labels import by_labels
+from unveil.core import loop
 from unveil.errors import CallError
 from unveil.files import read
 from unveil.files.arrays import buffer_view
@@ -24,6 +25,8 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Kind, Source, Variable
 from unveil.files.value_labels import Naming
 from unveil.trees import Column
+
+_first_records = loop("first_records", int, np.int32, np.int64)
 
 Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
@@ -138,8 +141,7 @@ class EncodedVariable:
     def examples(self) -> NDArray[np.int64]:
         """(l,) first record of each level."""
         first = np.zeros(self.n_levels, dtype=np.int64)
-        # of several values for one place the last one stays
-        first[self.codes[::-1]] = np.arange(self.codes.size - 1, -1, -1)
+        _first_records(self.codes.size, np.ascontiguousarray(self.codes), first)
         return first
 
     @cached_property

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unveil.core import STRUCTS, loop
+from unveil.core import STRUCTS, address_of, loop
 from unveil.errors import CallError
 from unveil.printable import commands_shown
 from unveil.trees.collapse import complexities
@@ -24,7 +24,7 @@ BLOCK = 1 << 16
 _MOST_LABELS = 8
 
 _arrange = loop("arrange", int, None, int, np.int64, np.int64, None, int, None)
-_route = loop("route", STRUCTS["Splits"], int, np.int32, int, int, np.int32, result=bool)
+_route = loop("route", STRUCTS["Splits"], int, np.int64, int, np.int32, result=bool)
 
 
 class _Splits(NamedTuple):
@@ -207,13 +207,13 @@ class Tree:
         used = arrays.pop("used")
         splits = STRUCTS["Splits"](cut=cut, right=self.right, leaf=self.leaf, **arrays)
         result = np.empty(given[0].size if given else 0, dtype=np.int32)
-        codes = np.empty((len(given), min(BLOCK, result.size)), dtype=np.int32)
+        places = np.zeros(len(given), dtype=np.int64)
         for start in range(0, result.size, BLOCK):
             part = result[start : start + BLOCK]
-            for f in used:
-                own, scale = given[f][start : start + BLOCK], known[f]
-                codes[f, : part.size] = own if scale is None else np.searchsorted(scale, own, side="right")
-            _route(splits, self.right.size, codes, codes.shape[1], part.size, part)
+            codes = {f: _coded(given[f][start : start + BLOCK], known[f]) for f in used}
+            for f, column in codes.items():
+                places[f] = address_of(column, column.dtype)
+            _route(splits, self.right.size, places, part.size, part)
         return result
 
     def complexity(self) -> NDArray[np.float64]:
@@ -330,9 +330,10 @@ class Tree:
     def _splits(self) -> _Splits:
         """The splits of the nodes, followed by the surrogates."""
         surrogates, nodes = self.surrogates, self.feature.size
-        feature = np.concatenate([self.feature, surrogates.feature.astype(np.int32)])
-        side_start, sides, flip = self.side_start, self.sides, np.zeros(nodes, dtype=np.bool_)
+        feature, side_start, sides = self.feature, self.side_start, self.sides
+        flip = np.zeros(nodes, dtype=np.bool_)
         if surrogates.feature.size:
+            feature = np.concatenate([feature, surrogates.feature.astype(np.int32)])
             beyond = np.where(surrogates.side_start < 0, -1, surrogates.side_start + sides.size)
             side_start = np.concatenate([side_start, beyond])
             sides, flip = np.concatenate([sides, surrogates.sides]), np.concatenate([flip, surrogates.flip])
@@ -354,6 +355,12 @@ class Tree:
                 cut[own] = np.searchsorted(thresholds, threshold[own]) + 1
                 known[f] = thresholds
         return cut, known
+
+
+def _coded(column: NDArray[Any], scale: NDArray[np.float64] | None) -> NDArray[np.int32]:
+    """Codes of some records; of values, the number of thresholds at or below."""
+    codes = column if scale is None else np.searchsorted(scale, column, side="right")
+    return np.ascontiguousarray(codes, dtype=np.int32)
 
 
 def _codes_or_values(column: ArrayLike | Column, predictor: Column) -> NDArray[Any]:
