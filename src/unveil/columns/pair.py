@@ -42,8 +42,9 @@ class Pair:
     Parameters
     ----------
     original
-        The file of real records: a path, or a frame that speaks the Arrow C stream interface (pandas, polars,
-        pyarrow, duckdb), or a Spark DataFrame, or what :func:`unveil.read` gives.
+        The file of real records: a path, a folder of Parquet files or a pattern of their names, a frame that speaks the
+        Arrow C stream interface (pandas, polars, pyarrow, duckdb), a Spark DataFrame, or the result of
+        :func:`unveil.read`.
     synthetic
         The release, or a list of m releases.
     holdout
