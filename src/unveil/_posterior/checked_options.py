@@ -26,6 +26,7 @@ from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import as_synthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.record_order import value_order
+from unveil.synthesis.strata import require_no_strata
 from unveil.synthesis.variable import EncodedVariable
 
 Ints = NDArray[np.int64]
@@ -291,6 +292,8 @@ def _fitted(synthesizer: Any, pair: Pair, withheld: Sequence[str]) -> Any:
     if not callable(getattr(synthesizer, "fit", None)):
         raise CallError("synthesizer: give an object with fit(frame), such as CartSynthesizer()")
     synthesizer = as_synthesizer(synthesizer)
+    if isinstance(synthesizer, CartSynthesizer):
+        require_no_strata(synthesizer.by)
     if isinstance(synthesizer, CatallSynthesizer):
         # Noise that was drawn is not known to the intruder, and a fit would draw it again.
         return synthesizer

@@ -42,6 +42,8 @@ class VariableModels:
     rules
         A value that follows from earlier variables: "marital=SINGLE if age < 16" (repeat). Conditions compare columns
         with values by <, <=, ==, !=, in [..], is None, joined by and, or, not.
+    by
+        Columns that make strata, each with trees of its own (repeat, or separate by commas).
     proper
         Fit each copy to a bootstrap sample of the records.
     """
@@ -52,6 +54,7 @@ class VariableModels:
     smoothing: Listed = None
     bandwidth: str | None = None
     rules: Listed = None
+    by: Listed = None
     proper: Annotated[bool | None, Parameter(negative=())] = None
 
     def settings(self) -> dict[str, Any]:
@@ -65,7 +68,7 @@ class VariableModels:
         return {
             "visit_order": _split(self.visit_order), "methods": dict(assignments(self.methods, "methods")) or None,
             "predictors": _predictors(self.predictors), "smoothing": _smoothing(self.smoothing),
-            "bandwidth": self.bandwidth, "rules": rules or None, "proper": self.proper,
+            "bandwidth": self.bandwidth, "rules": rules or None, "by": _split(self.by), "proper": self.proper,
         }  # fmt: skip
 
 

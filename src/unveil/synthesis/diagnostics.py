@@ -73,12 +73,16 @@ def warn_about_rules(plans: Sequence[Plan], label: str) -> None:
                 )
 
 
-def warn_of_lost_dependence(trees: Mapping[str, FittedCart]) -> None:
-    """Warn of variables that the collapse makes (almost) independent of their predictors."""
-    lost = {name: lost_share(fitted.tree) for name, fitted in trees.items()}
-    found = {name: share for name, share in lost.items() if exceeds(share, LOST_SHARE)}
-    if found:
-        listed = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in found.items())
+def warn_of_lost_dependence(sequences: Sequence[Mapping[str, FittedCart]]) -> None:
+    """Warn of variables that the collapse makes (almost) independent of their predictors, on average over strata."""
+    lost: dict[str, float] = {}
+    for name in dict.fromkeys(name for trees in sequences for name in trees):
+        found = [trees[name].tree for trees in sequences if name in trees]
+        weights = [tree.n_records for tree in found]
+        lost[name] = float(np.average([lost_share(tree) for tree in found], weights=weights))
+    much = {name: share for name, share in lost.items() if exceeds(share, LOST_SHARE)}
+    if much:
+        listed = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in much.items())
         warn(
             f"the collapse of trees removed dependence that the data hold: {listed} of the entropy; "
             "use collapse=False where it matters"

@@ -19,13 +19,18 @@ BLOCK = 1 << 20
 """Records that are drawn at a time."""
 
 
-def draw_copy(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> dict[str, Levels]:
-    """Return the levels of one copy, by variable, in the order of visit; see :func:`draw_blocks`."""
-    return joined(draw_blocks(plans, n, seed, key))
-
-
 def draw_blocks(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> Iterator[dict[str, Levels]]:
-    """Give the levels of one copy, at most so many records at a time; each block has random numbers of its own."""
+    """Give the levels of one copy by variable, at most so many records at a time.
+
+    Parameters
+    ----------
+    plans
+        The fitted variables in the order of visit.
+    n
+        Number of records.
+    seed, key
+        Seed and key of the random numbers of the copy; every block has its own.
+    """
     for block, start in enumerate(range(0, max(n, 1), BLOCK)):
         yield _drawn_block(plans, min(BLOCK, n - start), seed, (*key, block) if block else key)
 

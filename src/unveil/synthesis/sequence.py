@@ -22,9 +22,17 @@ from unveil.synthesis.methods.coded_file import open_original
 from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Condition, parse_rules
-from unveil.synthesis.sampling import BLOCK, draw_blocks, draw_copy
+from unveil.synthesis.sampling import BLOCK, draw_blocks, joined
 from unveil.synthesis.seeds import seed_or_secret
-from unveil.synthesis.variable import EncodedVariable, open_release
+from unveil.synthesis.strata import (
+    Stratum,
+    columns_of_strata,
+    draw_strata,
+    fit_strata,
+    records_by_stratum,
+    require_no_strata,
+)
+from unveil.synthesis.variable import EncodedVariable, Levels, open_release
 from unveil.threads import in_threads, n_threads
 from unveil.trees import Dependence, Settings
 
@@ -79,6 +87,9 @@ class CartSynthesizer:
     rules : mapping of str to list of (condition, value), optional
         By variable, values that follow from earlier variables, such as ``{"marital": [("age < 16", "SINGLE")]}``.
         Such records are left out of the fit and take the value.
+    by : str or list of str, optional
+        Columns that make strata: every combination of their values, a gap among them, has trees of its own, fitted to
+        its records alone, and its share of a copy. A stratum needs ``minsplit`` records.
     n_jobs : int, optional
         Number of threads; all by default. Results do not depend on it.
     progress : callable, optional
@@ -129,6 +140,7 @@ class CartSynthesizer:
         bandwidth: BandwidthRule = "sheather-jones",
         proper: bool = False,
         rules: Mapping[str, Sequence[tuple[Condition, object]]] | None = None,
+        by: str | Sequence[str] | None = None,
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ):
@@ -141,10 +153,12 @@ class CartSynthesizer:
         self.smoothing = smoothing
         self.proper = proper
         self.rules = rules
+        self.by = by
         self.threads = n_threads(n_jobs)
         self.progress = progress
         self._variables: tuple[EncodedVariable, ...] = ()
         self._plans: tuple[Plan, ...] = ()
+        self._strata: tuple[Stratum, ...] = ()
         self._palette: Palette | None = None
 
     def fit(self, original: Any, *, seed: int | None = None) -> CartSynthesizer:
@@ -168,7 +182,7 @@ class CartSynthesizer:
             If an option names a column or value that the file does not have, or a variable that is not yet
             synthesised when it is needed.
         DataError
-            If the file has no records or no columns, or a column cannot be read as its kind.
+            If the file has no records or no columns, a column cannot be read as its kind, or a stratum is too small.
         """
         seed = seed_or_secret(seed)
         check_flags(proper=self.proper)
@@ -190,6 +204,9 @@ class CartSynthesizer:
         rules = parse_rules(self.rules or {}, {variable.name: variable for variable in variables})
         names = [variable.name for variable in variables]
         methods, parts = choose_methods(names, self.cart, self.methods, self.smoothing)
+        by = columns_of_strata(self.by, names, self.rules or {}, proper=self.proper)
+        # constant in every stratum, and to stay so
+        methods, parts = methods | dict.fromkeys(by, self.cart), parts | dict.fromkeys(by, self.cart)
         plans = draw_plan(
             variables,
             visit_order=self.visit_order,
@@ -201,10 +218,15 @@ class CartSynthesizer:
             carried={name for name, method in methods.items() if carries_recodings(method)},
         )
         warn_about_rules(plans, source.label)
-        self._plans = fit_plans(plans, seed, (0,), threads=self.threads, progress=self.progress)
+        self._plans, self._strata = (), ()
+        if by:
+            records = records_by_stratum(by, variables, self.cart.settings.smallest_split, source.label)
+            self._strata = fit_strata(plans, by, records, seed, threads=self.threads, progress=self.progress)
+        else:
+            self._plans = fit_plans(plans, seed, (0,), threads=self.threads, progress=self.progress)
         self._variables = variables
         self._palette = make_palette(original, source, variables)
-        warn_of_lost_dependence(self.trees())
+        warn_of_lost_dependence([_trees(sequence) for sequence in self.sequences])
         give_back(source.num_rows)
         return self
 
@@ -239,7 +261,7 @@ class CartSynthesizer:
         secret = seed_or_secret(seed)
 
         def draw(copy: int, plans: Sequence[Plan] = self._plans) -> Any:
-            levels = draw_copy(plans, n, secret, (1, copy))
+            levels = joined(self._blocks(plans, n, secret, copy))
             return palette.paint({variable.name: levels.pop(variable.name) for variable in self._variables})
 
         def done(count: int, copy: int) -> None:
@@ -292,7 +314,7 @@ class CartSynthesizer:
         def blocks() -> Iterator[Any]:
             done = 0
             with enough_memory(min(n, BLOCK), 1, len(self._variables)):
-                for levels in draw_blocks(plans, n, secret, (1, copy)):
+                for levels in self._blocks(plans, n, secret, copy):
                     done += next(iter(levels.values())).codes.size
                     yield palette.paint({variable.name: levels.pop(variable.name) for variable in self._variables})
                     if self.progress:
@@ -332,38 +354,51 @@ class CartSynthesizer:
         >>> fitted.log_prob(pa.table({"ill": ["no", "often"]})).first_impossible
         ImpossibleCell(column='ill', record=1, value='often')
         """
-        self._fitted()
+        plans = self.plans
         if self.proper:
             raise CallError(
                 "with proper=True a release has no single probability: it is a mixture over bootstrap samples"
             )
-        return log_probability(self._plans, open_release(release, self._variables))
+        return log_probability(plans, open_release(release, self._variables))
 
     @property
     def plans(self) -> tuple[Plan, ...]:
         """The fitted variables in the order of synthesis."""
         self._fitted()
+        require_no_strata(self.by)
         return self._plans
+
+    @property
+    def strata(self) -> tuple[Stratum, ...]:
+        """The strata in the order of their values, each with its fitted variables; none without ``by``."""
+        self._fitted()
+        return self._strata
+
+    @property
+    def sequences(self) -> tuple[tuple[Plan, ...], ...]:
+        """The fitted variables of every stratum; without strata those of the file."""
+        return tuple(stratum.plans for stratum in self._strata) or (self._plans,)
 
     def trees(self) -> dict[str, FittedCart]:
         """Return the fitted trees by part, in the order of synthesis; parts without a tree are left out."""
-        fits = ((step.name, step.fitted) for plan in self._plans for step in plan.steps)
-        return {name: fitted for name, fitted in fits if isinstance(fitted, FittedCart)}
+        return _trees(self.plans)
 
     def leaves(self) -> dict[str, int]:
-        """Return the number of leaves by part, in the order of synthesis: 1 for parts without a tree.
+        """Return the number of leaves by part, in the order of synthesis and of all strata: 1 for parts without a tree.
 
         Raises
         ------
         CallError
             If nothing is fitted.
         """
-        trees = self.trees()
-        return {
-            step.name: trees[step.name].tree.n_leaves if step.name in trees else 1
-            for plan in self.plans
-            for step in plan.steps
-        }
+        self._fitted()
+        found: dict[str, int] = {}
+        for sequence in self.sequences:
+            trees = _trees(sequence)
+            for step in (step for plan in sequence for step in plan.steps):
+                leaves = trees[step.name].tree.n_leaves if step.name in trees else 1
+                found[step.name] = found.get(step.name, 0) + leaves
+        return found
 
     def dependence(self) -> dict[str, Dependence]:
         """Return by part the leaves and the mutual information (bits) of leaf and value, before and after collapse.
@@ -378,15 +413,22 @@ class CartSynthesizer:
 
     @commands_shown
     def __repr__(self) -> str:
-        if not self._plans:
+        if self._palette is None:
             return "<CartSynthesizer: not fitted; call fit(original)>"
         n, p = self._variables[0].codes.size, len(self._variables)
-        return f"<CartSynthesizer: {p} variables, {n} records, {sum(self.leaves().values())} leaves; call sample()>"
+        parts = f"{len(self._strata)} strata, " if self._strata else ""
+        leaves = sum(self.leaves().values())
+        return f"<CartSynthesizer: {p} variables, {n} records, {parts}{leaves} leaves; call sample()>"
 
     def _fitted(self) -> Palette:
         if self._palette is None:
             raise CallError("nothing is fitted yet; call fit(original) first")
         return self._palette
+
+    def _blocks(self, plans: Sequence[Plan], n: int, seed: int, copy: int) -> Iterator[dict[str, Levels]]:
+        if self._strata:
+            return draw_strata(self._strata, n, seed, copy)
+        return draw_blocks(plans, n, seed, (1, copy))
 
     def _bootstrapped(self, seed: int, copy: int, m: int) -> tuple[Plan, ...]:
         """Return the variables fitted to the bootstrap sample of a copy, one of ``m``."""
@@ -398,3 +440,8 @@ class CartSynthesizer:
                 self.progress(copy * total + count, m * total, f"{name} of copy {copy + 1}")
 
         return fit_plans(self._plans, seed, (3, copy), records=records, threads=self.threads, progress=done)
+
+
+def _trees(sequence: Sequence[Plan]) -> dict[str, FittedCart]:
+    fits = ((step.name, step.fitted) for plan in sequence for step in plan.steps)
+    return {name: fitted for name, fitted in fits if isinstance(fitted, FittedCart)}

@@ -256,24 +256,30 @@ def _variable_facts(synthesizer: Any, method: str, names: Sequence[str]) -> tupl
     """Return facts by part, in the order of the file."""
     if not isinstance(synthesizer, CartSynthesizer):
         return tuple(VariableFacts(name, method) for name in names)
-    plans = sorted(synthesizer.plans, key=lambda plan: names.index(plan.variable.name))
-    return tuple(facts for plan in plans for facts in _facts(plan))
+    by_variable: dict[str, list[Plan]] = {}
+    for plan in (plan for sequence in synthesizer.sequences for plan in sequence):
+        by_variable.setdefault(plan.variable.name, []).append(plan)
+    return tuple(facts for name in names for facts in _facts(by_variable[name]))
 
 
-def _facts(plan: Plan) -> Iterator[VariableFacts]:
+def _facts(strata: Sequence[Plan]) -> Iterator[VariableFacts]:
+    """Facts of one variable, of all strata together."""
+    plan = strata[0]
     if plan.lookup is not None:
         source = plan.lookup.source
         yield VariableFacts(plan.variable.name, "constant" if source is None else f"recoded from {source}")
         return
-    for step in plan.steps:
+    for place, step in enumerate(plan.steps):
         if step.method is None:
             yield VariableFacts(step.name, "rules")
             continue
         method = "cart" if type(step.method) is CartMethod else name_of(step.method) or type(step.method).__name__
-        if isinstance(step.fitted, FittedCart):
-            tree = step.fitted.tree
-            removed = tree.n_leaves_full - tree.n_leaves
-            yield VariableFacts(step.name, method, tree.n_leaves, removed, round(lost_bits(tree), 6))
+        fits = [one.steps[place].fitted for one in strata]
+        if trees := [fit.tree for fit in fits if isinstance(fit, FittedCart)]:
+            leaves = sum(tree.n_leaves for tree in trees)
+            lost = sum(lost_bits(tree) * tree.n_records for tree in trees) / sum(tree.n_records for tree in trees)
+            removed = sum(tree.n_leaves_full for tree in trees) - leaves
+            yield VariableFacts(step.name, method, leaves, removed, round(lost, 6))
         else:
             yield VariableFacts(step.name, method)
 
