@@ -128,8 +128,6 @@ def excess_interval(
     >>> [round(end, 3) for end in excess_interval(0.55, null, (0.5, 0.6))]
     [0.444, 0.556]
     """
-    from scipy.special import stdtrit
-
     draws = len(null)
     mean = math.fsum(null) / draws if draws else NAN
     if draws < 2 or mean >= _FULL or math.isnan(share):
@@ -139,6 +137,8 @@ def excess_interval(
         # rounded: what is equal but for rounding is a tie
         distance = mid_quantile(np.abs(null - mean).round(12), part) * draws / (draws - 1)
     else:
+        from scipy.special import stdtrit
+
         quantile = float(stdtrit(draws - 1, (1 + level) / 2))
         distance = quantile * float(np.std(null, ddof=1)) * math.sqrt(1 + 1 / draws)
     distance += 1e-12
