@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
-from unveil._membership import ATTACKS
+from unveil._membership import ATTACKS, records
 from unveil._membership.distance import UNIT, GowerAxes, nearest
 
 
@@ -317,7 +317,7 @@ def test_a_release_without_records_has_no_figures() -> None:
         ({"columns": ["nowhere"]}, "no column 'nowhere'"),
         ({"level": 95}, "between 0 and 1"),
         ({"scale": "sd"}, "scale must be"),
-        ({"max_records": 0}, "max_records"),
+        ({"most_records": 0}, "most_records"),
         ({"seed": -1}, "seed"),
     ],
 )
@@ -332,11 +332,36 @@ def test_column_missing_in_the_holdout() -> None:
 
 
 def test_drawn_records_are_said() -> None:
-    found = found_in(survey(80, 1), survey(80, 2), survey(90, 3), max_records=30)
+    found = found_in(survey(80, 1), survey(80, 2), survey(90, 3), most_records=30)
     assert found.n_attacked == (30, 30)
     assert "Drawn at random: 30 of 80 members and 30 of 90 held-out records." in str(found)
     assert pa.table(found.records()).num_rows == 60
     assert len(set(pa.table(found.records())["record"].to_pylist()[:30])) == 30
+
+
+def test_a_sample_stands_for_all_within_its_interval() -> None:
+    """The release is searched in full, so a sample estimates the very area of all records."""
+    people = survey(900, 1)
+    release = pa.concat_tables([people.slice(0, 250), survey(400, 2)])
+    whole = found_in(people, release, survey(900, 3), attacks="dcr").auc
+    assert whole > 0.6
+    covered = []
+    for seed in range(60):
+        found = found_in(people, release, survey(900, 3), attacks="dcr", most_records=120, seed=seed)
+        low, high = found.together["dcr"].auc_interval
+        covered.append(low <= whole <= high)
+    # 95 in 100, and a little more, as the samples are a good part of the files
+    assert np.mean(covered) >= 0.9
+
+
+def test_fewer_are_attacked_where_releases_are_large(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(records, "_DISTANCES", 80 * 200)
+    monkeypatch.setattr(records, "LEAST_RECORDS", 40)
+    files = survey(300, 1), survey(200, 2), survey(300, 3)
+    assert found_in(*files).n_attacked == (80, 80)
+    assert found_in(files[0], [files[1], files[1]], files[2]).n_attacked == (40, 40)
+    assert found_in(files[0], files[1].slice(0, 50), files[2]).n_attacked == (300, 300)
+    assert found_in(*files, most_records=100).n_attacked == (100, 100)
 
 
 def test_frames_and_plots() -> None:

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from unveil._membership.attacks import ATTACKS, Attempt, attack
 from unveil._membership.distance import Scale
 from unveil._membership.largest import contributions, largest_of
-from unveil._membership.records import AttackedRecords, collect
+from unveil._membership.records import AttackedRecords, collect, most_attacked
 from unveil._membership.refusal import check_provenance, require_statement
 from unveil._membership.result import Copies, Membership
 from unveil._tables.keyed_pair import as_names
@@ -25,7 +25,7 @@ from unveil.stats.roc import RocFigures, figures_of
 def membership(
     pair: Pair, holdout: Any = None, *, holdout_unseen: bool = False, columns: str | Sequence[str] | None = None,
     attacks: str | Sequence[str] = ATTACKS, scale: Scale = "range", neighbours: int = 5,
-    max_records: int = 20_000, level: float = 0.95, seed: int = 0, n_jobs: int | None = None,
+    most_records: int | None = None, level: float = 0.95, seed: int = 0, n_jobs: int | None = None,
 ) -> Membership:  # fmt: skip
     """Measure how well it can be told from a release which persons it was made from.
 
@@ -58,8 +58,10 @@ def membership(
         What a difference of numbers is divided by, before it is cut at 1: the original's range or interquartile range.
     neighbours
         Number of nearest synthetic records that the classifier sees.
-    max_records
-        Members, and held-out records, that are attacked at most; where there are more they are drawn.
+    most_records
+        Members, and held-out records, that are attacked at most; where there are more they are drawn. By default
+        20 000, of releases with more than a million records together so many fewer that as many distances are taken,
+        but at least 2000. Releases are always searched in full.
     level
         Coverage of the intervals.
     seed
@@ -100,7 +102,8 @@ def membership(
     if not isinstance(pair, Pair):
         raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
     require_statement(holdout_unseen)
-    chosen = _checked(attacks, scale, neighbours, max_records, level, seed)
+    chosen = _checked(attacks, scale, neighbours, most_records, level, seed)
+    most = most_attacked(sum(pair.n_synthetic)) if most_records is None else most_records
     names, said = pair.roles.default_columns() if columns is None else (as_names(columns, "column"), ())
     if not names:
         raise CallError("; ".join(["the files have no column in common that can be compared", *said]))
@@ -109,7 +112,7 @@ def membership(
     everybody = pair.held_out
     everybody.require(names)
     confirmed = check_provenance(pair)
-    records = collect(everybody, names, scale=scale, most=max_records, seed=seed)
+    records = collect(everybody, names, scale=scale, most=most, seed=seed)
     targets = list(records.releases)
     if len(targets) > 1:
         targets.append(np.concatenate(targets))
@@ -146,9 +149,11 @@ def membership(
 
 
 def _checked(
-    attacks: str | Sequence[str], scale: str, neighbours: int, max_records: int, level: float, seed: int
+    attacks: str | Sequence[str], scale: str, neighbours: int, most_records: int | None, level: float, seed: int
 ) -> tuple[str, ...]:
-    check_whole_numbers(1, neighbours=neighbours, max_records=max_records)
+    check_whole_numbers(1, neighbours=neighbours)
+    if most_records is not None:
+        check_whole_numbers(1, most_records=most_records)
     check_whole_numbers(0, seed=seed)
     check_shares(level=level)
     check_choice("scale", scale, ("range", "iqr"))

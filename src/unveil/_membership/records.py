@@ -13,6 +13,10 @@ from unveil._membership.distance import GowerAxes, Scale
 from unveil.columns.pair import Pair
 
 Codes = NDArray[np.int32]
+MOST_RECORDS, LEAST_RECORDS = 20_000, 2_000
+"""Records of either kind that are attacked at most unless another number is asked for, and in large files at least."""
+_DISTANCES = 20_000_000_000
+"""Distances to members, and as many to held-out records, that are taken without being asked for."""
 
 
 @dataclass(frozen=True)
@@ -121,6 +125,19 @@ def collect(everybody: Pair, names: Sequence[str], *, scale: Scale, most: int, s
         others=_group(held_out, most, np.random.default_rng(streams[1])),
         releases=tuple(_ascending(release)[0] for release in releases),
     )
+
+
+def most_attacked(n_released: int) -> int:
+    """Return how many records are attacked at most: fewer where each has to be compared with very many.
+
+    A sample of persons costs length of the interval; a sample of the release would make every attack weaker.
+
+    Examples
+    --------
+    >>> [most_attacked(n) for n in (5_000, 1_000_000, 4_000_000, 100_000_000)]
+    [20000, 20000, 5000, 2000]
+    """
+    return min(MOST_RECORDS, max(_DISTANCES // max(n_released, 1), LEAST_RECORDS))
 
 
 def _group(codes: Codes, most: int, rng: np.random.Generator) -> Group:

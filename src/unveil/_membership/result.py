@@ -61,7 +61,7 @@ class Membership(Result):
     n_members, n_held_out
         Records of the original, and held-out records.
     n_attacked
-        How many of either were attacked: drawn where there are more than ``max_records``.
+        How many of either were attacked: drawn where there are more than ``most_records``.
     n_synthetic, labels, label_original, label_held_out
         Number of records of each release, and what the files are called.
     confirmed

@@ -42,7 +42,7 @@ def membership_part(context: Context) -> Section:
     level = 1 - (1 - scenario.level) / len(ATTACKS)
     if context.pair.holdout is not None:
         found = membership(
-            context.pair, holdout_unseen=context.holdout_unseen, max_records=MOST_RECORDS, level=level,
+            context.pair, holdout_unseen=context.holdout_unseen, most_records=MOST_RECORDS, level=level,
             seed=scenario.seed,
         )  # fmt: skip
         rows = [_row(name, one.auc, one.auc_interval, one.tpr) for name, one in found.together.items()]
@@ -56,7 +56,7 @@ def membership_part(context: Context) -> Section:
         # What follows is about the synthesizer alone: of releases that it did not make it says nothing.
         check_maker(context.pair, context.synthesizer, scenario.targets[0])
         again = membership_synthesizer(
-            context.pair.original, context.synthesizer, repeats=REPEATS, max_records=MOST_RECORDS,
+            context.pair.original, context.synthesizer, repeats=REPEATS, most_records=MOST_RECORDS,
             level=level, seed=scenario.seed, special_codes=context.pair.special_codes or None,
             kinds=context.pair.kinds or None,
         )  # fmt: skip

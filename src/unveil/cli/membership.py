@@ -36,8 +36,9 @@ class AttackOptions:
         dcr, density, classifier; several separated by commas; default: all.
     scale
         Divisor of differences of numbers: the original's range, or interquartile range (iqr).
-    max_records
-        Largest number of members, and of held-out records, that are attacked.
+    most_records
+        Largest number of members, and of held-out records, that are attacked; default 20000, fewer where releases have
+        more than a million records.
     level
         Coverage of the intervals.
     seed
@@ -49,14 +50,14 @@ class AttackOptions:
     columns: Listed = None
     attacks: Listed = None
     scale: Literal["range", "iqr"] = "range"
-    max_records: Whole = 20_000
+    most_records: Whole | None = None
     level: float = 0.95
     seed: Whole = 0
     n_jobs: Whole | None = None
 
     def options(self, known: tuple[str, ...]) -> dict[str, Any]:
         """Options of :func:`unveil.membership`."""
-        chosen = {name: getattr(self, name) for name in ("scale", "max_records", "level", "seed", "n_jobs")}
+        chosen = {name: getattr(self, name) for name in ("scale", "most_records", "level", "seed", "n_jobs")}
         if self.columns is not None:
             chosen["columns"] = names_of(self.columns, known)
         if self.attacks is not None:
