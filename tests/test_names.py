@@ -34,8 +34,8 @@ for path in sys.argv[1:]:
     os.waitpid(child, 0)
 """
 ROOMS = (
-    "assessment", "columns", "conformance", "errors", "files", "inference", "membership", "models", "posterior",
-    "report", "sdc", "show", "simulate", "synthesis", "tables", "trees", "utility",
+    "assessment", "columns", "conformance", "errors", "files", "inference", "intruders", "membership", "models",
+    "posterior", "report", "sdc", "show", "simulate", "synthesis", "tables", "trees", "utility",
 )  # fmt: skip
 WRITTEN = re.compile(r"(?<![\w.`/-])unveil((?:\.[a-zA-Z_]\w*)+)")
 
@@ -107,6 +107,7 @@ print(pydoc.render_doc(unveil.{name}, renderer=pydoc.plaintext))
 FACE = {
     "conformance": "_conformance",
     "inference": "_rapid",
+    "intruders": "_intruders",
     "membership": "_membership",
     "posterior": "_posterior",
     "report": "show.report",

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from unveil.conformance import Conformance, conformance
     from unveil.files import Schema, Variable, read, read_schema
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
+    from unveil.intruders import ExactMembership, exact_membership
     from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -38,6 +39,7 @@ __all__ = [
     "CartSynthesizer",
     "Conformance",
     "DataError",
+    "ExactMembership",
     "FileError",
     "Membership",
     "MissingPackageError",
@@ -54,6 +56,7 @@ __all__ = [
     "attribute",
     "compare",
     "conformance",
+    "exact_membership",
     "identity",
     "key_sets",
     "membership",
@@ -78,6 +81,7 @@ _MODULE_OF = {
     **dict.fromkeys(("Conformance", "conformance"), "conformance"),
     **dict.fromkeys(("Schema", "Variable", "read", "read_schema"), "files"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "inference"),
+    **dict.fromkeys(("ExactMembership", "exact_membership"), "intruders"),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil._posterior.advice import advise
+from unveil._posterior.candidate_records import CandidateRecords, remarks_on
 from unveil._posterior.checked_options import CheckedOptions, PriorChoice, check_options
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.fingerprint import fingerprint
@@ -168,7 +169,9 @@ def posterior(
     posteriors = work_out(
         problem, options.groups, labels, time_limit=time_limit, checkpoint=finished, progress=progress
     )
-    told = (*made_otherwise(pair.releases, options.synthesizer), *problem.warnings)
+    told = [*made_otherwise(pair.releases, options.synthesizer), *problem.warnings]
+    if isinstance(problem.worlds, CandidateRecords):
+        told += remarks_on(problem.sequence, problem.worlds, options.members)
     for text in told:
         warn(text)
     done = {name: min(one[name].members.size for one in posteriors) for name in problem.structures}

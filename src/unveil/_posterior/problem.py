@@ -15,7 +15,6 @@ from unveil._posterior.candidate_records import (
     RecordOutcomes,
     record_outcomes,
     record_worlds,
-    remarks_on,
 )
 from unveil._posterior.checked_options import CheckedOptions, check_options
 from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood, Table
@@ -100,8 +99,6 @@ class PosteriorProblem:
             if isinstance(self.worlds, CandidateRecords)
             else make_outcomes(options, sequence, self.worlds)
         )
-        if isinstance(self.worlds, CandidateRecords):
-            texts.extend(remarks_on(sequence, self.worlds, options.members))
         for interval in empty_intervals(options, sequence):
             text = f"no value of the files lies in the interval {interval}; it is left out"
             texts.append(Note(text, "an interval that was asked for holds no value of the files; it is left out"))

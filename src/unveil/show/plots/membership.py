@@ -25,14 +25,14 @@ def plot_roc(found: Membership, scores: Mapping[str, NDArray[np.float64] | None]
     for name, values in scores.items():
         if values is None:
             continue
-        _curve(ax, *_split(member, values), floor, color=_COLOURS[name],
+        curve(ax, *_split(member, values), floor, color=_COLOURS[name],
                label=f"{name}: AUC {figures[name].auc:.3f}")  # fmt: skip
         for fpr, (low, high) in zip(FPRS, figures[name].tpr_interval, strict=True):
             if low == low:
                 shift = 1 + 0.06 * (list(_COLOURS).index(name) - 1)
                 ax.plot([fpr * shift] * 2, [max(low, floor), max(high, floor)], color=_COLOURS[name], linewidth=4,
                         alpha=0.35, solid_capstyle="butt")  # fmt: skip
-    return _finished(ax, floor, f"{found.n_attacked[0]} members, {found.n_attacked[1]} held-out records")
+    return finished_roc(ax, floor, f"{found.n_attacked[0]} members, {found.n_attacked[1]} held-out records")
 
 
 def plot_runs(found: MembershipOfSynthesizer, *, ax: Any = None) -> Any:
@@ -43,9 +43,9 @@ def plot_runs(found: MembershipOfSynthesizer, *, ax: Any = None) -> Any:
         member = run._records.is_member
         for name, values in run._scores[-1].items():
             if values is not None:
-                _curve(ax, *_split(member, values), floor, color=_COLOURS[name], alpha=0.6, linewidth=1,
+                curve(ax, *_split(member, values), floor, color=_COLOURS[name], alpha=0.6, linewidth=1,
                        label=f"{name}: mean AUC {found.auc[name]:.3f}")  # fmt: skip
-    return _finished(ax, floor, f"{len(found.runs)} releases, each from half of {found.n} records")
+    return finished_roc(ax, floor, f"{len(found.runs)} releases, each from half of {found.n} records")
 
 
 def _index(found: Membership, scores: Mapping[str, Any]) -> int:
@@ -58,7 +58,7 @@ def _split(member: NDArray[np.bool_], values: NDArray[np.float64]) -> tuple[NDAr
     return values[member & scored], values[~member & scored]
 
 
-def _curve(ax: Any, members: NDArray[np.float64], others: NDArray[np.float64], floor: float, **style: Any) -> None:
+def curve(ax: Any, members: NDArray[np.float64], others: NDArray[np.float64], floor: float, **style: Any) -> None:
     """The ROC curve between the corners as well: a straight line is none on logarithmic axes."""
     alarms, hits = roc(members, others)
     grid = np.unique(np.concatenate([alarms, np.geomspace(floor, 1, 200)]))
@@ -66,7 +66,8 @@ def _curve(ax: Any, members: NDArray[np.float64], others: NDArray[np.float64], f
     ax.plot(grid, np.maximum(np.interp(grid, alarms[last], hits[last]), floor), **style)
 
 
-def _finished(ax: Any, floor: float, title: str) -> Any:
+def finished_roc(ax: Any, floor: float, title: str) -> Any:
+    """Axes, the line of guesses, and the title."""
     ax.plot([floor, 1], [floor, 1], color=OTHER, linestyle="--", linewidth=1, label="guess at random: AUC 0.5")
     ax.set_xscale("log")
     ax.set_yscale("log")

@@ -1,0 +1,8 @@
+"""Intruders who know the synthesizer and other records, and ask about a person as a whole."""
+
+from __future__ import annotations
+
+from unveil._intruders.exact_membership import exact_membership
+from unveil._intruders.result import ExactMembership
+
+__all__ = ["ExactMembership", "exact_membership"]

@@ -1,0 +1,245 @@
+"""The function :func:`exact_membership`: the strongest intruder who asks who was used."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._intruders.persons import persons_of
+from unveil._intruders.refitted import RefittedRecords
+from unveil._intruders.result import ExactMembership, Game, Games
+from unveil._intruders.whole_records import Levels, WalkedRecords, WholeRecords
+from unveil._posterior.checked_options import check_options
+from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
+from unveil._posterior.problem import PosteriorProblem, make_problem
+from unveil.checks import check_choice, check_flags, check_shares, check_whole_numbers
+from unveil.columns import Pair
+from unveil.errors import CallError, UnveilWarning
+from unveil.notes import Note, warn
+from unveil.stats import score_interval
+from unveil.stats.roc import FPRS, RocFigures, auc_interval, delong, hits_at
+from unveil.synthesis.synthpop import made_otherwise
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+BLOCK = 128
+"""Games that are walked together."""
+MOST_FITS = 5000
+"""Most fits where the synthesizer has to be fitted for every game."""
+ROUNDING = 1e-9
+"""Log ratios this near to 0 are 0: sums were taken in another order."""
+
+
+def exact_membership(
+    pair: Pair, synthesizer: Any, *, candidates: Any = None, game: Game = "swap", sample: int | None = None,
+    withheld: Iterable[str] = (), largest_impossible: float = LARGEST_IMPOSSIBLE, check_settings: bool = True,
+    level: float = 0.95, seed: int = 0, progress: Callable[[int, int, str], None] | None = None,
+) -> ExactMembership:  # fmt: skip
+    """Tell who was used, as well as anybody can who knows the synthesizer and all other records.
+
+    The intruder compares the exact likelihoods of the releases under two originals that differ in one person. By the
+    lemma of Neyman and Pearson no other attack of this intruder finds more members at the same share of false alarms.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases; several releases are used together.
+    synthesizer
+        The synthesizer that made the releases, with its settings; as for :func:`unveil.posterior.posterior`. Trees are
+        walked along the person's path; other synthesizers with ``log_prob`` are fitted again for every game.
+    candidates
+        Persons who were not used: a frame, a file, or a list of mappings; or "halves": the synthesizer is fitted to a
+        random half of the original, and the other half was not used. By default the held-out records of the pair.
+    game : {"swap", "in_out"}
+        Which of two persons was used, one of the original and one who was not; or whether one person was used, the
+        original being known but for that person.
+    sample
+        Number of persons of the original that are drawn at random, and with "in_out" of others too; default: all.
+    withheld
+        Variables whose released values do not count.
+    largest_impossible
+        Largest share of released values that may be impossible under the synthesizer; they are left out.
+    check_settings
+        Whether to test, for sequential CART, if the assumed settings can have drawn the counts of the releases.
+    level
+        Coverage of the intervals.
+    seed
+        Where the draws of persons, pairs and halves come from.
+    progress
+        Called with the number of games done, their total, and a name.
+
+    Returns
+    -------
+    ExactMembership
+        Shares of games won and certain, area under the ROC curve, members found at few false alarms.
+
+    Raises
+    ------
+    CallError
+        If an option does not fit the data, or there is nobody who was not used.
+    DataError
+        If the synthesizer cannot have made the releases.
+
+    References
+    ----------
+    Neyman & Pearson (1933), Philosophical Transactions of the Royal Society A 231, 289-337.
+
+    Examples
+    --------
+    >>> import unveil
+    >>> people, others = (unveil.simulate.demo_population(150, seed=seed) for seed in (1, 2))
+    >>> synthesizer = unveil.CartSynthesizer(minbucket=5).fit(people)
+    >>> pair = unveil.Pair(people, synthesizer.sample(seed=1))
+    >>> found = unveil.exact_membership(pair, synthesizer, candidates=others, sample=20)
+    >>> found.n_games, found.share_right > 0.9
+    ((20, 0), True)
+    """
+    check_choice("game", game, ("swap", "in_out"))
+    check_shares(level=level)
+    check_flags(check_settings=check_settings)
+    check_whole_numbers(0, seed=seed)
+    check_whole_numbers(1, sample=1 if sample is None else sample)
+    persons = persons_of(pair, synthesizer, candidates, seed)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        options = check_options(
+            persons.pair, persons.synthesizer, candidates=persons.others, structure="exact", records=[0],
+            withheld=withheld,
+        )  # fmt: skip
+        problem = make_problem(options, largest_impossible, thorough=check_settings)
+    rows = problem.sequence.further
+    drawn = np.random.default_rng([seed, 31])
+    members = _drawn(drawn, persons.numbers.size, sample)
+    n_others, texts = persons.others.num_rows, list(problem.warnings)
+    if game == "swap":
+        others = _partners(drawn, n_others, members.size)
+        if members.size > n_others:
+            text = "who were not used are fewer than the members, and are set against several of them"
+            texts.append(Note(f"the {n_others} persons {text}", f"persons {text}"))
+    else:
+        others = _drawn(drawn, n_others, sample)
+    n_games = members.size + (others.size if game == "in_out" else 0)
+    ratios = _ratios_by(problem, persons.pair, n_games)
+    if game == "swap":
+        found = _in_blocks(
+            lambda at: ratios.replaced(members[at], _taken(rows, others[at])), members.size, 0, n_games, progress
+        )
+        games = Games(persons.numbers[members], persons.other_numbers[others], np.ones(n_games, dtype=np.bool_), found)
+        against = -found
+    else:
+        found = _in_blocks(lambda at: ratios.removed(members[at]), members.size, 0, n_games, progress)
+        against = _in_blocks(
+            lambda at: ratios.added(_taken(rows, others[at])), others.size, members.size, n_games, progress
+        )
+        numbers = np.concatenate([persons.numbers[members], persons.other_numbers[others]])
+        games = Games(numbers, None, np.arange(n_games) < members.size, np.concatenate([found, against]))
+    told = (*made_otherwise(pair.releases, options.synthesizer), *texts)
+    for text in told:
+        warn(text)
+    right, certain = games.right, games.certain.astype(np.float64)
+    return ExactMembership(
+        game=game,
+        others=persons.source,
+        n_original=persons.pair.n_original,
+        n_others=n_others,
+        n_games=(members.size, n_games - members.size),
+        share_right=_share(games, right),
+        share_right_interval=_interval(games, right, level),
+        share_certain=_share(games, certain),
+        share_certain_interval=_interval(games, certain, level),
+        roc=_roc(found, against, paired=game == "swap", level=level, seed=seed),
+        likelihood=problem.likelihood,
+        left_out=problem.left_out,
+        withheld=problem.sequence.withheld,
+        labels=persons.pair.labels,
+        label_original=persons.pair.original.label,
+        label_others=persons.others.label,
+        level=level,
+        seed=seed,
+        warnings=tuple(dict.fromkeys(told)),
+        flavour=pair.flavour,
+        _games=games,
+    )
+
+
+def _drawn(rng: np.random.Generator, n: int, sample: int | None) -> Ints:
+    """Numbers of all records, or of some drawn at random."""
+    chosen = rng.permutation(n)[: n if sample is None else sample]
+    return np.sort(chosen).astype(np.int64)
+
+
+def _partners(rng: np.random.Generator, n: int, wanted: int) -> Ints:
+    """Numbers of the persons that members are set against; everyone is taken before anyone is taken again."""
+    rounds = [rng.permutation(n) for _ in range(-(-wanted // n))]
+    return np.concatenate(rounds)[:wanted].astype(np.int64)
+
+
+def _taken(rows: Levels, chosen: Ints) -> Levels:
+    return {name: levels[chosen] for name, levels in rows.items()}
+
+
+def _ratios_by(problem: PosteriorProblem, pair: Pair, n_games: int) -> WholeRecords:
+    """How likelihood ratios are had: by walks, or by fits where their number is bearable."""
+    if problem.kind == "cart":
+        return WalkedRecords(problem.sequence, list(problem.trees.values()))
+    if n_games >= MOST_FITS:
+        raise CallError(
+            f"the synthesizer is fitted anew for every game, and {n_games} games are too many; ask for a sample of "
+            f"fewer than {MOST_FITS // 2}"
+        )
+    return RefittedRecords(pair, problem.sequence, problem.options.synthesizer, problem.only)
+
+
+def _in_blocks(
+    ratios: Callable[[slice], Floats], n: int, done: int, total: int,
+    progress: Callable[[int, int, str], None] | None,
+) -> Floats:  # fmt: skip
+    """Log ratios of n games, block by block."""
+    found = np.zeros(n)
+    for start in range(0, n, BLOCK):
+        at = slice(start, min(start + BLOCK, n))
+        found[at] = ratios(at)
+        if progress is not None:
+            progress(done + at.stop, total, "games")
+    found[np.abs(found) < ROUNDING] = 0.0
+    return found
+
+
+def _groups(games: Games, values: Floats) -> list[Floats]:
+    """Values of members, and of others where there are games about them."""
+    return [group for group in (values[games.member], values[~games.member]) if group.size]
+
+
+def _share(games: Games, values: Floats) -> float:
+    """Mean over the games; persons who were used and who were not count alike as a group."""
+    return float(np.mean([group.mean() for group in _groups(games, values)]))
+
+
+def _interval(games: Games, values: Floats, level: float) -> tuple[float, float]:
+    groups = _groups(games, values)
+    variance = sum(float(group.var()) / group.size for group in groups) / len(groups) ** 2
+    return score_interval(_share(games, values), variance, values.size, level)
+
+
+def _roc(members: Floats, others: Floats, *, paired: bool, level: float, seed: int) -> RocFigures:
+    """Figures of the log ratio as a score.
+
+    A swap is one game, and its ratio is that of the member and, with the other sign, that of the other person: both
+    terms of DeLong's variance are then the same, and not independent, so that their sum doubles.
+    """
+    n, m = members.size, others.size
+    auc, variance = delong(members, others)
+    counts = (max(n // 2, 1), max(m // 2, 1)) if paired else (n, m)
+    hits = [hits_at(fpr, members, others, level=level, seed=np.random.SeedSequence([seed, 37])) for fpr in FPRS]
+    return RocFigures(
+        auc,
+        auc_interval(auc, 2 * variance if paired else variance, *counts, level),
+        tuple(value for value, _ in hits),
+        tuple(ends for _, ends in hits),
+        (n, m),
+    )

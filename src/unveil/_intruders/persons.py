@@ -1,0 +1,125 @@
+"""Whose records the games are about: members of the original, and persons whom the synthesizer never used.
+
+All files come in the order of the values of their records, so that no figure depends on the order of a file.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._posterior.candidate_records import are_records, candidate_records
+from unveil.columns import Pair
+from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.files import Source
+from unveil.files.opening import open_source
+from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
+from unveil.synthesis.record_order import value_order
+
+Places = NDArray[np.intp]
+
+HALVES = "halves"
+
+
+@dataclass(frozen=True, eq=False)
+class Persons:
+    """Files of a set of games.
+
+    Parameters
+    ----------
+    pair
+        The original and its releases, sorted.
+    numbers : (n,) intp
+        Where its original records stand in the user's file.
+    others
+        Records that were not used, sorted.
+    other_numbers : (k,) intp
+        Where they stand in their file.
+    source
+        Where they come from: "holdout", "halves" or "candidates".
+    synthesizer
+        What made the releases.
+    """
+
+    pair: Pair
+    numbers: Places
+    others: Source
+    other_numbers: Places
+    source: str
+    synthesizer: Any
+
+
+def persons_of(pair: Pair, synthesizer: Any, candidates: Any, seed: int) -> Persons:
+    """Return the files of the games.
+
+    Parameters
+    ----------
+    pair
+        The user's files.
+    synthesizer
+        What made the releases.
+    candidates
+        Records that were not used: None for the held-out records of the pair, "halves", a frame, a file, or mappings.
+    seed
+        Of the halves and their releases.
+
+    Raises
+    ------
+    CallError
+        If there are no such records, or they lack a column.
+    """
+    if isinstance(candidates, str) and candidates == HALVES:
+        return _from_halves(pair, synthesizer, seed)
+    if candidates is None:
+        if pair.holdout is None:
+            raise CallError(
+                "name persons whom the synthesizer never used: held-out records of the pair (holdout), candidates, or "
+                "candidates='halves' to fit it to a random half of the original"
+            )
+        others, source = pair.held_out.releases[-1], "holdout"
+    else:
+        listed = isinstance(candidates, list | tuple) and are_records(candidates)
+        found = pair.with_holdout(candidate_records(candidates, pair) if listed else candidates).holdout
+        assert found is not None
+        others, source = found, "candidates"
+    if not others.num_rows:
+        raise CallError(f"{others.label} has no records")
+    for name in pair.original.names:
+        if name not in others:
+            raise CallError(f"{others.label} has no column {name!r}: a person needs all columns of the original")
+    others = replace(others, names=pair.original.names)
+    order, other_order = value_order(pair.original), value_order(others)
+    releases = [release.part(value_order(release)) for release in pair.releases]
+    sorted_pair = _quiet_pair(pair, pair.original.part(order), releases)
+    return Persons(sorted_pair, order, others.part(other_order), other_order, source, synthesizer)
+
+
+def _from_halves(pair: Pair, synthesizer: Any, seed: int) -> Persons:
+    """Fit the synthesizer to a random half of the original, and draw as many releases of it as the pair has."""
+    n, order = pair.n_original, value_order(pair.original)
+    if n < 4:
+        raise DataError(f"{pair.original.label} has {n} record(s); two halves need at least 4")
+    shuffled = np.random.default_rng([seed, 29]).permutation(n)
+    used, left = np.sort(shuffled[: n // 2]), np.sort(shuffled[n // 2 :])
+    half = pair.original.part(order[used], "the half that was used")
+    fitted = fitted_anew(as_synthesizer(synthesizer), half, seed=seed)
+    releases = []
+    for r in range(pair.n_releases):
+        made = open_source(
+            fitted.sample(len(used), seed=seed * pair.n_releases + r), label=f"release {r + 1} of the half"
+        )
+        releases.append(made.part(value_order(made)))
+    others = pair.original.part(order[left], "the half that was not")
+    return Persons(_quiet_pair(pair, half, releases), order[used], others, order[left], HALVES, fitted)
+
+
+def _quiet_pair(pair: Pair, original: Source, releases: Sequence[Source]) -> Pair:
+    """A pair of other files that is coded like the user's; what is to be said of the files was said."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        return Pair(original, list(releases), kinds=pair.kinds, special_codes=pair.special_codes)

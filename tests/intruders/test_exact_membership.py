@@ -1,0 +1,182 @@
+"""Exact membership: controls, sources of persons who were not used, bad input, and what is shown."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import unveil
+from unveil.errors import CallError, DataError, UnveilWarning
+
+
+def survey(n=120, seed=1):
+    rng = np.random.default_rng(seed)
+    age = rng.integers(20, 60, n)
+    return pa.table(
+        {
+            "sex": rng.choice(["f", "m"], n),
+            "age": age,
+            "income": pa.array(np.where(rng.random(n) < 0.1, -8, age // 5 * 100), mask=rng.random(n) < 0.1),
+            "ill": np.where(rng.random(n) < 0.2 + age / 150, "yes", "no"),
+        }
+    )
+
+
+ORIGINAL, OTHERS = survey(), survey(150, 2)
+SETTINGS = {"minbucket": 8, "special_codes": {"income": [-8]}}
+
+
+def maker(**settings):
+    return unveil.CartSynthesizer(**(SETTINGS | settings))
+
+
+def pair_of(original=ORIGINAL, m=2, **settings):
+    synthesizer = maker(**settings).fit(original)
+    return unveil.Pair(original, [synthesizer.sample(seed=s) for s in range(m)]), synthesizer
+
+
+PAIR, SYNTHESIZER = pair_of()
+
+
+def games_of(found, table):
+    """The values of the persons of every game, and the log ratio."""
+    people = {True: table.to_pylist(), False: OTHERS.to_pylist()}
+    return sorted(
+        (str(people[one["member"]][one["record"]]), one.get("against", -1), one["log_ratio"])
+        for one in found.records().to_pylist()
+    )
+
+
+def test_identical_persons_cannot_be_told_apart():
+    with pytest.warns(UnveilWarning, match="the 1 persons who were not used are fewer"):
+        found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=ORIGINAL.slice(17, 1))
+    games = found.records().to_pylist()
+    assert {one["against"] for one in games} == {0}
+    same = [one for one in games if ORIGINAL.slice(one["record"], 1) == ORIGINAL.slice(17, 1)]
+    assert {(one["log_ratio"], one["right"], one["certain"]) for one in same} == {(0.0, 0.5, False)}
+    assert any(one["log_ratio"] for one in games)
+
+
+@pytest.mark.parametrize("game", ["swap", "in_out"])
+def test_the_order_of_files_changes_nothing(game):
+    rng = np.random.default_rng(0)
+    order = rng.permutation(ORIGINAL.num_rows)
+    releases = [release.part(rng.permutation(release.num_rows)) for release in PAIR.releases]
+    shuffled = unveil.Pair(ORIGINAL.take(order), releases)
+    found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, game=game)
+    again = unveil.exact_membership(shuffled, maker(), candidates=OTHERS, game=game)
+    assert games_of(found, ORIGINAL) == games_of(again, ORIGINAL.take(order))
+    assert str(found) == str(again)
+
+
+def test_finer_leaves_give_more_away():
+    original, others = survey(400, 5), survey(400, 6)
+    pair, synthesizer = pair_of(original, m=1, methods="sample")
+    coarse = unveil.exact_membership(pair, synthesizer, candidates=others)
+    assert coarse.share_right < 0.75
+    assert coarse.share_certain < 0.05
+    pair, synthesizer = pair_of(original, m=1, minbucket=1)
+    assert unveil.exact_membership(pair, synthesizer, candidates=others).share_right > 0.85
+
+
+@pytest.mark.parametrize("game", ["swap", "in_out"])
+def test_figures_are_those_of_the_games(game):
+    found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, game=game)
+    games = found.records().to_pylist()
+    members = [one["log_ratio"] for one in games if one["member"]]
+    others = [-x for x in members] if game == "swap" else [one["log_ratio"] for one in games if not one["member"]]
+    assert found.auc == pytest.approx(np.mean([(x > y) + 0.5 * (x == y) for x in members for y in others]))
+    right = [[(x > 0) + 0.5 * (x == 0) for x in members], [(x < 0) + 0.5 * (x == 0) for x in others]]
+    assert found.share_right == pytest.approx(np.mean([np.mean(group) for group in right]))
+    certain = [np.mean(np.isinf(group)) for group in (members, others)]
+    assert found.share_certain == pytest.approx(np.mean(certain))
+    low, high = found.share_right_interval
+    assert low <= found.share_right <= high
+    assert found.n_games == ((120, 0) if game == "swap" else (120, 150))
+
+
+def test_more_releases_tell_more():
+    one, five = (unveil.exact_membership(*pair_of(m=m), candidates=OTHERS, game="in_out") for m in (1, 5))
+    assert five.auc > one.auc
+
+
+def test_a_holdout_and_halves():
+    pair = unveil.Pair(ORIGINAL, list(PAIR.releases), holdout=OTHERS)
+    held = unveil.exact_membership(pair, SYNTHESIZER)
+    given = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS)
+    assert (held.others, given.others) == ("holdout", "candidates")
+    assert held.records() == given.records()
+    halves = unveil.exact_membership(PAIR, SYNTHESIZER, candidates="halves", seed=4)
+    assert (halves.n_original, halves.n_others, halves.others) == (60, 60, "halves")
+    used = {one["record"] for one in halves.records().to_pylist()}
+    left = {one["against"] for one in halves.records().to_pylist()}
+    assert used | left == set(range(120))
+
+
+def test_what_is_fitted_anew_equals_what_is_walked():
+    """A rule that never applies is not walked."""
+    plain, synthesizer = pair_of(m=1)
+    ruled = maker(rules={"ill": [("sex == 'x'", "no")]})
+    for game in ("swap", "in_out"):
+        options = {"candidates": OTHERS, "game": game, "sample": 6}
+        walked = unveil.exact_membership(plain, synthesizer, **options)
+        with pytest.warns(UnveilWarning, match="fitted anew"):
+            fitted = unveil.exact_membership(plain, ruled, **options)
+        assert fitted.likelihood == "the synthesizer fitted to every world"
+        ratios = [found.records().column("log_ratio").to_pylist() for found in (walked, fitted)]
+        assert ratios[0] == pytest.approx(ratios[1], abs=1e-8)
+
+
+def test_few_candidates_are_used_again_and_that_is_said():
+    with pytest.warns(UnveilWarning, match="the 10 persons who were not used are fewer than the members"):
+        found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS.slice(0, 10), sample=25)
+    assert sorted(np.bincount(found.records().column("against").to_numpy())) == [2] * 5 + [3] * 5
+
+
+@pytest.mark.parametrize(
+    ("candidates", "options", "error", "message"),
+    [
+        (None, {}, CallError, "name persons whom the synthesizer never used"),
+        (OTHERS.drop_columns(["age"]), {}, CallError, "has no column 'age': a person needs all columns"),
+        (OTHERS.slice(0, 0), {}, CallError, "has no records"),
+        (OTHERS, {"game": "both"}, CallError, "game"),
+        (OTHERS, {"sample": 0}, CallError, "sample"),
+        ([{"sex": "f", "weight": 3}], {}, CallError, "no column 'weight'"),
+    ],
+)
+def test_bad_input_is_refused_in_one_line(candidates, options, error, message):
+    with pytest.raises(error, match=message) as refused:
+        unveil.exact_membership(PAIR, SYNTHESIZER, candidates=candidates, **options)
+    assert "\n" not in str(refused.value)
+
+
+def test_a_synthesizer_that_did_not_make_the_release_is_refused():
+    with pytest.raises(DataError, match="did not make"):
+        unveil.exact_membership(PAIR, maker(minbucket=1), candidates=OTHERS)
+
+
+def test_a_synthesizer_without_likelihood_is_refused():
+    with pytest.raises(CallError, match="known without a simulation"):
+        unveil.exact_membership(PAIR, maker(proper=True), candidates=OTHERS)
+
+
+def test_how_it_is_shown():
+    found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, game="in_out")
+    text = str(found)
+    assert "whether a person was used (120 who were, 150 who were not)" in text
+    assert "It does NOT show" in text
+    assert found.to_frame().column("figure").to_pylist()[:3] == ["share_right", "share_certain", "auc"]
+    told = json.loads(json.dumps(found.to_dict(), allow_nan=True))
+    assert told["baseline"]["share_right"] == 0.5
+    assert "records" not in told
+    assert told["warnings"] == []
+
+
+def test_plot():
+    pytest.importorskip("matplotlib").use("Agg")
+    found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, sample=30)
+    ax = found.plot()
+    assert "which of two persons" in ax.get_title()
