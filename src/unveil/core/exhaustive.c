@@ -144,27 +144,21 @@ static void fill_outside(Scratch *scratch, int64_t n_outside, int64_t inside) {
     }
 }
 
-/* Scores of the subsets of a block with one set outside, -1 where a child is too small; gives the largest. */
-static double score_block(Scratch *scratch, int64_t size, const double *set, double n, double total, double minbucket) {
+/* Scores of the subsets of a block with one set outside; of no meaning where a child is empty. */
+static void score_block(Scratch *scratch, int64_t size, const double *set, double n, double total) {
     const double *restrict number = block_of(scratch, BLOCK_NUMBER);
     const double *restrict squares = block_of(scratch, BLOCK_SQUARES);
     const double *restrict product = block_of(scratch, BLOCK_NODE);
     const double *restrict extra = block_of(scratch, BLOCK_OUTSIDE);
     double *restrict scores = block_of(scratch, BLOCK_SCORE);
-    double set_number = set[OUT_NUMBER], set_squares = set[OUT_SQUARES], set_node = set[OUT_NODE], top = -1.0;
-    /* Two loops: with the condition in it, the first would not be worked on several subsets at a time. */
+    double set_number = set[OUT_NUMBER], set_squares = set[OUT_SQUARES], set_node = set[OUT_NODE];
+    /* Without a condition, so that several subsets are worked on at a time. */
     for (int64_t s = 0; s < size; s++) {
         double n_left = number[s] + set_number, n_right = n - n_left;
         double left = squares[s] + set_squares + extra[s];
         double right = total - 2.0 * (product[s] + set_node) + left;
         scores[s] = (left * n_right + right * n_left) / (n_left * n_right);
     }
-    for (int64_t s = 0; s < size; s++) {
-        double n_left = number[s] + set_number;
-        if ((n_left < minbucket) | (n - n_left < minbucket)) scores[s] = -1.0;
-        top = scores[s] > top ? scores[s] : top;
-    }
-    return top;
 }
 
 /* Place of a subset of the present levels in the order of the reflected Gray code. */
@@ -202,10 +196,11 @@ void search_all(
             double more = 2.0 * set[OUT_BLOCK + bit];
             for (int64_t s = 0; s < half; s++) extra[half + s] = extra[s] + more;
         }
-        if (score_block(scratch, size, set, (double)n, total, (double)parent->minbucket) <= bar) continue;
+        score_block(scratch, size, set, (double)n, total);
         for (int64_t s = 0; s < size; s++) {
             if (scores[s] <= bar) continue;
             int64_t n_left = (int64_t)(number[s] + set[OUT_NUMBER]);
+            if (n_left < parent->minbucket || n - n_left < parent->minbucket) continue;
             int64_t left = (int64_t)(squares[s] + set[OUT_SQUARES] + extra[s]);
             int64_t right = parent->total - 2 * (int64_t)(product[s] + set[OUT_NODE]) + left;
             int64_t subset = place_of(scratch->rank, n_present, n_outside, part, s);
