@@ -12,6 +12,7 @@ import pytest
 import unveil
 from unveil._rapid import rapid
 from unveil._rapid.attack import null_rates
+from unveil._rapid.attribution import attribute_flags
 from unveil._rapid.sample import MOST_RECORDS, sampling_half
 from unveil.models.learners import ATTACKERS
 
@@ -102,6 +103,21 @@ def test_a_sample_costs_length(pair: unveil.Pair) -> None:
     # persons alone
     wilson = found.intervals()[0]["wilson"]
     assert wilson[1] - wilson[0] < high - low
+
+
+def test_keys_are_permuted_among_some_persons(pair: unveil.Pair) -> None:
+    """What permuting a key takes is a mean over persons, so some of them tell it; the model is the same."""
+    found = attacked(pair, most_records=500, attacker="rf", permutations=0, ceiling=False)
+    runner, run = found.runner, found.run()
+    some = {one["key"]: one for one in found.attribution(repeats=8).importance}
+    everybody = replace(runner, most_records=700)
+    assert len(runner.persons()) == len(set(runner.persons().tolist())) == 500
+    assert len(everybody.persons()) == 700
+    for one in attribute_flags(run, everybody, repeats=8).importance:
+        assert some[one["key"]]["rate"] == pytest.approx(one["rate"], abs=0.05)
+        assert some[one["key"]]["score"] == pytest.approx(one["score"], abs=0.05)
+        assert some[one["key"]] != one
+    assert some["x"]["rate"] > 0.05
 
 
 def test_progress_counts_every_model(pair: unveil.Pair) -> None:

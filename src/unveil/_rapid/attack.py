@@ -189,10 +189,19 @@ class Runner:
 
     def _drawn(self, records: AttackRecords, *place: int) -> AttackRecords:
         """All records, or as many as are used at most; the draw does not depend on the order in which they came."""
+        rows = self._rows(records, *place)
+        return records if rows is None else records.take(rows)
+
+    def _rows(self, records: AttackRecords, *place: int) -> NDArray[np.intp] | None:
         if len(records) <= self.most_records:
-            return records
+            return None
         rng = np.random.default_rng(self._stream(*place))
-        return records.take(records.ordering()[rng.choice(len(records), self.most_records, replace=False)])
+        return records.ordering()[rng.choice(len(records), self.most_records, replace=False)]
+
+    def persons(self) -> NDArray[np.intp]:
+        """The persons who stand for all where each is attacked many times: all, or as many as are drawn at most."""
+        rows = self._rows(self.problem.original, _PERSONS)
+        return np.arange(len(self.problem.original)) if rows is None else rows
 
     def _of_first(self, predict: Predictor) -> Distribution:
         """The scores of an attack at the size of the null."""

@@ -62,8 +62,8 @@ class Attribution(Result):
         Whether some level decides the flag alone, so that its coefficient has no finite estimate and is held by a
         weak prior.
     importance
-        Per key, what is lost when the key is permuted among persons: ``score`` (mean fall of the score; of errors the
-        rise) and ``rate`` (fall of the rate).
+        Per key, what is lost when the key is permuted among persons (drawn where there are very many): ``score``
+        (mean fall of the score; of errors the rise) and ``rate`` (fall of the rate).
     dependence
         Per key, level and class, the mean of the attacker's probability (or prediction) when all persons have the
         level: dicts with key, level, value, class, mean.
@@ -194,24 +194,30 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
 
 
 def _importance(run: Attack, runner: Runner, repeats: int) -> list[dict[str, Any]]:
-    original = runner.problem.original
-    changes = [(i, repeat) for i in range(len(original.table.keys)) for repeat in range(repeats)]
+    persons, keys = runner.persons(), runner.problem.original.table.keys
+    changes = [(i, repeat) for i in range(len(keys)) for repeat in range(repeats)]
     # many at once: a forest that is not kept is grown again for every prediction
-    size = max(_PERMUTED // max(len(original), 1), 1)
+    size = max(_PERMUTED // max(len(persons), 1), 1)
     falls = [
-        fall for start in range(0, len(changes), size) for fall in _falls(run, runner, changes[start : start + size])
+        fall
+        for start in range(0, len(changes), size)
+        for fall in _falls(run, runner, persons, changes[start : start + size])
     ]
-    means = np.reshape(falls, (len(original.table.keys), repeats, 2)).mean(axis=1)
+    means = np.reshape(falls, (len(keys), repeats, 2)).mean(axis=1)
     return [
         {"key": key.name, "score": float(score), "rate": float(rate)}
-        for key, (score, rate) in zip(original.table.keys, means, strict=True)
+        for key, (score, rate) in zip(keys, means, strict=True)
     ]
 
 
-def _falls(run: Attack, runner: Runner, changes: Sequence[tuple[int, int]]) -> list[tuple[float, float]]:
-    """How far the mean score and the rate fall with a key permuted; for each of some keys and repeats."""
-    original, rule, order = runner.problem.original, runner.rule, runner.problem.original.ordering()
-    n = len(original)
+def _falls(
+    run: Attack, runner: Runner, persons: NDArray[np.intp], changes: Sequence[tuple[int, int]]
+) -> list[tuple[float, float]]:
+    """How far the mean score and the rate of some persons fall with a key permuted; for some keys and repeats."""
+    original, rule = runner.problem.original.take(persons), runner.rule
+    order, n = original.ordering(), len(persons)
+    given = run.inferred.probability
+    whole = runner.score(Inferred(run.inferred.predicted[persons], None if given is None else given[persons]), original)
     many = original.take(np.tile(np.arange(n), len(changes)))
     codes = many.table.codes.copy()
     for number, (i, repeat) in enumerate(changes):
@@ -223,9 +229,9 @@ def _falls(run: Attack, runner: Runner, changes: Sequence[tuple[int, int]]) -> l
     for number in range(len(changes)):
         own = slice(number * n, (number + 1) * n)
         probability = None if inferred.probability is None else inferred.probability[own]
-        score = runner.score(Inferred(inferred.predicted[own], probability))
-        lost = float(run.score[order].mean() - score[order].mean())
-        found.append((lost if rule.above else -lost, float(run.rate - rule.at_risk(score).mean())))
+        score = runner.score(Inferred(inferred.predicted[own], probability), original)
+        lost = float(whole[order].mean() - score[order].mean())
+        found.append((lost if rule.above else -lost, float(rule.at_risk(whole).mean() - rule.at_risk(score).mean())))
     return found
 
 
