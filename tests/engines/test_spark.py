@@ -215,7 +215,7 @@ def test_separate_processes_of_which_one_is_killed(tmp_path: Path) -> None:
     script = Path(__file__).with_name("spark_cluster.py")
     environment = os.environ | {"PYSPARK_PYTHON": sys.executable}
     done = subprocess.run(
-        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, env=environment, timeout=300
+        [sys.executable, str(script), str(tmp_path)], capture_output=True, text=True, env=environment, timeout=600
     )
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
@@ -235,7 +235,7 @@ def test_command_line(shared: Path, tmp_path: Path) -> None:
     found = []
     for more in ([], ["--spark-master", "local[2]"]):
         call = [sys.executable, "-m", "unveil.cli", *words, *more]
-        done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, timeout=200)
+        done = subprocess.run(call, capture_output=True, text=True, cwd=tmp_path, timeout=400)
         assert done.returncode == 0, done.stderr
         found.append(json.loads(done.stdout))
     assert found[0] == found[1]
