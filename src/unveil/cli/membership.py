@@ -14,6 +14,7 @@ from unveil.cli.options import (
     Output,
     Reading,
     Synthetic,
+    VisitOrder,
     Whole,
     names_of,
     progress_bar,
@@ -68,7 +69,9 @@ class AttackOptions:
 def membership(
     original: Original, *synthetic: Synthetic, holdout: Path | None = None,
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
-    repeats: Whole = 3, trees: Trees = Trees(), records: Path | None = None,
+    repeats: Whole = 3, exact: Literal["swap", "in_out"] | None = None, sample: Whole | None = None,
+    provenance: Path | None = None, visit_order: VisitOrder = None, trees: Trees = Trees(),
+    records: Path | None = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure whether the release gives away whose records it was made from.
@@ -87,11 +90,31 @@ def membership(
         Fit this synthesizer to random halves of the original instead, and attack both halves.
     repeats
         Number of times the original is cut, with --refit; the settings of trees are those of --refit too.
+    exact
+        In place of attacks, the intruder who knows the synthesizer and all other records, and has to tell which of two
+        persons was used (swap), or whether one was used (in_out). The settings are those that made the release.
+    sample
+        Number of persons drawn at random, with --exact; default: all.
+    provenance
+        The provenance file that `unveil synthesize` wrote beside the release, with --exact; it replaces the settings
+        and the options of reading that are not given.
     records
         Write the scores of every attacked record to this file. They are confidential.
     """
-    inputs = (original, *synthetic, *reading.files, *([holdout] if holdout else []))
+    inputs = (original, *synthetic, *reading.files, *(path for path in (holdout, provenance) if path))
     output.check(inputs, tables=[records] if records else [])
+    if exact is not None:
+        if holdout is None or refit is not None:
+            raise CallError("--exact needs persons whom the synthesizer never used: --holdout FILE, and no --refit")
+        found = _exact(
+            original, synthetic, holdout, exact, sample, provenance,
+            visit_order, trees, attack, reading,
+        )  # fmt: skip
+        if records is not None:
+            save_confidential(found.records(flavour="arrow"), records, output.overwrite)
+        return output.give(found)
+    if sample is not None or provenance is not None or visit_order is not None:
+        raise CallError("--sample, --provenance and --visit-order go with --exact")
     if refit is not None:
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
@@ -109,6 +132,29 @@ def membership(
     if records is not None:
         save_confidential(found.records(flavour="arrow"), records, output.overwrite)
     return output.give(found)
+
+
+def _exact(
+    original: Path, synthetic: tuple[Path, ...], holdout: Path, game: Literal["swap", "in_out"], sample: int | None,
+    provenance: Path | None, visit_order: list[str] | None, trees: Trees, attack: AttackOptions, reading: Reading,
+) -> Any:  # fmt: skip
+    if attack.columns is not None or attack.attacks is not None:
+        raise CallError("--columns and --attacks are for attacks by distance; --exact uses all columns")
+    from unveil._intruders import exact_membership
+    from unveil.cli.posterior import synthesizer_of
+
+    if provenance is not None:
+        from unveil.synthesis.rebuild import reading_of
+
+        reading = reading.or_else(reading_of(provenance, reading.schema))
+    pair = reading.pair(original, synthetic, holdout)
+    order = None if visit_order is None else names_of(visit_order, pair.original.names)
+    settings = {**trees.given(), "visit_order": order}
+    synthesizer = synthesizer_of(provenance, original, synthetic, reading, "cart", None, settings)
+    with progress_bar("games") as progress:
+        return exact_membership(
+            pair, synthesizer, game=game, sample=sample, level=attack.level, seed=attack.seed, progress=progress
+        )
 
 
 def _refitted(original: Path, repeats: int, trees: Trees, attack: AttackOptions, reading: Reading) -> Any:

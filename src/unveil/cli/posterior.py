@@ -94,7 +94,7 @@ def posterior(
 
         reading = reading.or_else(reading_of(provenance, reading.schema))
     pair = reading.pair(original, synthetic)
-    synthesizer = _synthesizer(
+    synthesizer = synthesizer_of(
         provenance, original, synthetic, reading, method, epsilon,
         {**trees.given(), "visit_order": None if visit_order is None else names_of(visit_order, pair.original.names)},
     )  # fmt: skip
@@ -133,7 +133,7 @@ def _disco(pair: Any, keys: list[str], risk: Any) -> Any:
     return attribute(pair, keys, target=risk.target[0])
 
 
-def _synthesizer(
+def synthesizer_of(
     provenance: Path | None,
     original: Path,
     synthetic: Sequence[Path],
