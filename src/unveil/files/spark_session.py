@@ -53,6 +53,9 @@ def opened_by_spark(paths: Sequence[Path], master: str) -> list[Source]:
 def _session(master: str) -> Any:
     if find_spec("pyspark") is None:
         raise MissingPackageError("Spark needs the package pyspark: pip install 'unveil[spark]'")
+    if master.startswith("local"):
+        # Workers on this machine run this Python; which one those of a cluster run is for the cluster to say.
+        os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     here = not master.startswith(_CONNECT)
     if here and shutil.which("java") is None and "JAVA_HOME" not in os.environ:
         raise MissingPackageError(
@@ -66,9 +69,7 @@ def _session(master: str) -> Any:
 
         if not here:
             return SparkSession.builder.remote(master).getOrCreate()
-        options = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "ERROR"}
-        if master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
-            options["spark.pyspark.python"] = sys.executable
+        options = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
         builder = SparkSession.builder.master(master).appName("unveil")
         for name, value in options.items():
             builder = builder.config(name, value)
