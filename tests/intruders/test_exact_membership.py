@@ -142,6 +142,7 @@ def test_few_candidates_are_used_again_and_that_is_said():
         (None, {}, CallError, "name persons whom the synthesizer never used"),
         (OTHERS.drop_columns(["age"]), {}, CallError, "has no column 'age': a person needs all columns"),
         (OTHERS.slice(0, 0), {}, CallError, "has no records"),
+        ([1, 2], {}, CallError, "the candidates: list is neither"),
         (OTHERS, {"game": "both"}, CallError, "game"),
         (OTHERS, {"sample": 0}, CallError, "sample"),
         ([{"sex": "f", "weight": 3}], {}, CallError, "no column 'weight'"),
@@ -151,6 +152,29 @@ def test_bad_input_is_refused_in_one_line(candidates, options, error, message):
     with pytest.raises(error, match=message) as refused:
         unveil.exact_membership(PAIR, SYNTHESIZER, candidates=candidates, **options)
     assert "\n" not in str(refused.value)
+
+
+def test_games_that_nobody_can_win_are_counted():
+    found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=pa.concat_tables([ORIGINAL.slice(0, 2)] * 60))
+    people = ORIGINAL.to_pylist()
+    alike = [people[one["record"]] == people[one["against"] % 2] for one in found.records().to_pylist()]
+    assert found.n_alike == sum(alike) > 0
+    assert f"{sum(alike)} of the games are between persons with the same values" in str(found)
+    assert found.label_others == "the candidates"
+
+
+def test_columns_that_are_not_released():
+    names = ["sex", "age", "income"]
+    releases = [pa.table({name: release.column(name) for name in names}) for release in PAIR.releases]
+    short = unveil.Pair(ORIGINAL, releases)
+    fewer = unveil.exact_membership(short, SYNTHESIZER, candidates=OTHERS)
+    hidden = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, withheld=["ill"])
+    assert fewer.withheld == hidden.withheld == ("ill",)
+    assert fewer.records() == hidden.records()
+    alone = unveil.exact_membership(
+        unveil.Pair(ORIGINAL.select(names), releases), maker(), candidates=OTHERS.select(names)
+    )
+    assert alone.share_right == pytest.approx(fewer.share_right, abs=0.1)
 
 
 def test_a_synthesizer_that_did_not_make_the_release_is_refused():

@@ -148,6 +148,7 @@ def exact_membership(
         n_original=persons.pair.n_original,
         n_others=n_others,
         n_games=(members.size, n_games - members.size),
+        n_alike=_n_alike(problem.sequence.original, members, rows, others) if game == "swap" else 0,
         share_right=_share(games, right),
         share_right_interval=_interval(games, right, level),
         share_certain=_share(games, certain),
@@ -177,6 +178,14 @@ def _partners(rng: np.random.Generator, n: int, wanted: int) -> Ints:
     """Numbers of the persons that members are set against; everyone is taken before anyone is taken again."""
     rounds = [rng.permutation(n) for _ in range(-(-wanted // n))]
     return np.concatenate(rounds)[:wanted].astype(np.int64)
+
+
+def _n_alike(original: Levels, members: Ints, rows: Levels, others: Ints) -> int:
+    """Number of members who are set against a person with the same values."""
+    same = np.ones(members.size, dtype=np.bool_)
+    for name, levels in rows.items():
+        same &= original[name][members] == levels[others]
+    return int(same.sum())
 
 
 def _taken(rows: Levels, chosen: Ints) -> Levels:

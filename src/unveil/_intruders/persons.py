@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._posterior.candidate_records import are_records, candidate_records
+from unveil._posterior.candidate_records import LABEL, are_records, candidate_records
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import Source
@@ -84,9 +84,8 @@ def persons_of(pair: Pair, synthesizer: Any, candidates: Any, seed: int) -> Pers
         others, source = pair.held_out.releases[-1], "holdout"
     else:
         listed = isinstance(candidates, list | tuple) and are_records(candidates)
-        found = pair.with_holdout(candidate_records(candidates, pair) if listed else candidates).holdout
-        assert found is not None
-        others, source = found, "candidates"
+        given = candidate_records(candidates, pair) if listed else candidates
+        others, source = pair.with_files([given], LABEL).releases[-1], "candidates"
     if not others.num_rows:
         raise CallError(f"{others.label} has no records")
     for name in pair.original.names:

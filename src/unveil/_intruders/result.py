@@ -65,6 +65,8 @@ class ExactMembership(Result):
         Records of the original, and of persons who were not used.
     n_games
         Games: persons of the original, and with "in_out" persons who were not used.
+    n_alike
+        With "swap", games between two persons with the same values, whom nobody can tell apart.
     share_right, share_right_interval
         Share of games in which the likelier answer is right, half where both are as likely, and its interval.
     share_certain, share_certain_interval
@@ -93,6 +95,7 @@ class ExactMembership(Result):
     n_original: int
     n_others: int
     n_games: tuple[int, int]
+    n_alike: int
     share_right: float
     share_right_interval: tuple[float, float]
     share_certain: float

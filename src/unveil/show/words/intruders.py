@@ -45,6 +45,10 @@ def exact_membership(found: ExactMembership) -> str:
             "makes the release impossible."
         ),
     ]
+    if found.n_alike:
+        lines.append(
+            paragraph(f"{found.n_alike} of the games are between persons with the same values: nobody can win these.")
+        )
     if any(math.isnan(hits) for hits in found.roc.tpr):
         lines.append(paragraph("-: there are fewer persons than one false alarm takes."))
     lines.append(
