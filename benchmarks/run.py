@@ -8,12 +8,12 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from pathlib import Path
 
-from benchmarks import posterior, rapid, reading, starts, synthesis, tables, utility
+from benchmarks import intruders, posterior, rapid, reading, starts, synthesis, tables, utility
 from benchmarks.data import Data
 from benchmarks.page import Line, drawn
 from benchmarks.row import Measured, Row, Side, measure
 
-MODULES = (tables, reading, starts, synthesis, posterior, rapid, utility)
+MODULES = (tables, reading, starts, synthesis, posterior, intruders, rapid, utility)
 RECORDS_PER_SECOND = 200_000
 """A side that counts fewer is ended."""
 GROUPS = {module.__name__.rpartition(".")[2]: module.ROWS for module in MODULES}

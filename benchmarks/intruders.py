@@ -1,0 +1,77 @@
+"""Exact membership and whole records as candidates, beside one fit of the trees that they walk."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+from benchmarks.data import SPECIAL, Data
+from benchmarks.row import Row, Side
+
+
+def persons(data: Data) -> tuple[Any, Any]:
+    """Four thousand records of SD2011 that are synthesised, and the others."""
+    import numpy as np
+
+    import unveil
+
+    file = unveil.read(data.survey())
+    order = np.random.default_rng(0).permutation(file.num_rows)
+    return file.part(order[:4000]), file.part(order[4000:])
+
+
+def fit(data: Data) -> Callable[[], Any]:
+    """One fit of the whole sequence of trees."""
+    from unveil.synthesis import CartSynthesizer
+
+    original, _ = persons(data)
+    return lambda: CartSynthesizer(special_codes=SPECIAL).fit(original)
+
+
+def asked(question: Callable[[Any, Any, Any], Any]) -> Side:
+    """A question about the release, after the fit."""
+
+    def ready(data: Data) -> Callable[[], Any]:
+        import unveil
+        from unveil.synthesis import CartSynthesizer
+
+        warnings.simplefilter("ignore", unveil.UnveilWarning)
+        original, others = persons(data)
+        synthesizer = CartSynthesizer(special_codes=SPECIAL).fit(original)
+        release = synthesizer.sample(seed=1)
+        return lambda: question(unveil.Pair(original, release), synthesizer, others)
+
+    return ready
+
+
+def membership(game: str) -> Side:
+    """A thousand persons, each a game, or two with those who were not used."""
+
+    def question(pair: Any, synthesizer: Any, others: Any) -> Any:
+        import unveil
+
+        return unveil.exact_membership(pair, synthesizer, candidates=others, game=game, sample=1000)  # type: ignore[arg-type]
+
+    return asked(question)
+
+
+def candidates(records: int, rows: int) -> Side:
+    """Which of some records stands in the place of each of others."""
+
+    def question(pair: Any, synthesizer: Any, others: Any) -> Any:
+        import numpy as np
+
+        import unveil
+
+        some = others.part(np.arange(rows))
+        return unveil.posterior(pair, synthesizer, candidates=some, sample=records, structure="exact")
+
+    return asked(question)
+
+
+ROWS = [
+    Row("exact membership, swap, 1000 games", "SD2011", membership("swap"), fit, "one fit of CART"),
+    Row("exact membership, in_out, 1000 of each", "SD2011", membership("in_out"), fit, "one fit of CART"),
+    Row("posterior, 500 records, 100 candidate records", "SD2011", candidates(500, 100), fit, "one fit of CART"),
+]
