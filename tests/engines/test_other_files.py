@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,8 @@ def test_files_of_text(seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatc
 def test_files_of_other_programs(ending: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     if ending in (".sav", ".dta", ".xpt"):
         pytest.importorskip("pyreadstat", reason="for files of SPSS, Stata and SAS")
+        if not (find_spec("pandas") or find_spec("polars")):
+            pytest.skip("writing files of SPSS, Stata and SAS needs pandas or polars")
     monkeypatch.setattr("unveil.files.batches.BATCH", 17)
     rng = np.random.default_rng(4)
     files = []
