@@ -35,7 +35,7 @@ def of_tables(name: str) -> dict[str, Any]:
         if attribute.startswith("test_") and "command_line" not in attribute:
             mark = getattr(module, "pytestmark", None)
             found[attribute] = value if mark is None else mark(value)
-        elif type(value).__name__ == "FixtureFunctionDefinition":
+        elif type(value).__name__ == "FixtureFunctionDefinition" or hasattr(value, "_pytestfixturefunction"):
             found[attribute] = value
     return found
 
