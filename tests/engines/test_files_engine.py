@@ -159,8 +159,7 @@ def test_ranges_are_whole_combinations() -> None:
 def test_raw_values_keep_what_the_file_holds() -> None:
     raw = RawValues(pa.float64())
     codes = raw.encode(pa.array([0.0, -0.0, None, 0.1, 0.0])).counts(len(raw))
-    values = raw.values().to_pylist()
-    assert [str(v) for v in values] == ["0.0", "-0.0", "0.1"] or sorted(map(str, values)) == ["-0.0", "0.0", "0.1"]
+    assert sorted(map(str, raw.values().to_pylist())) == ["-0.0", "0.0", "0.1"]
     assert codes[0] == 1
     assert codes.sum() == 5
 

@@ -12,14 +12,6 @@ from numpy.typing import NDArray
 
 from unveil.engines.key_range import CodedValues, KeyRange
 
-
-class Sums(Protocol):
-    """What a measure finds in a range of keys; adds up over ranges."""
-
-    def __add__(self, other: Sums, /) -> Sums:
-        """Both together."""
-
-
 S = TypeVar("S")
 Measure = Callable[[KeyRange], S]
 
