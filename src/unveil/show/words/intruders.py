@@ -33,8 +33,8 @@ def exact_membership(found: ExactMembership) -> str:
     )
     lines = [
         paragraph(
-            f"Exact membership: {asked}. {found.label_original} has {found.n_original} records; persons who were not "
-            f"used: {_OTHERS[found.others]}, {found.n_others} records."
+            f"Exact membership: {asked}. In {found.label_original} are {found.n_original} records; persons who were "
+            f"not used: {_OTHERS[found.others]}, {found.n_others} records."
         ),
         "",
         text_table(["figure", "value", called("release", found.level), "guess at random"], rows),
