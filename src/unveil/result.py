@@ -13,6 +13,7 @@ import pyarrow as pa
 from unveil.checks import check_choice
 from unveil.errors import MissingPackageError
 from unveil.files.source import Flavour
+from unveil.notebook import as_html, paragraph_as_html, table_as_html
 from unveil.plain import Plain
 from unveil.printable import one_line, printable
 
@@ -58,6 +59,9 @@ class Result(Plain):
         return printable(drawer(self._words)(self))
 
     __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return as_html(lambda: drawer(self._words)(self))
 
 
 R = TypeVar("R", bound=Result)
@@ -196,7 +200,8 @@ def ends(interval: tuple[float, float], digits: int = 2) -> str:
 
 def paragraph(*sentences: str, width: int = 100) -> str:
     """Sentences as one paragraph of lines no longer than the width."""
-    return textwrap.fill(printable(" ".join(sentences)), width, break_long_words=False, break_on_hyphens=False)
+    text = printable(" ".join(sentences))
+    return paragraph_as_html(text) or textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
 
 
 def warnings_in_words(texts: Iterable[str]) -> list[str]:
@@ -222,7 +227,7 @@ def text_table(header: Sequence[str], rows: Iterable[Row], digits: int = 2) -> s
     """
     cells = [[one_line(number(v, digits)) for v in row] for row in (header, *rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
-    return "\n".join(
+    return table_as_html(cells) or "\n".join(
         "  ".join(
             v.ljust(w) if i == 0 else v.rjust(w) for i, (v, w) in enumerate(zip(row, widths, strict=True))
         ).rstrip()
