@@ -45,6 +45,13 @@ def check_numbers(least: float = -math.inf, /, **options: object) -> None:
             raise CallError(f"{name} must be a number{limit}, not {value!r}")
 
 
+def check_range(least: float, most: float, /, **options: object) -> None:
+    """Raise CallError unless each option is a number from ``least`` to ``most``."""
+    for name, value in options.items():
+        if not is_number(value) or not least <= value <= most:
+            raise CallError(f"{name} must be a number from {least:g} to {most:g}, not {value!r}")
+
+
 def check_positive(**options: object) -> None:
     """Raise CallError unless each option is a finite number above 0."""
     for name, value in options.items():

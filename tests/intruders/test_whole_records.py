@@ -11,7 +11,7 @@ import pytest
 
 import unveil
 from posterior.brute_force import log_likelihood, with_values
-from posterior.random_worlds import random_world
+from posterior.random_worlds import mixed, random_world
 from unveil._intruders.whole_records import WalkedRecords
 from unveil._posterior.checked_options import check_options
 from unveil._posterior.problem import make_problem
@@ -39,9 +39,11 @@ def problem_of(table, releases, settings, rows):
         return pair, make_problem(options, 0.001, thorough=False)
 
 
-def compared(seed):
+def compared(seed, mix=0.0):
     """How one world was answered, after a look at whether the answer is right."""
     world, rng = random_world(seed), np.random.default_rng([seed, 7])
+    if mix:
+        world = mixed(world, mix, seed)
     table, settings, names = world.table, world.settings, world.table.column_names
     rows = random_rows(rng, table)
     try:
@@ -65,6 +67,12 @@ def compared(seed):
     added = [log(pa.concat_tables([table, rows.slice(i, 1)])) for i in range(rows.num_rows)]
     assert walked.added(levels) == pytest.approx(np.array(added) - true, abs=1e-9), seed
     return "walked"
+
+
+@pytest.mark.parametrize("mix", [0.1, 1.0])
+def test_random_worlds_of_mixed_donors(mix):
+    told = Counter(compared(seed, mix) for seed in range(2300, 2312))
+    assert told["walked"] >= 8, told
 
 
 def test_random_worlds():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -166,3 +166,13 @@ def _candidates(rng, world):
     if rng.random() < 0.2:
         chosen.append(chosen[0])
     return chosen
+
+
+def mixed(world, mix, seed):
+    """The same file and question, with releases of trees that mix donors of leaves and columns."""
+    settings = {name: value for name, value in world.settings.items() if name not in ("methods", "smoothing")} | {
+        "mix": mix
+    }
+    maker = fitted(settings, world.table)
+    releases = [maker.sample(one.num_rows, seed=seed + r) for r, one in enumerate(world.releases)]
+    return replace(world, settings=settings, releases=releases)

@@ -11,7 +11,7 @@ from unveil.trees import Column, Settings, grow
 KINDS = ("numeric", "ordered", "categorical")
 
 
-def scored(tree, z_response, z_predictors, n_levels):
+def scored(tree, z_response, z_predictors, n_levels, mix=0.0):
     leaf = tree.apply(list(z_predictors))
     donors = np.zeros((tree.n_leaves, n_levels), dtype=int)
     np.add.at(
@@ -19,10 +19,9 @@ def scored(tree, z_response, z_predictors, n_levels):
         (np.repeat(np.arange(tree.n_leaves), np.diff(tree.leaf_start)), tree.response.codes[tree.donors]),
         1,
     )
-    count = donors[leaf, z_response]
-    size = donors.sum(axis=1)[leaf]
-    possible = count > 0
-    return int((~possible).sum()), float(np.log(count[possible] / size[possible]).sum())
+    share = (1 - mix) * donors[leaf, z_response] / donors.sum(axis=1)[leaf]
+    share += mix * donors.sum(axis=0)[z_response] / donors.sum()
+    return int((share == 0).sum()), float(np.log(share[share > 0]).sum())
 
 
 def column(rng, latent, kind):
@@ -92,13 +91,13 @@ def worlds(members, fitted, features, codes, own, responses, included):
     )
 
 
-def check(seed, n_records=6, n_worlds=6):
+def check(seed, n_records=6, n_worlds=6, mix=0.0):
     """Compare random records and worlds of a random data set; returns the number of cells."""
     rng = np.random.default_rng(seed)
     response, predictors, settings, rows = design(rng)
     z_response, z_predictors = release(rng, response, predictors, settings, rows)
     n, p = response.codes.size, len(predictors)
-    known = known_tree(response, predictors, rows, settings, z_response, z_predictors)
+    known = known_tree(response, predictors, rows, settings, z_response, z_predictors, mix)
     fitted = np.zeros(n, dtype=bool)
     fitted[rows] = True
     cells = 0
@@ -132,7 +131,7 @@ def check(seed, n_records=6, n_worlds=6):
                     settings,
                     np.flatnonzero(now),
                 )
-                wanted = scored(tree, z_response, z_predictors, response.n_levels)
+                wanted = scored(tree, z_response, z_predictors, response.n_levels, mix)
                 where = f"seed {seed}, record {record}, world {w}, own {own}"
                 assert impossible[a, w] == wanted[0], where
                 assert log[a, w] == pytest.approx(wanted[1], rel=1e-9, abs=1e-7), where
@@ -144,9 +143,19 @@ def test_walks_equal_fits_on_random_data():
     assert sum(check(seed) for seed in range(60)) > 4000
 
 
+@pytest.mark.parametrize("mix", [0.05, 0.6, 1.0])
+def test_walks_equal_fits_where_donors_are_mixed(mix):
+    assert sum(check(seed, mix=mix) for seed in range(60, 90)) > 2000
+
+
 @pytest.mark.slow
 def test_walks_equal_fits_on_twenty_thousand_cells():
     assert sum(check(seed) for seed in range(1000, 1300)) >= 20_000
+
+
+@pytest.mark.slow
+def test_walks_equal_fits_on_twenty_thousand_cells_of_mixed_donors():
+    assert sum(check(seed, mix=(seed % 10 + 1) / 10) for seed in range(1300, 1600)) >= 20_000
 
 
 @pytest.mark.parametrize("values", [[3, 3, 3, 3], [1, 2, 1, 2], [0, 1, 2, 3]])

@@ -72,6 +72,7 @@ def fit_exact(
         definition.settings,
         z_response,
         np.array(z_predictors, dtype=np.int32).reshape(len(z_predictors), z_response.size),
+        definition.mix,
     )
     return ExactTree(definition, known)
 

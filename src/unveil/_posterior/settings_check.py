@@ -12,6 +12,8 @@ records, donors and donor shares by leaf and value, given the leaf that each rel
   ones before their collapse), the ratio ``prod ((1 - w) q / p + w)`` has an expectation of at most 1, so that a release
   of the assumed settings reaches r with a probability of at most 1/r. A release made with smaller leaves follows the
   finer trees, and the ratio is huge.
+
+Where donors are mixed, the values that no donor of a leaf has are one value of the first two questions.
 """
 
 from __future__ import annotations
@@ -125,25 +127,40 @@ def check_settings(sequence: TreeSequence, trees: Sequence[FixedTree], releases:
 def _moments(tree: FixedTree) -> tuple[float, float, float, float, float]:
     """Pearson's statistic, its mean and variance; excess of the log-likelihood, and its variance."""
     cells = tree.cells
-    sizes = np.diff(cells.start)
-    if not sizes.size:
+    if not cells.leaf_donors.size:
         return 0.0, 0.0, 0.0, 0.0, 0.0
-    owner = np.repeat(np.arange(sizes.size), sizes)
+    owner, released, p = _counted(tree)
     s = cells.leaf_released.astype(np.float64)
-    p = cells.donors / cells.leaf_donors[owner]
     wanted = s[owner] * p
     seen = s > 0
 
     def by_leaf(values: NDArray[Any]) -> Floats:
-        return np.bincount(owner, weights=values, minlength=sizes.size)[seen].astype(np.float64)
+        return np.bincount(owner, weights=values, minlength=s.size)[seen].astype(np.float64)
 
-    x2 = by_leaf((cells.released - wanted) ** 2 / np.where(wanted > 0, wanted, 1.0))
-    k = sizes[seen].astype(np.float64)
+    x2 = by_leaf((released - wanted) ** 2 / np.where(wanted > 0, wanted, 1.0))
+    k = by_leaf(np.ones(owner.size))
     spread = 2 * (k - 1) + (by_leaf(1 / p) - k**2 - 2 * k + 2) / s[seen]
     mean_log = by_leaf(p * np.log(p))
-    log = by_leaf(cells.released * np.log(p)) - s[seen] * mean_log
+    log = by_leaf(released * np.log(p)) - s[seen] * mean_log
     spread_of_log = s[seen] * (by_leaf(p * np.log(p) ** 2) - mean_log**2)
     return float(x2.sum()), float((k - 1).sum()), float(spread.sum()), float(log.sum()), float(spread_of_log.sum())
+
+
+def _counted(tree: FixedTree) -> tuple[NDArray[np.int64], NDArray[np.int64], Floats]:
+    """Leaf, released records and probability of every value of a leaf; with mixed donors, its other values are one."""
+    cells, p = tree.cells, tree.shares()
+    owner = np.repeat(np.arange(cells.leaf_donors.size), np.diff(cells.start))
+    if not tree.definition.mix:
+        return owner, cells.released, p
+    own = cells.donors > 0
+    n_leaves, n_values = cells.leaf_donors.size, int(np.count_nonzero(tree.mixed.kept["donors"]))
+    others = np.flatnonzero(np.bincount(owner[own], minlength=n_leaves) < n_values)
+    left = 1 - np.bincount(owner[own], weights=p[own], minlength=n_leaves)
+    elsewhere = np.bincount(owner[~own], weights=cells.released[~own], minlength=n_leaves).astype(np.int64)
+    return (
+        np.append(owner[own], others), np.append(cells.released[own], elsewhere[others]),
+        np.append(p[own], left[others]),
+    )  # fmt: skip
 
 
 def _log10_tail(x2: float, mean: float, variance: float) -> float:
@@ -198,7 +215,4 @@ def _log_ratio(assumed: Sequence[FixedTree], finer: Sequence[FixedTree]) -> floa
 
 def _shares(tree: FixedTree, cell: NDArray[np.int64]) -> Floats:
     """Donor share of the cell that each record was drawn from; 0 where there is none."""
-    cells = tree.cells
-    owner = np.repeat(np.arange(cells.leaf_donors.size), np.diff(cells.start))
-    shares = np.append(cells.donors / cells.leaf_donors[owner], 0.0)
-    return shares[cell]
+    return np.append(tree.shares(), 0.0)[cell]

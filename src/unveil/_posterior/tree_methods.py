@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
-from unveil.synthesis.method_choice import choose_methods
+from unveil.synthesis.method_choice import carries_recodings, choose_methods
 from unveil.synthesis.methods.sample import Sample
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.protocol import VariableMethod
@@ -34,10 +34,13 @@ class DrawnFromLeaves:
         How the tree is grown.
     by_predictors
         Whether there are predictors; without them all donors are one leaf.
+    mix
+        Probability that a donor is one of all and not of the leaf.
     """
 
     settings: Settings
     by_predictors: bool
+    mix: float = 0.0
 
 
 def concerned(plan: Plan, unknown: Iterable[str]) -> bool:
@@ -74,9 +77,9 @@ def _drawn(plan: Plan, methods: Sequence[VariableMethod], cart: CartMethod) -> D
             return f"column {name!r} is modelled by {type(method).__name__}"
     own = methods[0]
     tree = own if isinstance(own, CartMethod) else cart
-    return DrawnFromLeaves(
-        replace(tree.settings, surrogates=0), by_predictors=isinstance(own, CartMethod) and bool(plan.predictors)
-    )
+    by_predictors = isinstance(own, CartMethod) and bool(plan.predictors)
+    # Where all donors are one leaf, there is nothing to mix.
+    return DrawnFromLeaves(replace(tree.settings, surrogates=0), by_predictors, tree.mix if by_predictors else 0.0)
 
 
 def without_likelihood(
@@ -128,7 +131,9 @@ def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Coll
                 return reason
         elif isinstance(how, str):
             return how
-    return _nearly_recoded(synthesizer.plans, wanted)
+    names = [plan.variable.name for plan in synthesizer.plans]
+    methods, _ = choose_methods(names, synthesizer.cart, synthesizer.methods, synthesizer.smoothing)
+    return _nearly_recoded(synthesizer.plans, wanted, {n for n, method in methods.items() if carries_recodings(method)})
 
 
 def sources(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
@@ -166,16 +171,18 @@ def _recoding_not_walked(plan: Plan, earlier: Sequence[str], how: DrawnFromLeave
     return None
 
 
-def _nearly_recoded(plans: Sequence[Plan], unknown: set[str]) -> str | None:
-    """Name a pair of variables that one record keeps from being recodings of each other."""
+def _nearly_recoded(plans: Sequence[Plan], unknown: set[str], carried: Collection[str]) -> str | None:
+    """Name a pair of variables that one record keeps from being recodings, of which one would be carried over."""
     seen: dict[str, Plan] = {plan.variable.name: plan for plan in plans}
     settled = {frozenset((name, source)) for name, plan in seen.items() for source in sources(plan, plans)}
     for name in unknown:
         one = seen[name].variable
         for other_name, plan in seen.items():
             other = plan.variable
+            follows = name if other_name in seen[name].predictors else other_name
             if (
                 (name not in plan.predictors and other_name not in seen[name].predictors)
+                or follows not in carried
                 or {name, other_name} in settled
                 or abs(one.n_levels - other.n_levels) > 1
                 or min(one.n_levels, other.n_levels) < 2

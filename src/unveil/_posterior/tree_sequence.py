@@ -54,6 +54,8 @@ class SequenceTree:
         Per release, the records whose value it has drawn.
     grown
         The synthesizer's tree if it was grown from the codes of this sequence; else None.
+    mix
+        Probability that a donor is one of all and not of the leaf.
     """
 
     name: str
@@ -64,6 +66,7 @@ class SequenceTree:
     settings: Settings
     released: tuple[Flags, ...]
     grown: Tree | None = None
+    mix: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)
@@ -379,7 +382,7 @@ def _trees_of(
         grown = None
         if step is not None and step.predictors == tuple(alike.get(p) for p in usable):
             grown = _tree_of(step, own, how.settings)
-        yield SequenceTree(part.name, variable.name, position, usable, fitted, how.settings, released, grown)
+        yield SequenceTree(part.name, variable.name, position, usable, fitted, how.settings, released, grown, how.mix)
 
 
 def _tree_of(step: PlanStep, response: Column, settings: Settings) -> Tree | None:

@@ -30,6 +30,8 @@ KnownTree = STRUCTS["KnownTree"]
 Worlds = STRUCTS["Worlds"]
 """Records, and the worlds in which they have other values."""
 
+MIXED_CHANGES, MIXED_SUMS = 4, 2
+"""As in ``core/core.h``."""
 _CELLS_PER_RECORD = 16
 _LARGEST_STORE = 1 << 20
 """Most cells of counts by level that are kept."""
@@ -37,6 +39,7 @@ _LARGEST_STORE = 1 << 20
 _mark_last = loop("mark_last", KnownTree, np.int32)
 _count_kept = loop("count_kept", KnownTree)
 _fill_known = loop("fill_known", KnownTree)
+_fill_mixed = loop("fill_mixed", KnownTree)
 _walk_many = loop("walk_many", KnownTree, Worlds, np.bool_, np.int64, np.float64, result=bool)
 
 
@@ -47,6 +50,7 @@ def known_tree(
     settings: Settings,
     z_response: Codes,
     z_predictors: Codes,
+    mix: float = 0.0,
 ) -> Struct:
     """Fit a tree and keep what moving one record takes.
 
@@ -62,6 +66,8 @@ def known_tree(
         Codes of the release.
     z_predictors : (p, z) int32
         Codes of the release.
+    mix : float
+        Probability that a donor is one of all and not of the leaf.
 
     Returns
     -------
@@ -102,10 +108,14 @@ def known_tree(
         classes=target.n_classes,
         span=target.span,
         limits=limits,
+        mix=mix,
     )
     _place_release(tree)
     _keep_counts(tree)
     _fill_known(tree)
+    if mix:
+        tree.keep(mixed=np.zeros((t, y_of.size, MIXED_CHANGES)), mixed_sums=np.zeros((t, MIXED_SUMS)))
+        _fill_mixed(tree)
     return tree
 
 

@@ -236,7 +236,7 @@ SCENARIO = Row(
         **_named(by.settings, "ngroups_keys", "ngroups_target"),
         "special_codes": by.names_only,
         # Settings that name levels (rules, methods, predictors) or hold a seed are not among these.
-        "synthesizer": Row(_named(by.as_it_is, "class", "method", "minbucket", "minsplit", "cp", "collapse",
+        "synthesizer": Row(_named(by.as_it_is, "class", "method", "minbucket", "minsplit", "mix", "cp", "collapse",
                                   "max_depth", "surrogates", "smoothing", "bandwidth", "proper", "epsilon")),
     }
 )  # fmt: skip

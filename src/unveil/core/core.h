@@ -36,6 +36,32 @@ static inline int64_t larger(int64_t a, int64_t b) { return a > b ? a : b; }
 /* Number of classes if they are counted (three or more), else 0: the response is summed. */
 static inline int64_t counted_classes(int64_t classes) { return classes > 2 ? classes : 0; }
 
+/* What is kept of a value that one donor less or more has (see mixed.c): the number of donors stays, or changes by one
+ * as well. */
+enum { GOES, COMES, GOES_ALONE, COMES_ALONE, MIXED_CHANGES };
+enum { MIXED_SUMS = 2 };
+
+/* Logarithm of the probability of a value where donors are mixed: `inside` of `size` donors of the leaf, and `count` of
+ * all n donors have it. 0 where nobody has it: an impossible value is counted, and has no logarithm. */
+static inline double log_mixed(double mix, int64_t inside, int64_t size, int64_t count, int64_t n) {
+    if (count <= 0 || n <= 0) return 0.0;
+    double own = size > 0 ? (double)inside / (double)size : 0.0;
+    return log((1.0 - mix) * own + mix * (double)count / (double)n);
+}
+
+/* Change of a log-likelihood where only the donors of the whole column change.
+ *
+ * change   (v, MIXED_CHANGES) by value
+ * sums     (MIXED_SUMS) over all values, with one donor less and one more
+ */
+static inline double change_mixed(
+    const double *change, const double *sums, bool leaves, bool comes, int32_t old, int32_t new) {
+    if (leaves && comes)
+        return old == new ? 0.0 : change[old * MIXED_CHANGES + GOES] + change[new * MIXED_CHANGES + COMES];
+    if (leaves) return sums[0] + change[old * MIXED_CHANGES + GOES_ALONE];
+    return comes ? sums[1] + change[new * MIXED_CHANGES + COMES_ALONE] : 0.0;
+}
+
 /* Memory for `number` things, at least one byte; null where there is none. */
 static inline void *room(int64_t number, size_t size) {
     size_t bytes;

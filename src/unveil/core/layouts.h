@@ -160,6 +160,16 @@ LAYOUT(Routing, ROUTING_FIELDS)
     F(int64_t *, leaf_released)
 LAYOUT(LeafCells, LEAF_CELLS_FIELDS)
 
+/* All donors of a held tree that mixes them, by value (v).
+ *
+ * donors, released   donors and released records
+ * change, sums       (v, MIXED_CHANGES) and (MIXED_SUMS) what one donor less or more changes in all leaves; see mixed.c
+ * n                  number of donors
+ */
+#define MIXED_DONORS_FIELDS(F)                                                                                         \
+    F(int64_t *, donors) F(int64_t *, released) F(double *, change) F(double *, sums) F(int64_t, n) F(double, mix)
+LAYOUT(MixedDonors, MIXED_DONORS_FIELDS)
+
 /* What is known of a node besides its place.
  *
  * sum, high, mixed, low          sum of the response, and of its squares in three parts (see add_up); with classes,
@@ -193,6 +203,9 @@ LAYOUT(Known, KNOWN_FIELDS)
  * number, cells            (h, l) and (h, l, k) records and classes (or sums) by level of the nodes that are kept
  * offset                   (p + 1) first level of each predictor in these
  * price, lowest, highest   price of a split; the lowest and highest price at which no decision changes
+ * mix                      probability that a donor is one of all and not of the leaf
+ * mixed, mixed_sums        (t, v, MIXED_CHANGES) and (t, MIXED_SUMS) what one donor less or more changes below a node; only
+ *                          where donors are mixed (see mixed.c)
  */
 #define KNOWN_TREE_FIELDS(F)                                                                                           \
     F(int32_t *, codes) F(int32_t *, response) F(int32_t *, z_codes) F(int32_t *, z_response) F(int64_t *, y_of)       \
@@ -200,7 +213,8 @@ LAYOUT(Known, KNOWN_FIELDS)
     F(Node *, nodes) F(Known *, known) F(uint8_t *, sides) F(int32_t *, order) F(int32_t *, z_order)                   \
     F(int32_t *, donors) F(int32_t *, released) F(int64_t *, number) F(int64_t *, cells) F(int64_t *, offset)          \
     F(int64_t, n) F(int64_t, z) F(int64_t, p) F(int64_t, v) F(int64_t, t) F(int64_t, k) F(int64_t, classes)            \
-    F(int64_t, span) F(Limits, limits) F(double, price) F(double, lowest) F(double, highest)
+    F(int64_t, span) F(Limits, limits) F(double, price) F(double, lowest) F(double, highest) F(double, mix)            \
+    F(double *, mixed) F(double *, mixed_sums)
 LAYOUT(KnownTree, KNOWN_TREE_FIELDS)
 
 /* What boosting is trained on: m rows that stand for records with equal predictors.
@@ -229,6 +243,6 @@ LAYOUT(Boosting, BOOSTING_FIELDS)
 LAYOUT(BoostedTree, BOOSTED_TREE_FIELDS)
 
 /* All layouts. */
-#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Settled, SETTLED_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS) L(Boosting, BOOSTING_FIELDS) L(BoostedTree, BOOSTED_TREE_FIELDS)
+#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Settled, SETTLED_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(MixedDonors, MIXED_DONORS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS) L(Boosting, BOOSTING_FIELDS) L(BoostedTree, BOOSTED_TREE_FIELDS)
 
 #endif

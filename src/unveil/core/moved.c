@@ -1,11 +1,6 @@
 /* A node with one record moved: its number of records, its risk, and its likelihood as a leaf. */
 #include "walk.h"
 
-/* Donors of a node that have a value, with the record moved. */
-static int64_t donors_with(const int32_t *donors, int64_t value, const Move *move, bool leaves, bool comes) {
-    return (int64_t)donors[value] - (leaves && value == move->old) + (comes && value == move->new);
-}
-
 /* Total and risk of a node with the record moved. */
 Judged judge_with(const KnownTree *tree, int64_t at, const Move *move, bool leaves, bool comes) {
     const Known *known = &tree->known[at];
@@ -32,6 +27,7 @@ Judged judge_with(const KnownTree *tree, int64_t at, const Move *move, bool leav
 
 /* Likelihood of a node as a leaf with the record moved. */
 Likelihood leaf_with(const KnownTree *tree, int64_t at, const Move *move, bool leaves, bool comes) {
+    if (tree->mix > 0) return (Likelihood){0, leaf_mixed(tree, at, move, leaves, comes)};
     const Known *known = &tree->known[at];
     const int32_t *donors = tree->donors + at * tree->v, *released = tree->released + at * tree->v;
     const double *logs = tree->logs;

@@ -40,12 +40,18 @@ static int64_t divide_release(Work *work, const Waiting *waiting, int64_t featur
 /* Likelihood of a leaf that was grown anew. */
 static Likelihood regrown_leaf(Work *work, const Regrown *leaf) {
     const KnownTree *tree = work->tree;
-    int64_t *donors = work->donors, possible = 0, impossible = 0;
+    const Move *move = &work->move;
+    int64_t *donors = work->donors, possible = 0, impossible = 0, size = leaf->stop - leaf->start;
+    int64_t n = size_with(&tree->nodes[0], move->leaves, move->comes);
     double total = 0.0;
     for (int64_t i = leaf->start; i < leaf->stop; i++) donors[work->response[work->growing.rows[i]]]++;
     for (int64_t i = leaf->z_start; i < leaf->z_stop; i++) {
-        int64_t count = donors[tree->z_response[work->z_rows[i]]];
-        if (count) {
+        int32_t code = tree->z_response[work->z_rows[i]];
+        int64_t count = donors[code];
+        if (tree->mix > 0) {
+            int64_t all = donors_with(tree->donors, code, move, move->leaves, move->comes);
+            total += log_mixed(tree->mix, count, size, all, n);
+        } else if (count) {
             possible++;
             total += tree->logs[count];
         } else {
@@ -53,7 +59,7 @@ static Likelihood regrown_leaf(Work *work, const Regrown *leaf) {
         }
     }
     for (int64_t i = leaf->start; i < leaf->stop; i++) donors[work->response[work->growing.rows[i]]] = 0;
-    return (Likelihood){impossible, total - (double)possible * tree->logs[leaf->stop - leaf->start]};
+    return (Likelihood){impossible, total - (double)possible * tree->logs[size]};
 }
 
 /* Collapse the regrown nodes, and add up the likelihood of the leaves that are left. */

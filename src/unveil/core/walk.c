@@ -77,6 +77,13 @@ static bool regrow_others(Work *work, int64_t able, bool gathered) {
     return true;
 }
 
+/* Whether a node that the record leaves is the same for two candidates. */
+static bool alike_beside(const Work *work, int64_t one, int64_t other) {
+    const Candidate *a = &work->candidates[one], *b = &work->candidates[other];
+    if (a->least != b->least) return false;
+    return work->tree->mix <= 0 || (a->comes == b->comes && a->new == b->new);
+}
+
 /* The child of a step on one side is another step. */
 static void link(Work *work, int64_t step, int right, int64_t child) {
     if (right)
@@ -99,8 +106,7 @@ static bool descend(Work *work, int64_t able, int right) {
             become(work, candidate);
             bool comes = first.comes && goes_right(tree, node, work->move.codes[node->feature]) == right;
             if (pass == 0 ? !comes : comes || !leaves) continue;
-            bool shared = pass == 1 && last >= 0 &&
-                          work->candidates[work->steps[last].candidate].least == work->candidates[candidate].least;
+            bool shared = pass == 1 && last >= 0 && alike_beside(work, work->steps[last].candidate, candidate);
             if (!shared) last = new_step(work, child, candidate, leaves, comes);
             if (last < 0) return false;
             link(work, at, right, last);
@@ -138,13 +144,15 @@ static Below below(const Work *work, int64_t step, int64_t node) {
         return (Below){s->risk, s->paid, s->log, s->splits, s->impossible};
     }
     const Known *k = &work->tree->known[node];
-    return (Below){work->tree->nodes[node].risk, k->paid, k->below_log, k->splits, k->below_impossible};
+    double log = work->tree->mix > 0 ? beside_mixed(work->tree, node, &work->move) : k->below_log;
+    return (Below){work->tree->nodes[node].risk, k->paid, log, k->splits, k->below_impossible};
 }
 
 /* Redo the collapse at one step; the steps below it are done. */
 static void settle_step(Work *work, Step *step) {
     const KnownTree *tree = work->tree;
     if (step->is_regrown) return;
+    if (tree->mix > 0) become(work, step->candidate);
     if (step->is_split) {
         Below left = below(work, step->left, step->node + 1);
         Below right = below(work, step->right, tree->nodes[step->node].right);
@@ -272,6 +280,7 @@ static bool add_candidate(Work *work, int64_t world, int64_t place) {
 /* Walk with the worlds of one record that are wanted, some of them at a time. */
 static bool walk_record(Work *work, const int64_t *order, const Answers *answers) {
     const KnownTree *tree = work->tree;
+    const Move *move = &work->move;
     int64_t size = 0;
     for (int64_t i = 0; i < work->worlds->n; i++) {
         int64_t world = order[i];
@@ -285,7 +294,9 @@ static bool walk_record(Work *work, const int64_t *order, const Answers *answers
         for (int64_t c = 0; c < size; c++) {
             const Candidate *candidate = &work->candidates[c];
             const Step *root = &work->steps[candidate->root];
-            answers->impossible[candidate->world] = root->impossible;
+            become(work, c);
+            answers->impossible[candidate->world] =
+                tree->mix > 0 ? impossible_mixed(tree, move, move->leaves, move->comes) : root->impossible;
             answers->log[candidate->world] = root->log;
         }
         size = 0;

@@ -123,8 +123,16 @@ static inline int32_t old_code(const Work *work, int64_t feature) {
 bool new_work(Work *work, const KnownTree *tree, const Worlds *worlds);
 void free_work(Work *work);
 
+/* Donors of a node that have a value, with the record moved. */
+static inline int64_t donors_with(const int32_t *donors, int64_t value, const Move *move, bool leaves, bool comes) {
+    return (int64_t)donors[value] - (leaves && value == move->old) + (comes && value == move->new);
+}
+
 Judged judge_with(const KnownTree *tree, int64_t at, const Move *move, bool leaves, bool comes);
 Likelihood leaf_with(const KnownTree *tree, int64_t at, const Move *move, bool leaves, bool comes);
+double leaf_mixed(const KnownTree *tree, int64_t at, const Move *move, bool leaves, bool comes);
+double beside_mixed(const KnownTree *tree, int64_t at, const Move *move);
+int64_t impossible_mixed(const KnownTree *tree, const Move *move, bool leaves, bool comes);
 void classes_with(const Work *work, const Step *step);
 
 void gather(Work *work, int64_t at, bool leaves, bool comes);

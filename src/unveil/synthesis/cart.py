@@ -10,7 +10,7 @@ from typing import ClassVar, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unveil.checks import check_choice
+from unveil.checks import check_choice, check_range
 from unveil.core import loop
 from unveil.synthesis.bandwidth import BandwidthRule, Noise
 from unveil.synthesis.donors import Donors
@@ -34,6 +34,18 @@ class CartMethod(Settings):
         None for observed numbers, "density" for normal noise.
     bandwidth : {"sheather-jones", "silverman"}
         Rule for the standard deviation of the noise.
+    mix : float
+        Probability, from 0 to 1, that the donor comes from all records of the fit and not from the leaf.
+
+    Raises
+    ------
+    CallError
+        If a setting is out of range.
+
+    Notes
+    -----
+    A value v is drawn in leaf l with probability ``(1 - mix) N_lv / M_l + mix N_v / n``: N_lv of the M_l donors of the
+    leaf, and N_v of all n donors, have it. Noise is added to the number that was drawn, wherever its donor is from.
 
     References
     ----------
@@ -53,8 +65,10 @@ class CartMethod(Settings):
 
     smoothing: Literal["density"] | None = None
     bandwidth: BandwidthRule = "sheather-jones"
+    mix: float = 0.0
 
     def __post_init__(self) -> None:
+        check_range(0, 1, mix=self.mix)
         check_choice("smoothing", self.smoothing, (None, "density"))
         check_choice("bandwidth", self.bandwidth, ("sheather-jones", "silverman"))
         super().__post_init__()
@@ -70,15 +84,16 @@ class CartMethod(Settings):
         noise = None
         if self.smoothing and response.values is not None:
             noise = Noise.of(response.values[response.codes], self.bandwidth)
-        return FittedCart(tree, noise)
+        return FittedCart(tree, noise, self.mix)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedCart:
-    """A fitted tree; ``noise`` is added to the numbers that are drawn."""
+    """A fitted tree; ``noise`` is added to the numbers that are drawn, a share ``mix`` of them from any leaf."""
 
     tree: Tree
     noise: Noise | None = None
+    mix: float = 0.0
 
     @property
     def has_likelihood(self) -> bool:
@@ -114,22 +129,33 @@ class FittedCart:
         like = self.tree.response
         codes = np.empty(leaf.size, dtype=np.int32)
         for start in range(0, leaf.size, BLOCK):
-            part = leaf[start : start + BLOCK]
-            share = rng.random(part.size)
-            _draw_donors(
-                part.size,
-                part,
-                self.tree.leaf_start,
-                self.pool,
-                self.pool.itemsize,
-                share,
-                codes[start : start + BLOCK],
-            )
+            part, drawn = leaf[start : start + BLOCK], codes[start : start + BLOCK]
+            self._draw(part, self.tree.leaf_start, rng.random(part.size), drawn)
+            if self.mix:
+                anywhere = np.flatnonzero(rng.random(part.size) < self.mix)
+                drawn[anywhere] = self._drawn_anywhere(rng.random(anywhere.size))
         if self.noise is not None and like.values is not None:
             return Column.from_values(self.noise.add(like.values[codes], rng), name=like.name)
         return like.with_codes(codes)
 
+    def _draw(
+        self, leaf: NDArray[np.int32], start: NDArray[np.int64], share: NDArray[np.float64], codes: NDArray[np.int32]
+    ) -> None:
+        """Write the code of a donor for every record: leaves begin at ``start``, and share says where in its leaf."""
+        _draw_donors(leaf.size, leaf, start, self.pool, self.pool.itemsize, share, codes)
+
+    def _drawn_anywhere(self, share: NDArray[np.float64]) -> NDArray[np.int32]:
+        """Codes of donors from all leaves, as if these were one."""
+        codes = np.empty(share.size, dtype=np.int32)
+        self._draw(np.zeros(share.size, dtype=np.int32), np.array([0, self.pool.size]), share, codes)
+        return codes
+
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
-        """Logarithm of the share of donors in the record's leaf that have the record's value."""
+        """Logarithm of the share of donors in the record's leaf that have its value, mixed with that of all donors."""
         leaf = self.leaf(predictors) if self.tree.predictors else np.zeros(response.codes.size, dtype=np.int32)
-        return self.donors.log_share(leaf, response)
+        if not self.mix:
+            return self.donors.log_share(leaf, response)
+        own, of_all = self.donors.share(leaf, response), self.donors.together.share(np.zeros_like(leaf), response)
+        with np.errstate(divide="ignore"):
+            mixed: NDArray[np.float64] = np.log((1 - self.mix) * own + self.mix * of_all)
+        return mixed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -102,13 +103,28 @@ class Donors:
         (n,) float64
             ``-inf`` where no donor has the value.
         """
+        with np.errstate(divide="ignore"):
+            logarithm: NDArray[np.float64] = np.log(self._count(pool, response)) - np.log(self.size[pool])
+        return logarithm
+
+    def share(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.float64]:
+        """Return the share of the record's pool that has the record's value; see :meth:`log_share`."""
+        share: NDArray[np.float64] = self._count(pool, response) / self.size[pool]
+        return share
+
+    @cached_property
+    def together(self) -> Donors:
+        """All donors in one pool."""
+        codes = np.sort(self.keys % max(self.response.n_levels, 1))
+        return Donors(self.response, codes, np.array([0, codes.size]))
+
+    def _count(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.int64]:
+        """Return the number of donors in the record's pool that have the record's value."""
         codes = known_codes(self.response, response)
         key = pool.astype(np.int64) * self.response.n_levels + codes
         count = np.searchsorted(self.keys, key, side="right") - np.searchsorted(self.keys, key, side="left")
         count[codes == self.response.n_levels] = 0
-        with np.errstate(divide="ignore"):
-            logarithm: NDArray[np.float64] = np.log(count) - np.log(self.size[pool])
-        return logarithm
+        return count
 
 
 def known_codes(fitted: Column, column: Column) -> NDArray[np.int32]:

@@ -13,6 +13,7 @@ from unveil.errors import CallError
 from unveil.files.source import Scalar
 from unveil.synthesis.cart import CartMethod
 from unveil.synthesis.methods import METHODS, name_of
+from unveil.synthesis.methods.sample import Sample
 from unveil.synthesis.plan import unknown
 from unveil.synthesis.protocol import VariableMethod
 from unveil.synthesis.variable import EncodedVariable
@@ -51,7 +52,7 @@ def choose_methods(
     Raises
     ------
     CallError
-        If a variable or method is unknown.
+        If a variable or method is unknown, or donors are mixed and a variable is modelled without donors of leaves.
 
     Examples
     --------
@@ -74,6 +75,12 @@ def choose_methods(
         method = wanted.get(name, "cart")
         own = cart if smoothed.get(name) == cart.smoothing else replace(cart, smoothing=smoothed.get(name))
         chosen[name] = _method(method, own, name)
+        if cart.mix and not isinstance(chosen[name], CartMethod | Sample):
+            raise CallError(
+                f"mix: column {name!r} is modelled by {name_of(chosen[name]) or type(chosen[name]).__name__!r}, which "
+                "does not mix its donors and would leave the column unprotected; use method 'cart' or 'sample' for it, "
+                "or mix=0"
+            )
         parts[name] = cart if isinstance(method, str) and method in NUMERIC_ONLY else chosen[name]
     return chosen, parts
 
@@ -81,9 +88,12 @@ def choose_methods(
 def carries_recodings(method: VariableMethod) -> bool:
     """Whether a recoding of an earlier predictor replaces this method: only for methods of this package.
 
-    A method of the user may be there to break the relation of two variables.
+    A method of the user may be there to break the relation of two variables. With mixed donors a value that is carried
+    over would be the only one that is never mixed.
     """
-    return type(method) is CartMethod or name_of(method) is not None
+    if type(method) is CartMethod:
+        return not method.mix
+    return name_of(method) is not None
 
 
 def check_special_codes(

@@ -82,6 +82,11 @@ class CartSynthesizer:
         70 percent have is kept.
     bandwidth : {"sheather-jones", "silverman"}
         How the noise is scaled.
+    mix : float
+        Probability, from 0 to 1, that a value comes from a donor of the whole column and not of the leaf. Above 0 no
+        released value is impossible that somebody else has, so an intruder is certain of no other value; dependence is
+        lost. The parts of a number (see above) are mixed each by itself, and one-to-one recodings are drawn like other
+        variables. All variables that have predictors need the method "cart" or "sample".
     proper : bool
         Whether each copy is fitted to a bootstrap sample of the records.
     rules : mapping of str to list of (condition, value), optional
@@ -138,13 +143,14 @@ class CartSynthesizer:
         special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
         smoothing: Smoothing | Mapping[str, Smoothing | None] | None = None,
         bandwidth: BandwidthRule = "sheather-jones",
+        mix: float = 0.0,
         proper: bool = False,
         rules: Mapping[str, Sequence[tuple[Condition, object]]] | None = None,
         by: str | Sequence[str] | None = None,
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ):
-        self.cart = CartMethod(minbucket, minsplit, cp, max_depth, collapse, surrogates, None, bandwidth)
+        self.cart = CartMethod(minbucket, minsplit, cp, max_depth, collapse, surrogates, None, bandwidth, mix)
         self.visit_order = visit_order
         self.predictors = predictors
         self.methods = methods
@@ -325,7 +331,8 @@ class CartSynthesizer:
     def log_prob(self, release: Any) -> LogProbability:
         """Natural logarithm of the probability that this fit gives to a release.
 
-        ``log P(Z) = sum over variables and records of log(donors in the leaf with the value / donors in the leaf)``
+        ``log P(Z) = sum over variables and records of log(donors in the leaf with the value / donors in the leaf)``,
+        and with ``mix`` of the logarithm of ``(1 - mix)`` times this share plus ``mix`` times that among all donors.
 
         Parameters
         ----------

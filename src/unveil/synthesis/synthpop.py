@@ -57,6 +57,8 @@ def _differences(release: Source, synthesizer: Any) -> Iterable[str]:
     if not synthesizer.smoothing:
         named = smoothing if isinstance(smoothing, Mapping) else {"all": smoothing}
         yield from (f"smoothing of {name}: {kind}" for name, kind in named.items() if kind)
+    if synthesizer.cart.mix:
+        yield "mix=0"
     for argument, setting in _SETTINGS.items():
         told = origin.get("call", {}).get(argument)
         if told is not None and told != getattr(synthesizer.cart, setting):
