@@ -272,7 +272,7 @@ def test_what_a_method_says_is_asked_of_it(method):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
         risk = posterior(pair, synthesizer, target="y", candidates=y[:3].tolist(), records=[0, 1], replicates=3)
-    wanted = {"sample": "walked", "norm": "simulated", "rf": "simulated"}.get(method, "fitted")
+    wanted = {"sample": "walked", "rf": "simulated"}.get(method, "fitted")
     assert HOW.get(risk.likelihood, "simulated") == wanted
     assert any(method in text.lower().replace("randomforest", "rf") for text in risk.warnings) == (wanted != "walked")
 
@@ -309,7 +309,7 @@ def test_a_withheld_column_without_probabilities_does_not_matter():
     table = pa.table(
         {"a": a, "b": b, "c": np.round(b + rng.normal(size=n), 1), "d": np.where(b + rng.normal(size=n) > 2, "y", "n")}
     )
-    whole = {"methods": {"c": "norm"}, "predictors": {"d": ["a", "b"]}, "minbucket": 3}
+    whole = {"methods": {"c": "rf"}, "predictors": {"d": ["a", "b"]}, "minbucket": 3}
     release = fitted(whole, table).sample(seed=1)
     names = ["a", "b", "d"]
     wanted = posterior(

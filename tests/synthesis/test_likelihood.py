@@ -157,3 +157,30 @@ def test_a_release_without_records_is_certain(kind):
     for release in (fitted.sample(0), d.slice(0, 0), d.schema.empty_table()):
         found = fitted.log_prob(release)
         assert (found.total, found.n_impossible, found.records.size) == (0.0, 0, 0)
+
+
+def test_a_drawn_number_that_reads_like_a_special_code_counts_as_one():
+    """One-record releases of a normal number with special codes and gaps sum to 1, and are as frequent as stated."""
+    rng = np.random.default_rng(3)
+    n = 80
+    income = np.where(rng.random(n) < 0.2, -2, np.round(rng.normal(0, 2, n)))
+    table = pa.table({"g": rng.choice(["a", "b"], n), "income": pa.array(income, mask=rng.random(n) < 0.1)})
+    fitted = CartSynthesizer(methods={"income": "norm"}, special_codes={"income": [-2]}).fit(table)
+    values = [*map(float, range(-25, 26)), None]
+    groups = [g for g in "ab" for _ in values]
+    every = pa.table({"g": groups, "income": pa.array(values * 2, pa.float64())})
+    probability = np.exp(fitted.log_prob(every).records)
+    assert probability.sum() == pytest.approx(1)
+    drawn = Counter(zip(*fitted.sample(20_000, seed=1).to_pydict().values(), strict=True))
+    counts = np.array([drawn[pair] for pair in zip(*every.to_pydict().values(), strict=True)])
+    often = probability > 5 / 20_000
+    assert counts.sum() == 20_000
+    assert (np.abs(counts - 20_000 * probability) < 4.5 * np.sqrt(20_000 * probability) + 1)[often].all()
+
+
+def test_numbers_of_dates_have_no_probability():
+    """What is drawn between two observed days becomes the nearer one; a method for numbers does not know of that."""
+    days = pa.array(np.arange(40, dtype=np.int32) // 2 * 7, pa.date32())
+    table = pa.table({"x": np.arange(40) // 3, "day": days})
+    with pytest.raises(CallError, match="column 'day': its method or smoothing gives no probabilities"):
+        CartSynthesizer(methods={"day": "norm"}).fit(table).log_prob(table)

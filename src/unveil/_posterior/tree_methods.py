@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.cart import CartMethod
+from unveil.synthesis.likelihood import has_numbers_for
 from unveil.synthesis.method_choice import carries_recodings, choose_methods
 from unveil.synthesis.methods.sample import Sample
 from unveil.synthesis.plan import Plan
@@ -101,16 +102,17 @@ def without_likelihood(
         asked = [methods[name], parts[name]] if numeric else [methods[name]]
         used = asked if plan.predictors else [one for one in asked if isinstance(one, CartMethod)]
         fits = [step.fitted for step in plan.steps if step.fitted is not None]
-        if not all(_has_likelihood(one, numeric) for one in used) or not all(one.has_likelihood for one in fits):
+        if not all(_has_likelihood(one, plan) for one in used) or not all(one.has_likelihood for one in fits):
             return name
     return None
 
 
-def _has_likelihood(method: VariableMethod, numeric: bool) -> bool:
+def _has_likelihood(method: VariableMethod, plan: Plan) -> bool:
     if isinstance(method, CartMethod):
-        return not (method.smoothing and numeric)
+        return not (method.smoothing and plan.variable.numeric is not None)
     # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
-    return getattr(method, "has_likelihood", True) and not getattr(method, "draws_in_fit", False)
+    known = getattr(method, "has_likelihood", True) and not getattr(method, "draws_in_fit", False)
+    return known and has_numbers_for(method, plan)
 
 
 def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()) -> str | None:

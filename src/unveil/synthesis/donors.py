@@ -104,12 +104,12 @@ class Donors:
             ``-inf`` where no donor has the value.
         """
         with np.errstate(divide="ignore"):
-            logarithm: NDArray[np.float64] = np.log(self._count(pool, response)) - np.log(self.size[pool])
+            logarithm: NDArray[np.float64] = np.log(self.count(pool, response)) - np.log(self.size[pool])
         return logarithm
 
     def share(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.float64]:
         """Return the share of the record's pool that has the record's value; see :meth:`log_share`."""
-        share: NDArray[np.float64] = self._count(pool, response) / self.size[pool]
+        share: NDArray[np.float64] = self.count(pool, response) / self.size[pool]
         return share
 
     @cached_property
@@ -118,7 +118,7 @@ class Donors:
         codes = np.sort(self.keys % max(self.response.n_levels, 1))
         return Donors(self.response, codes, np.array([0, codes.size]))
 
-    def _count(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.int64]:
+    def count(self, pool: NDArray[np.integer], response: Column) -> NDArray[np.int64]:
         """Return the number of donors in the record's pool that have the record's value."""
         codes = known_codes(self.response, response)
         key = pool.astype(np.int64) * self.response.n_levels + codes

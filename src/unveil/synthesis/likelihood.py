@@ -157,11 +157,19 @@ def _check(plans: Sequence[Plan], source: Source, wanted: set[str]) -> None:
             continue
         require_variable(source, plan.variable.name)
         for step in plan.steps:
-            if step.fitted is not None and not step.fitted.has_likelihood:
+            if step.fitted is not None and not (step.fitted.has_likelihood and has_numbers_for(step.fitted, plan)):
                 raise CallError(
                     f"column {plan.variable.name!r}: its method or smoothing gives no probabilities; "
                     "fit it with method 'cart' and without smoothing"
                 )
+
+
+def has_numbers_for(method: object, plan: Plan) -> bool:
+    """Whether numbers that a method or its fit draws can be those of a release.
+
+    New dates and the like become the nearest observed ones, of which a method for numbers does not know.
+    """
+    return plan.variable.plain or plan.variable.numeric is None or not getattr(method, "draws_new_numbers", False)
 
 
 def _of_variable(
@@ -184,7 +192,26 @@ def _of_variable(
             continue
         predictors = [restricted(columns[p], rows) for p in step.predictors]
         log[rows] += step.fitted.log_prob(restricted(columns[step.position], rows), predictors)
+    if len(plan.steps) > 1 and getattr(plan.steps[1].fitted, "draws_new_numbers", False):
+        _add_numbers_like_codes(plan, own, columns, np.flatnonzero(free & ~is_observed(plan, own)), log)
     return log
+
+
+def _add_numbers_like_codes(
+    plan: Plan, own: Levels, columns: Mapping[int, Column], rows: NDArray[np.intp], log: NDArray[np.float64]
+) -> None:
+    """Add to the probability of a special code that of a drawn number which happens to read like the code."""
+    which, number = (step.fitted for step in plan.steps)
+    assert which is not None
+    assert number is not None
+    part, code = plan.variable.parts[0].column, plan.variable.code_numbers[own.codes[rows]]
+    rows, code = rows[~np.isnan(code)], code[~np.isnan(code)]
+    if rows.size:
+        observed = part.with_codes(np.full(rows.size, part.n_levels - 1, dtype=np.int32))
+        drawn = Column.from_values(code, name=part.name)
+        predictors = [[restricted(columns[p], rows) for p in step.predictors] for step in plan.steps]
+        both = which.log_prob(observed, predictors[0]) + number.log_prob(drawn, predictors[1])
+        log[rows] = np.logaddexp(log[rows], both)
 
 
 def is_observed(plan: Plan, levels: Levels) -> NDArray[np.bool_]:

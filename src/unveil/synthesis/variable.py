@@ -160,6 +160,16 @@ class EncodedVariable:
         with np.errstate(over="ignore", invalid="ignore"):
             return next((d for d in range(10) if (np.round(numbers, d) == numbers).all()), None)
 
+    @cached_property
+    def code_numbers(self) -> Floats:
+        """(l,) numbers of the levels that are special codes; nan for all others."""
+        found = np.full(self.n_levels, np.nan)
+        if self.plain and len(self.parts) > 1:
+            numbers = np.append(buffer_view(self.values.cast(pa.float64()), np.float64), np.nan)[: self.n_levels]
+            special = self.parts[0].level_of[:-1]
+            found[special] = np.where(np.isfinite(numbers[special]), numbers[special], np.nan)
+        return found
+
     def level(self, value: object) -> int:
         """Level of a value.
 

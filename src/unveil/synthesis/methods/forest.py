@@ -9,7 +9,7 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.checks import check_whole_numbers
+from unveil.checks import check_flags, check_whole_numbers
 from unveil.errors import CallError
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.donors import require_records
@@ -32,6 +32,9 @@ class RandomForest:
         Smallest number of records in a leaf.
     n_predictors : int, optional
         Number of predictors that a tree may use, drawn at random for each; all by default (bagging).
+    bootstrap_known : bool
+        Whether the likelihood is that of somebody who is told the seed of the fit, and so all bootstrap samples.
+        Otherwise there is none.
 
     Raises
     ------
@@ -60,13 +63,19 @@ class RandomForest:
     """
 
     draws_in_fit: ClassVar[bool] = True
-    has_likelihood: ClassVar[bool] = False
 
     n_trees: int = 10
     minbucket: int = 5
     n_predictors: int | None = None
+    bootstrap_known: bool = False
+
+    @property
+    def has_likelihood(self) -> bool:
+        """Whether fits have probabilities: only given the bootstrap samples."""
+        return self.bootstrap_known
 
     def __post_init__(self) -> None:
+        check_flags(bootstrap_known=self.bootstrap_known)
         check_whole_numbers(1, n_trees=self.n_trees, minbucket=self.minbucket)
         check_whole_numbers(1, n_predictors=1 if self.n_predictors is None else self.n_predictors)
 
@@ -89,12 +98,12 @@ class RandomForest:
             own = [predictors[j] for j in used]
             tree = grow(response, own, Settings(self.minbucket, collapse=False), rows=rows)
             trees.append((FittedCart(tree), tuple(used)))
-        return FittedForest(response.without_records(), tuple(trees))
+        return FittedForest(response.without_records(), tuple(trees), self.bootstrap_known)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedForest:
-    """Bootstrap trees and the predictors of each; they depend on the bootstrap, so there is no likelihood.
+    """Bootstrap trees and the predictors of each.
 
     Parameters
     ----------
@@ -102,32 +111,51 @@ class FittedForest:
         The variable, without its records.
     trees : tuple of (FittedCart, tuple of int)
         Each tree with the positions of the predictors that it uses.
+    has_likelihood : bool
+        Whether probabilities given the bootstrap samples are wanted; there are no others.
     """
 
     response: Column
     trees: tuple[tuple[FittedCart, tuple[int, ...]], ...]
-    has_likelihood: bool = False
+    has_likelihood: bool
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
         """Draw values of donors; see :class:`unveil.synthesis.protocol.FittedVariable`."""
         n = predictors[0].codes.size
-        leaves = np.stack([tree.leaf([predictors[j] for j in used] or predictors) for tree, used in self.trees])
+        leaves = self._leaves(predictors, n)
         size = np.stack([tree.donors.size[leaf] for (tree, _), leaf in zip(self.trees, leaves, strict=True)])
         # a uniform draw from the pool is a tree by its number of donors, then one of its donors
         chosen = (np.cumsum(size, axis=0) <= rng.integers(size.sum(axis=0))).sum(axis=0)
         codes = np.empty(n, dtype=np.int32)
         for t, (tree, _) in enumerate(self.trees):
             rows = np.flatnonzero(chosen == t)
-            codes[rows] = tree.donors.draw_codes(leaves[t, rows], rng)
+            codes[rows] = tree.donors.draw_codes(leaves[t][rows], rng)
         return self.response.with_codes(codes)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
-        """Not available.
+        """Return log shares among the donors of all trees, given the bootstrap samples.
+
+        See :class:`unveil.synthesis.protocol.FittedVariable`.
 
         Raises
         ------
         CallError
-            Always.
+            If the bootstrap samples are not to be taken as known.
         """
-        name = self.response.name or "response"
-        raise CallError(f"{name}: rf depends on its bootstrap samples and has no likelihood; use cart or ctree")
+        if not self.has_likelihood:
+            name = self.response.name or "response"
+            raise CallError(
+                f"{name}: rf depends on its bootstrap samples; use cart, ctree, or RandomForest(bootstrap_known=True) "
+                "for the probabilities given these samples"
+            )
+        leaves = self._leaves(predictors, response.codes.size)
+        parts = [(tree.donors, leaf) for (tree, _), leaf in zip(self.trees, leaves, strict=True)]
+        count = sum(donors.count(leaf, response) for donors, leaf in parts)
+        with np.errstate(divide="ignore"):
+            log_prob: NDArray[np.float64] = np.log(count) - np.log(sum(donors.size[leaf] for donors, leaf in parts))
+        return log_prob
+
+    def _leaves(self, predictors: Sequence[Column], n: int) -> list[NDArray[np.int32]]:
+        """Return the leaf of every record by tree."""
+        nothing = [Column(np.zeros(n, dtype=np.int32), "categorical", 1)]
+        return [tree.leaf([predictors[j] for j in used] or predictors or nothing) for tree, used in self.trees]

@@ -37,12 +37,15 @@ class Norm(LinearMethod):
     """Linear regression with normal residuals.
 
     ``y* = X* b + sigma z``, ``z ~ N(0, 1)``, with the least-squares ``b`` and ``sigma^2 = RSS / (n - rank)``, or
-    with both drawn from their posterior (``proper``). Values are rounded to the decimals of the data.
+    with both drawn from their posterior (``proper``). Values are rounded to the ``d`` decimals of the data, so that
+    ``P(y* = v) = Phi((v + h - X* b) / sigma) - Phi((v - h - X* b) / sigma)`` with ``h = 10^-d / 2``. Data of more than
+    12 decimals are not rounded; ``h`` is then half the distance to the next number that a computer holds, and the
+    probability is the density times that distance.
 
     Parameters
     ----------
     proper : bool
-        Draw the parameters, once per fit.
+        Draw the parameters, once per fit. Without it the probability of every value is known exactly.
 
     Warns
     -----
@@ -66,9 +69,14 @@ class Norm(LinearMethod):
     >>> drawn = fitted.draw([Column.from_values([10, 200])], np.random.default_rng(2))
     >>> drawn.values.tolist()
     [37.0, 607.0]
+    >>> from scipy.stats import norm
+    >>> four = Column.from_values([1, 2, 3, 6])
+    >>> three = Norm().fit(four, [], np.random.default_rng(1)).log_prob(Column.from_values([3]), [])
+    >>> np.exp(three).round(6) == (2 * norm.cdf(0.5 / np.std([1, 2, 3, 6], ddof=1)) - 1).round(6)
+    array([ True])
     """
 
-    has_likelihood: ClassVar[bool] = False
+    draws_new_numbers: ClassVar[bool] = True
 
     proper: bool = False
 
@@ -84,17 +92,31 @@ class Norm(LinearMethod):
         """
         require_records(response, ("numeric",), "norm", "polyreg, ctree or cart")
         regression = _Regression.of(response, numbers(response), predictors, self.proper, rng)
-        return FittedNorm(response.name, regression, _decimals(response))
+        return FittedNorm(response.name, regression, _decimals(response), not self.proper)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedNorm:
-    """A fitted linear regression; rounded values have no likelihood."""
+    """A fitted linear regression.
+
+    Parameters
+    ----------
+    name : str
+        Name of the variable.
+    regression : _Regression
+        The regression.
+    decimals : int or None
+        Decimals that drawn values are rounded to; None if they are not.
+    has_likelihood : bool
+        Whether the parameters were not drawn.
+    """
+
+    draws_new_numbers: ClassVar[bool] = True
 
     name: str
     regression: _Regression
     decimals: int | None
-    has_likelihood: bool = False
+    has_likelihood: bool
 
     def draw(self, predictors: Sequence[Column], rng: np.random.Generator) -> Column:
         """Draw new numbers; see :class:`unveil.synthesis.protocol.FittedVariable`."""
@@ -104,14 +126,34 @@ class FittedNorm:
         return Column.from_values(drawn, name=self.name)
 
     def log_prob(self, response: Column, predictors: Sequence[Column]) -> NDArray[np.float64]:
-        """Not available.
+        """Return the logarithm of the normal probability of all numbers that are rounded to the value.
+
+        See :class:`unveil.synthesis.protocol.FittedVariable`.
 
         Raises
         ------
         CallError
-            Always.
+            If the parameters were drawn.
         """
-        raise CallError(f"{self.name or 'response'}: norm draws new numbers and has no probability of single values")
+        if not self.has_likelihood:
+            raise CallError(f"{self.name or 'response'}: no log_prob of a proper fit; set proper=False")
+        assert response.values is not None
+        value, fitted = response.values[response.codes], self.regression
+        mean = fitted.scale.values(fitted.predict(predictors, value.size))
+        # Numbers of a computer have gaps, too: what is not rounded, or too large to be, is so to the next one.
+        half = np.spacing(np.abs(value)) / 2
+        drawn = np.ones(value.size, dtype=np.bool_)
+        if self.decimals is not None:
+            half = np.maximum(half, 0.5 * 10.0**-self.decimals)
+            mean_drawn, drawn = _rounded(mean, self.decimals), _rounded(value, self.decimals) == value
+        else:
+            mean_drawn = mean
+        if fitted.noise > 0:
+            with np.errstate(over="ignore"):
+                log_prob = _log_normal_mass((value - mean) / fitted.noise, half / fitted.noise)
+        else:
+            log_prob = np.where(mean_drawn == value, 0.0, -np.inf)
+        return np.where(drawn, log_prob, -np.inf)
 
 
 @dataclass(frozen=True)
@@ -201,7 +243,7 @@ class FittedNormrank:
         # rank r is drawn where (n + 1) Phi(z) lies in [r - 1/2, r + 1/2); the ends take what is beyond them
         low = np.where(below == 0, -np.inf, scipy.special.ndtri((below + 0.5) / (n + 1)) - mean)
         high = np.where(upto == n, np.inf, scipy.special.ndtri((upto + 0.5) / (n + 1)) - mean)
-        sigma = fitted.sigma * fitted.scale.deviation * fitted.scale.step
+        sigma = fitted.noise
         if sigma > 0:
             log_prob = _log_normal_interval(low / sigma, high / sigma)
         else:
@@ -218,6 +260,20 @@ def _log_normal_interval(low: NDArray[np.float64], high: NDArray[np.float64]) ->
     with np.errstate(divide="ignore", invalid="ignore"):
         log_prob: NDArray[np.float64] = upper + np.log(-np.expm1(lower - upper))
     return log_prob
+
+
+def _log_normal_mass(middle: NDArray[np.float64], half: NDArray[np.float64]) -> NDArray[np.float64]:
+    """``log(Phi(middle + half) - Phi(middle - half))``, without loss for narrow intervals either."""
+    slope = middle * half
+    narrow = (half < 1e-3) & (np.abs(slope) < 0.1)
+    with np.errstate(divide="ignore", over="ignore", invalid="ignore"):
+        # Integral of exp(-middle t - t^2 / 2) from -half to half, to the fourth order.
+        curved = np.log1p(slope**2 / 6 + slope**4 / 120) - half**2 / 6
+        density = np.log(2 * half) - np.log(2 * np.pi) / 2 - middle**2 / 2
+    log_mass: NDArray[np.float64] = np.where(
+        narrow, density + curved, _log_normal_interval(middle - half, middle + half)
+    )
+    return log_mass
 
 
 @dataclass(frozen=True, eq=False)
@@ -256,6 +312,11 @@ class _Regression:
         model = fit_least_squares(design.matrix(variables, values.size, constant=True), scale.standardised(values))
         _warn_of_perfect_fit(response, model)
         return cls(scale, design, *(model.redrawn(rng) if proper else (model, model.sigma)))
+
+    @property
+    def noise(self) -> float:
+        """Residual standard deviation in the units of the response."""
+        return self.sigma * self.scale.deviation * self.scale.step * self.scale.unit
 
     def predict(self, predictors: Sequence[Column], n: int) -> NDArray[np.float64]:
         """Return (n,) expected values of the standardised response."""
