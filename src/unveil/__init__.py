@@ -108,7 +108,8 @@ sys.modules[__name__].__class__ = _Package
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__, *_MODULES})
+    loaded = {name for name, value in globals().items() if getattr(value, "__name__", "").startswith("unveil.")}
+    return sorted({*__all__, *_MODULES, *loaded, *(name for name in globals() if name.startswith("__"))})
 
 
 def __getattr__(name: str) -> Any:

@@ -12,10 +12,10 @@ import pyarrow as pa
 import pytest
 
 import unveil
+from unveil.files.frames_of_sources import as_frame
 from unveil.files.write import write_table
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import Foreign, as_synthesizer, fitted_anew
-from unveil.synthesis.foreign_frames import as_frame
 
 KEYS = ["sex", "age"]
 

@@ -17,11 +17,13 @@ from unveil._membership.result import Copies, Membership
 from unveil._tables.keyed_pair import as_names
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError
 from unveil.stats import clopper_pearson
 from unveil.stats.roc import RocFigures, figures_of
 
 
+@pair_first
 def membership(
     pair: Pair, holdout: Any = None, *, holdout_unseen: bool = False, columns: str | Sequence[str] | None = None,
     attacks: str | Sequence[str] = ATTACKS, scale: Scale = "range", neighbours: int = 5,
@@ -99,8 +101,6 @@ def membership(
     >>> found.together["dcr"].auc > 0.9, round(found.copies_together.members)
     (True, 100)
     """
-    if not isinstance(pair, Pair):
-        raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
     require_statement(holdout_unseen)
     chosen = _checked(attacks, scale, neighbours, most_records, level, seed)
     most = most_attacked(sum(pair.n_synthetic)) if most_records is None else most_records

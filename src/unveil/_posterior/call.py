@@ -21,12 +21,14 @@ from unveil._posterior.selection import Selection, pooled_label
 from unveil._posterior.summary import measures
 from unveil.checks import check_flags, is_number
 from unveil.columns import CodedColumn, Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError, UnveilError, UnveilWarning
 from unveil.notes import warn
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.synthpop import made_otherwise
 
 
+@pair_first
 def posterior(
     pair: Pair,
     synthesizer: Any,

@@ -16,6 +16,7 @@ from unveil._rapid.threshold import RiskThreshold
 from unveil._tables.keyed_pair import as_names, targets_of
 from unveil.checks import check_choice, check_flags, check_numbers, check_positive, check_whole_numbers
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError
 from unveil.models.learners import resolve
 from unveil.threads import n_threads
@@ -23,6 +24,7 @@ from unveil.threads import n_threads
 Progress = Callable[[int, int, str], None]
 
 
+@pair_first
 def rapid(
     pair: Pair, keys: str | Sequence[str], *, target: str | None = None, targets: Sequence[str] | None = None,
     attacker: Any = "rf", kind: TargetKind | None = None, scoring: str = "marginal", tau: float | None = None,

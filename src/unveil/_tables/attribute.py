@@ -19,6 +19,7 @@ from unveil._tables.target_cells import MeasuredTarget, SumsOfReleases, TargetCe
 from unveil.checks import check_flags, check_whole_numbers, is_number
 from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError, enough_memory
 from unveil.files.distinct import level_text
 from unveil.notes import Note
@@ -27,6 +28,7 @@ ExcludedPair = tuple[str, object, object]
 
 
 @enough_memory()
+@pair_first
 def attribute(
     pair: Pair,
     keys: str | Sequence[str],

@@ -109,6 +109,9 @@ class AttributeRisk(Result):
             return self.mean[name]
         raise AttributeError(f"{type(self).__name__!r} has no attribute {name!r}")
 
+    def __dir__(self) -> list[str]:
+        return sorted({*super().__dir__(), *MEASURES})
+
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values; names of measures as in the documentation."""
         found = super().to_dict()
@@ -120,6 +123,21 @@ class AttributeRisk(Result):
         figures: dict[str, Any] = {name: [r[name] for r in self.releases] for name in MEASURES}
         named = {"target": [self.target] * len(self.labels), "release": self.labels, "n_synthetic": self.n_synthetic}
         return named | figures
+
+    def checks(self, *, flavour: Flavour | None = None) -> Any:
+        """Levels that account for much of DiSCO, and may be a rule rather than a disclosure: a row each.
+
+        Columns: ``release``, ``check`` ("1-way" or "2-way"), ``target_level``, ``key`` and ``key_level`` (gaps in a
+        1-way check), and the figures of :attr:`check_1way` and :attr:`check_2way`.
+        """
+        rows: list[dict[str, Any]] = []
+        for label, one, two in zip(self.labels, self.check_1way, self.check_2way, strict=True):
+            if one:
+                rows.append({"release": label, "check": "1-way", "target_level": one["level"], **one})
+            rows += [{"release": label, "check": "2-way", **flag} for flag in two]
+        names = ["release", "check", *dict.fromkeys([*TwoWay.__annotations__, *OneWay.__annotations__])]
+        names.remove("level")
+        return self._frame({name: [row.get(name) for row in rows] for name in names}, flavour)
 
     def records(self, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """Per original record: number from 0, d_q, s_q, ps of its true target, and what they make of it.

@@ -15,6 +15,7 @@ from unveil._tables.study import study_of
 from unveil._tables.subgroups import by_level
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import enough_memory
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
@@ -136,6 +137,7 @@ class IdentityRisk(Result):
 
 
 @enough_memory()
+@pair_first
 def identity(
     pair: Pair, keys: str | Sequence[str], *, use_keys_na: bool | Mapping[str, bool] = True, ngroups_keys: Groups = None
 ) -> IdentityRisk:

@@ -19,6 +19,7 @@ from unveil.checks import check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError, enough_memory
 from unveil.files.arrays import text_array
 from unveil.files.source import Flavour
@@ -145,6 +146,7 @@ class KeySets(Result):
 
 
 @enough_memory()
+@pair_first
 def key_sets(
     pair: Pair,
     keys: Sequence[str],

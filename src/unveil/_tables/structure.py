@@ -13,6 +13,7 @@ from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil._tables.study import study_of
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import enough_memory
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
@@ -70,6 +71,7 @@ class Structure(Result):
 
 
 @enough_memory()
+@pair_first
 def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = None) -> Structure:
     """Measure how far the releases keep the original's key combinations.
 

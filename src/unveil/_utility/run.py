@@ -22,6 +22,7 @@ from unveil._utility.result import Utility
 from unveil._utility.sample import MOST_RECORDS, Sample, sampled, sampled_targets
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.notes import Note
@@ -34,6 +35,7 @@ Progress = Callable[[int, int, str], None]
 Step = Callable[[str], None]
 
 
+@pair_first
 def utility(
     pair: Pair, columns: Sequence[str] | None = None, *, measures: Sequence[str] | str = MEASURES,
     models: str | Mapping[str, Any] | Iterable[Any] = (), propensity: Sequence[str] | str = ("logistic", "cart"),

@@ -15,7 +15,7 @@ from unveil.files.folders import label_of, stands_for_several
 from unveil.files.joined import open_parts
 from unveil.files.path_checks import check_readable
 from unveil.files.schema import Schema, as_schema
-from unveil.files.source import Source, Variable
+from unveil.files.source import Kind, Scalar, Source, Variable
 from unveil.notes import overheard
 
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
@@ -24,7 +24,7 @@ R = (".rds", ".rda", ".rdata")
 ENDINGS: tuple[str, ...] = (*DELIMITED, ".parquet", *ARROW, *statistical.FORMATS, *R)
 
 
-def open_source(
+def read(
     data: Any,
     *,
     label: str | None = None,
@@ -33,6 +33,8 @@ def open_source(
     delimiter: str | None = None,
     decimal: str | None = None,
     schema: object = None,
+    kinds: Mapping[str, Kind] | None = None,
+    special_codes: Mapping[str, Scalar | Iterable[Scalar]] | None = None,
 ) -> Source:
     """Open a file or a data frame.
 
@@ -52,11 +54,16 @@ def open_source(
         Delimited text: the character between fields, and the decimal sign. By default they are detected.
     schema
         Declarations by column: a schema file, a :class:`Schema`, or a mapping.
+    kinds
+        Kind by column, where the schema does not state it: "numeric", "categorical", "ordered", "logical", "date" or
+        "datetime".
+    special_codes
+        By numeric column, values that are not amounts, such as ``{"income": [-8]}``.
 
     Returns
     -------
     Source
-        Named columns and their declarations.
+        Named columns and their declarations. ``source[:100]`` is a part of it, ``source.to_frame()`` a data frame.
 
     Raises
     ------
@@ -72,15 +79,51 @@ def open_source(
     Examples
     --------
     >>> import pyarrow as pa
-    >>> source = open_source(pa.table({"sex": ["f", "m"], "age": [31, 52]}), label="original")
-    >>> source.names, source.num_rows
-    (('sex', 'age'), 2)
+    >>> source = read(pa.table({"sex": ["f", "m"], "age": [31, -8]}), label="original", special_codes={"age": -8})
+    >>> source.names, source.num_rows, source.variable("age").special_codes
+    (('sex', 'age'), 2, (-8,))
+    >>> source[:1].to_frame("arrow").to_pydict()
+    {'sex': ['f'], 'age': [31]}
     """
-    declared = None if schema is None else as_schema(schema)
+    declared = _declared(schema, kinds, special_codes)
     with overheard() as heard:
         source = _opened(data, label, _Options(missing, encoding, delimiter, decimal, declared))
     source.keep(heard)
     return source
+
+
+open_source = read
+"""The same function, by the name that this package uses."""
+
+
+def _declared(
+    schema: object, kinds: Mapping[str, Kind] | None, codes: Mapping[str, Scalar | Iterable[Scalar]] | None
+) -> Schema | None:
+    """What the schema and the options declare together; None if they declare nothing."""
+    found = None if schema is None else as_schema(schema)
+    further: dict[str, dict[str, Any]] = {}
+    for option, key, given in (("kinds", "kind", kinds), ("special_codes", "special_codes", codes)):
+        if given is not None and not isinstance(given, Mapping):
+            raise CallError(f"{option} are given by column, as a mapping, not as {given!r}")
+        for name, value in (given or {}).items():
+            listed = value if key == "kind" or isinstance(value, (list, tuple)) else [value]
+            further.setdefault(name, {})[key] = listed
+    if not further:
+        return found
+    own = as_schema(further)
+    known: Mapping[str, Variable] = found or {}
+    for name, declared in own.items():
+        stated = known.get(name, Variable(name))
+        for key in further[name]:
+            if (before := getattr(stated, key)) not in (None, ()) and before != getattr(declared, key):
+                raise CallError(
+                    f"column {name!r}: the schema declares {key} {before!r}, not {getattr(declared, key)!r}"
+                )
+    merged = {
+        name: replace(known.get(name, Variable(name)), **{key: getattr(one, key) for key in further[name]})
+        for name, one in own.items()
+    }
+    return Schema({**known, **merged}, *((found.label, found.public) if found else ()))
 
 
 def _opened(data: Any, label: str | None, options: _Options) -> Source:

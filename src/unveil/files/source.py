@@ -17,6 +17,7 @@ from unveil.errors import CallError, UnveilWarning
 from unveil.files.form import Form
 from unveil.files.nearest import near_matches
 from unveil.notes import overheard
+from unveil.printable import commands_shown
 
 Kind = Literal["numeric", "categorical", "ordered", "logical", "date", "datetime"]
 KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date", "datetime")
@@ -73,7 +74,7 @@ class Remark(NamedTuple):
     columns: tuple[str, ...]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Source:
     """One file or frame; each column is read when it is first needed.
 
@@ -148,6 +149,28 @@ class Source:
     @cached_property
     def _known(self) -> frozenset[str]:
         return frozenset(self.names)
+
+    __iter__ = None
+    """Records come as a slice, columns by their names; a loop over a file would be either."""
+
+    def __getitem__(self, records: slice) -> Source:
+        """Some records, as in ``source[:100]``."""
+        if not isinstance(records, slice):
+            raise CallError(
+                f"{self.label}: records are taken by a slice, such as [:100], not by {records!r}; a column by "
+                "column(name)"
+            )
+        return self.part(np.arange(self.num_rows)[records])
+
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """The records as a frame: of the user's kind, for a file of pandas, polars or Arrow, the first installed."""
+        from unveil.files.frames_of_sources import as_frame
+
+        return as_frame(self, flavour)
+
+    @commands_shown
+    def __repr__(self) -> str:
+        return f"Source: {self.label} ({self.num_rows} records), columns {', '.join(self.names)}"
 
     def __contains__(self, name: object) -> bool:
         return name in self._known

@@ -1,7 +1,7 @@
 """Call any synthesizer in the same way: objects with ``fit`` and ``sample``, and functions of a frame.
 
 Synthesizers of this package read sources. All others get frames in the user's types (see
-:func:`unveil.synthesis.foreign_frames.as_frame`), by the arguments that they take, and their results are checked.
+:func:`unveil.files.frames_of_sources.as_frame`), by the arguments that they take, and their results are checked.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from typing import Any
 from unveil.errors import CallError, DataError, UnveilError, UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.files.frames import is_frame
+from unveil.files.frames_of_sources import as_frame, flavour_for_others
 from unveil.files.opening import open_source
 from unveil.files.source import Source
-from unveil.synthesis.foreign_frames import as_frame, flavour_for_others
 from unveil.synthesis.foreign_results import as_table, figures, figures_by_candidate, shown, values_in_words
 
 SIZES = ("n", "num_rows", "n_rows", "nrows", "n_samples", "num_samples", "n_records", "size", "count", "k", "rows")

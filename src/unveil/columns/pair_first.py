@@ -1,0 +1,42 @@
+"""What a measure says to somebody who gives it frames in the place of a pair."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import wraps
+from typing import ParamSpec, TypeVar
+
+from unveil.columns.pair import Pair
+from unveil.errors import CallError
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def pair_first(measure: Callable[P, R]) -> Callable[P, R]:
+    """The same measure, which says how a pair is made if its first argument is none.
+
+    Examples
+    --------
+    >>> @pair_first
+    ... def measure(pair: Pair, keys: list[str]) -> int:
+    ...     return len(keys)
+    >>> measure("original.csv", "release.csv", ["sex"])  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+        ...
+    unveil.errors.CallError: measure: the first argument is a Pair of original and release, not str; make one first:
+    measure(unveil.Pair(original, release), ...)
+    """
+    name = measure.__name__
+
+    @wraps(measure)
+    def checked(*arguments: P.args, **options: P.kwargs) -> R:
+        if arguments and not isinstance(arguments[0], Pair):
+            kind = type(arguments[0]).__name__
+            raise CallError(
+                f"{name}: the first argument is a Pair of original and release, not {kind}; make one first: "
+                f"{name}(unveil.Pair(original, release), ...)"
+            )
+        return measure(*arguments, **options)
+
+    return checked
