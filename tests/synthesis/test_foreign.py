@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil.files.frames_of_sources import as_frame
 from unveil.files.write import write_table
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.any_synthesizer import Foreign, as_synthesizer, fitted_anew
@@ -212,7 +211,7 @@ def test_of_pandas_every_type_comes_back() -> None:
             7: [1.5, 2.5, None],
         }
     )
-    pd.testing.assert_frame_equal(as_frame(unveil.read(original)), original)
+    pd.testing.assert_frame_equal(unveil.read(original).to_frame(), original)
 
 
 def test_of_polars_every_type_comes_back() -> None:
@@ -233,7 +232,7 @@ def test_of_polars_every_type_comes_back() -> None:
     )
     from polars.testing import assert_frame_equal
 
-    assert_frame_equal(as_frame(unveil.read(original)), original)
+    assert_frame_equal(unveil.read(original).to_frame(), original)
 
 
 def test_of_arrow_every_type_comes_back() -> None:
@@ -248,7 +247,7 @@ def test_of_arrow_every_type_comes_back() -> None:
             "moment": pa.array([0, 1, None], pa.timestamp("ms", "UTC")),
         }
     )
-    made = as_frame(unveil.read(original))
+    made = unveil.read(original).to_frame()
     assert made.schema == original.schema
     assert made.to_pylist() == original.to_pylist()
 

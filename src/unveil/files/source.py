@@ -6,22 +6,24 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib.util import find_spec
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, get_args
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.errors import CallError, UnveilWarning
+from unveil.checks import check_choice
+from unveil.errors import CallError, MissingPackageError, UnveilWarning
 from unveil.files.form import Form
+from unveil.files.made_frames import Flavour, installed_flavour, make_frame
 from unveil.files.nearest import near_matches
 from unveil.notes import overheard
 from unveil.printable import commands_shown
 
 Kind = Literal["numeric", "categorical", "ordered", "logical", "date", "datetime"]
 KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date", "datetime")
-Flavour = Literal["pandas", "polars", "arrow"]
 Scalar = bool | int | float | str
 Fetch = Callable[[str], pa.ChunkedArray]
 Batches = Callable[[Sequence[str]], Iterator[dict[str, pa.Array]]]
@@ -162,11 +164,41 @@ class Source:
             )
         return self.part(np.arange(self.num_rows)[records])
 
-    def to_frame(self, flavour: Flavour | None = None) -> Any:
-        """The records as a frame: of the user's kind, for a file of pandas, polars or Arrow, the first installed."""
-        from unveil.files.frames_of_sources import as_frame
+    @property
+    def frame_flavour(self) -> Flavour:
+        """Kind of frame of :meth:`to_frame`: the user's, or for a file that of an installed library."""
+        return installed_flavour() if self.like is None else self.flavour
 
-        return as_frame(self, flavour)
+    def to_frame(self, flavour: Flavour | None = None) -> Any:
+        """The records as a frame.
+
+        Parameters
+        ----------
+        flavour : {"pandas", "polars", "arrow"}, optional
+            Kind of frame; by default that of the user. For a file it is pandas if it is installed, else polars, else
+            pyarrow.
+
+        Returns
+        -------
+        frame
+            Column names and types are those of the user's frame. For a file, text is text (no categories), dates and
+            times are dates and times, and numbers have the types of ``pandas.read_csv``.
+
+        Raises
+        ------
+        CallError
+            If the flavour is unknown.
+        MissingPackageError
+            If its library is not installed.
+        """
+        flavour = flavour or self.frame_flavour
+        check_choice("flavour", flavour, get_args(Flavour))
+        if flavour != "arrow" and find_spec(flavour) is None:
+            raise MissingPackageError(
+                f"a {flavour} frame was asked for and {flavour} is not installed; ask for 'arrow'"
+            )
+        like = self.like if self.flavour == flavour else None
+        return make_frame({name: self.column(name) for name in self.names}, like, flavour)
 
     @commands_shown
     def __repr__(self) -> str:

@@ -1,7 +1,7 @@
 """Call any synthesizer in the same way: objects with ``fit`` and ``sample``, and functions of a frame.
 
 Synthesizers of this package read sources. All others get frames in the user's types (see
-:func:`unveil.files.frames_of_sources.as_frame`), by the arguments that they take, and their results are checked.
+:meth:`unveil.files.Source.to_frame`), by the arguments that they take, and their results are checked.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ from typing import Any
 from unveil.errors import CallError, DataError, UnveilError, UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.files.frames import is_frame
-from unveil.files.frames_of_sources import as_frame, flavour_for_others
 from unveil.files.opening import open_source
 from unveil.files.source import Source
 from unveil.synthesis.foreign_results import as_table, figures, figures_by_candidate, shown, values_in_words
@@ -113,7 +112,7 @@ class Foreign:
         if self.is_function:
             return Foreign(self.inner, original)
         twin = _twin(self.inner)
-        made = self._call("fit", twin.fit, as_frame(original), **_seeds(twin.fit, seed))
+        made = self._call("fit", twin.fit, original.to_frame(), **_seeds(twin.fit, seed))
         useful = any(callable(getattr(made, name, None)) for name in ("sample", "log_prob", "delta_log_prob"))
         return Foreign(made if useful else twin, original)
 
@@ -127,7 +126,7 @@ class Foreign:
         """
         original = self._fitted()
         function = self.inner if self.is_function else self.inner.sample
-        given = (as_frame(original),) if self.is_function else ()
+        given = (original.to_frame(),) if self.is_function else ()
         numbers = _numbers(function, n, len(given))
         made = self._call(
             "the function" if self.is_function else "sample", function, *given, *numbers[0],
@@ -146,7 +145,7 @@ class Foreign:
         DataError
             If it fails or does not return numbers.
         """
-        found = self._call("log_prob", self.inner.log_prob, as_frame(release, flavour_for_others(self._fitted())))
+        found = self._call("log_prob", self.inner.log_prob, release.to_frame(self._fitted().frame_flavour))
         try:
             return figures(found, release.num_rows)
         except (TypeError, ValueError):

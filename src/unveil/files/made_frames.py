@@ -1,52 +1,43 @@
-"""Frames for synthesizers from outside this package: in a library that they know, in the types of the user's frame."""
+"""Frames of columns that were read: in a library that the user knows, in the types of the user's frame."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
-from typing import Any
+from typing import Any, Literal
 
 import pyarrow as pa
 
-from unveil.files.source import Flavour, Source
+Flavour = Literal["pandas", "polars", "arrow"]
 
 
-def flavour_for_others(source: Source) -> Flavour:
-    """Return the kind of frame for the records: the user's, or for a file that of an installed library."""
-    if source.like is not None:
-        return source.flavour
+def installed_flavour() -> Flavour:
+    """Kind of frame of what has no frame: pandas if it is installed, else polars, else pyarrow."""
     found: tuple[Flavour, ...] = ("pandas", "polars")
     return next((library for library in found if find_spec(library) is not None), "arrow")
 
 
-def as_frame(source: Source, flavour: Flavour | None = None) -> Any:
-    """Return the records as a frame.
+def make_frame(columns: Mapping[str, pa.ChunkedArray], like: Any, flavour: Flavour) -> Any:
+    """Return columns as a frame.
 
     Parameters
     ----------
-    source : Source
-        A file, a frame, or some records of one.
-    flavour : {"pandas", "polars", "arrow"}, optional
-        Kind of frame; by default that of the user. For a file it is pandas if it is installed, else polars, else
-        pyarrow.
-
-    Returns
-    -------
-    frame
-        Column names and types are those of the user's frame. For a file, text is text (no categories), dates and times
-        are dates and times, and numbers have the types of ``pandas.read_csv``.
+    columns
+        Values by name.
+    like
+        A frame of this flavour whose types the columns get; None for text that is text (no categories), dates and times
+        that are dates and times, and numbers in the types of ``pandas.read_csv``.
+    flavour
+        Kind of frame.
 
     Examples
     --------
-    >>> from unveil.files import read
-    >>> as_frame(read(pa.table({"age": pa.array([31, None], pa.int16()), "sex": ["f", "m"]}))).schema.types
-    [DataType(int16), DataType(string)]
+    >>> like = pa.schema({"age": pa.int16()})
+    >>> make_frame({"age": pa.chunked_array([[31, None]])}, like, "arrow").schema.types
+    [DataType(int16)]
     """
-    flavour = flavour_for_others(source) if flavour is None else flavour
-    columns = {name: _plain(source.column(name)) for name in source.names}
-    like = source.like if source.like is not None and source.flavour == flavour else None
     make = {"pandas": _pandas_frame, "polars": _polars_frame, "arrow": _arrow_table}[flavour]
-    return make(columns, like)
+    return make({name: _plain(column) for name, column in columns.items()}, like)
 
 
 def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
