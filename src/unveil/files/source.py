@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 from unveil.checks import check_choice
 from unveil.errors import CallError, MissingPackageError, UnveilWarning
 from unveil.files.form import Form
-from unveil.files.made_frames import Flavour, installed_flavour, make_frame
+from unveil.files.made_frames import Flavour as Flavour
+from unveil.files.made_frames import installed_flavour, make_frame
 from unveil.files.nearest import near_matches
 from unveil.notes import overheard
 from unveil.printable import commands_shown
