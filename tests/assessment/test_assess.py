@@ -179,6 +179,7 @@ def test_advice_compares_new_settings_with_files_drawn_anew(whole, pair, synthes
     # cp 0.001 was tried too, and lowers nothing
     assert actions == [
         "Release 1 file(s) instead of all.", "Set minbucket to 20.", "Set minbucket to 50.",
+        "Draw values from donors of the whole column with probability 0.05 (mix).",
         "Merge the levels of depress into levels of 100 records at least, before synthesis.",
         "Top-code the largest 5 % of depress before synthesis.",
         "Replace 5 % of the values of depress at random before synthesis.",

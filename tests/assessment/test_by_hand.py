@@ -326,6 +326,7 @@ def test_settings_are_not_tried_without_a_synthesizer_or_without_time() -> None:
         ("noise", "20 % replaced", "Replace 20 % of the values of ill at random before synthesis."),
         ("minbucket", "25", "Set minbucket to 25."),
         ("cp", "0.001", "Set cp to 0.001."),
+        ("mix", "0.05", "Draw values from donors of the whole column with probability 0.05 (mix)."),
     ],
 )
 def test_actions_in_words(setting: str, value: str, action: str) -> None:
@@ -424,19 +425,40 @@ def test_files_of_candidates_are_opened_once_and_the_rest_is_left(tmp_path: Any)
     assert (found["frame"] is table, found["other"] is synthesizer) == (True, True)
 
 
-@pytest.mark.parametrize(("now", "tried"), [(50, []), (49, [50]), (20, [50]), (19, [20, 50])])
-def test_only_larger_leaves_are_tried(monkeypatch: pytest.MonkeyPatch, now: int, tried: list[int]) -> None:
+@pytest.mark.parametrize(
+    ("now", "tried"), [((50, 0.1), []), ((49, 0.05), [50]), ((20, 0.0), [50, 0.05]), ((19, 1.0), [20, 50])]
+)
+def test_only_larger_leaves_and_more_mixing_are_tried(
+    monkeypatch: pytest.MonkeyPatch, now: tuple[int, float], tried: list[float]
+) -> None:
     table = pa.table({"sex": ["f", "m"] * 60, "ill": ["y", "n", "n"] * 40})
     pair = unveil.Pair(table, table.slice(0, 60))
     context = Context(
-        pair, Scenario.of(pair, Options("sex", targets="ill")), Clock(100.0), unveil.CartSynthesizer(minbucket=now)
+        pair,
+        Scenario.of(pair, Options("sex", targets="ill")),
+        Clock(100.0),
+        unveil.CartSynthesizer(minbucket=now[0], mix=now[1]),
     )
     monkeypatch.setattr(advice_part, "_measured", lambda *_: {("repU", None): 0.0})
-    rows = list(advice_part._other_settings(context, {("repU", None): 1.0}))
-    assert [row["action"] for row in rows] == [f"Raise minbucket to {size}." for size in tried]
+    rows = list(advice_part._other_settings(context, {("repU", None): 1.0}, []))
+    assert [row["action"] for row in rows] == [
+        f"Raise minbucket to {size}." if size > 1
+        else f"Draw values from donors of the whole column with probability {size} (mix)."
+        for size in tried
+    ]  # fmt: skip
     late = Context(pair, context.scenario, Clock(0.0), context.synthesizer)
-    assert list(advice_part._other_settings(late, {})) == []
-    assert list(advice_part._other_settings(Context(pair, context.scenario, Clock(9.0), object()), {})) == []
+    assert list(advice_part._other_settings(late, {}, [])) == []
+    assert list(advice_part._other_settings(Context(pair, context.scenario, Clock(9.0), object()), {}, [])) == []
+
+
+def test_mixing_that_a_method_does_not_allow_is_said() -> None:
+    table = pa.table({"sex": ["f", "m"] * 60, "ill": ["y", "n", "n"] * 40})
+    pair = unveil.Pair(table, table.slice(0, 60))
+    maker = unveil.CartSynthesizer(minbucket=60, methods={"ill": "polyreg"})
+    context = Context(pair, Scenario.of(pair, Options("sex", targets="ill")), Clock(100.0), maker)
+    cannot: list[str] = []
+    assert list(advice_part._other_settings(context, {}, cannot)) == []
+    assert "mix: column 'ill' is modelled by 'polyreg', which does not mix" in cannot[0]
 
 
 def test_files_are_compared_with_files_made_alike(monkeypatch: pytest.MonkeyPatch) -> None:

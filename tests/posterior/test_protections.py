@@ -122,20 +122,21 @@ def test_advice_on_protections(original):
     fitted = quietly(synthesizer, original)
     pair = unveil.Pair(original, fitted.sample(seed=1))
     risk = posterior(pair, fitted, target="score")
-    advice = risk.advice(minbucket=[], cp=[], merge=[30], top=[0.1], noise=[0.5], most_records=20)
+    advice = risk.advice(minbucket=[], cp=[], mix=[0.3], merge=[30], top=[0.1], noise=[0.5], most_records=20)
     rows = {row.setting: row for row in advice.rows}
-    assert list(rows) == ["as released", "drawn anew", "merged levels", "top coding", "noise"]
+    assert list(rows) == ["as released", "drawn anew", "mix", "merged levels", "top coding", "noise"]
     before = rows["as released"].mean_posterior["exact"]
     assert rows["merged levels"].mean_posterior["exact"] < before / 2
     assert rows["noise"].mean_posterior["exact"] <= 0.5 + 0.5 / risk.n_values
     assert rows["noise"].share_certain == 0
+    assert rows["as released"].share_certain > rows["mix"].share_certain
     for row in advice.rows:
         assert row.mean_prior == pytest.approx(1 / risk.n_values)
     assert "noise 50 % replaced" in str(advice)
     with pytest.raises(CallError, match="between 0 and 1"):
         risk.advice(minbucket=[], cp=[], noise=[2])
     others = posterior(pair, fitted, target="score", prior="marginal").advice(minbucket=[], cp=[], most_records=5)
-    assert [row.setting for row in others.rows] == ["as released", "drawn anew"]
+    assert [row.setting for row in others.rows] == ["as released", "drawn anew", "mix"]
 
 
 def test_top_coding_of_a_share_of_the_records_counts_records():

@@ -100,7 +100,7 @@ class Advice(Result):
         )
 
     def plot(self, setting: str = "minbucket", ax: Any = None) -> Any:  # type: ignore[override]
-        """Mean posterior against one setting ("m", "minbucket", "cp"); needs matplotlib.
+        """Mean posterior against one setting ("m", "minbucket", "cp", "mix"); needs matplotlib.
 
         Raises
         ------
@@ -117,6 +117,7 @@ def advise(
     *,
     minbucket: Sequence[int] = (10, 25, 50, 100),
     cp: Sequence[float] = (1e-4, 1e-3, 5e-3),
+    mix: Sequence[float] = (0.05,),
     m: Sequence[int] | None = None,
     merge: Sequence[int] = (100, 500),
     top: Sequence[float] = (0.05,),
@@ -144,8 +145,8 @@ def advise(
         The synthesizer that made them.
     risk
         The result whose records at risk are looked at.
-    minbucket, cp
-        Settings to try.
+    minbucket, cp, mix
+        Settings to try; a mix only above that of the synthesizer.
     m
         Numbers of releases to try; by default 1, 2, 4, ... below the number of the pair.
     merge
@@ -192,13 +193,19 @@ def advise(
         rows.append(ask.row("m", str(value), Pair(pair.original, list(pair.releases[:value])), synthesizer))
     if first is not None and wanted and max(wanted) < pair.n_releases:
         rows.append(replace(first, setting="m", value=str(pair.n_releases)))
-    for option, values in (("minbucket", minbucket), ("cp", cp)):
+    more_mixed = [share for share in mix if share > synthesizer.cart.mix]
+    for option, values in (("minbucket", minbucket), ("cp", cp), ("mix", more_mixed)):
         for setting in values:
             other = copy.copy(synthesizer)
             # minsplit follows minbucket unless it was set.
             changed: dict[str, Any] = {option: setting}
             other.cart = replace(synthesizer.cart, **changed)
-            rows.append(ask.row(option, f"{setting:g}", *_released(pair, pair.original, other, seed)))
+            try:
+                released = _released(pair, pair.original, other, seed)
+            except CallError as error:  # a variable has a method that does not mix
+                ask.left_out.append(f"{option} {setting:g}, as {error}")
+                continue
+            rows.append(ask.row(option, f"{setting:g}", *released))
     if len(risk.target) == 1 and isinstance(prior, str) and prior == "uniform":
         column = pair.column(risk.target[0])
         for protection in _protections(column, synthesizer, merge, top, noise, seed):

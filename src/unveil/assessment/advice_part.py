@@ -20,11 +20,14 @@ if TYPE_CHECKING:
     from unveil._posterior.advice import AdviceRow
 
 MINBUCKETS = (20, 50)
+MIXES = (0.05,)
+"""Shares of values that are drawn from donors of the whole column."""
 MERGED = (100, 500)
 """Records of a level below which it is merged with others, where the original has two levels of so many."""
 MOST_RECORDS = 100
 """Records at risk whose posterior is worked out anew for each setting."""
 
+_MIXED = "Draw values from donors of the whole column with probability {} (mix)."
 _RISE = 0.1
 """Percentage points: what is less is not seen in the figures."""
 
@@ -50,7 +53,7 @@ def settings_advice_part(context: Context) -> Section:
         raise Skipped(Note("the budget was used up before other settings were tried"))
     before = _before(context)
     cannot: list[str] = []
-    tried = [*_other_settings(context, before), *_posterior_rows(context, cannot)]
+    tried = [*_other_settings(context, before, cannot), *_posterior_rows(context, cannot)]
     rows = [row for row in tried if _helps(row)]
     if tried and not rows and not cannot:
         raise Skipped(Note("no setting that was tried lowers a figure"))
@@ -150,36 +153,52 @@ def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], flo
         )
 
 
-def _other_settings(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
-    """Larger leaves: fitted anew, as many releases drawn, and measured."""
-    from unveil.synthesis import CartSynthesizer
-    from unveil.synthesis.record_order import value_order
+def _other_settings(
+    context: Context, before: Mapping[tuple[str, str | None], float], cannot: list[str]
+) -> Iterator[dict[str, Any]]:
+    """Larger leaves, and donors of the whole column: fitted anew, as many releases drawn, and measured.
 
-    synthesizer, pair = context.synthesizer, context.pair
+    ``cannot`` receives what a variable's method does not allow.
+    """
+    from unveil.synthesis import CartSynthesizer
+
+    synthesizer = context.synthesizer
     if not isinstance(synthesizer, CartSynthesizer):
         return
-    now = synthesizer.cart.minbucket
-    for minbucket in (size for size in MINBUCKETS if size > now):
+    now = synthesizer.cart
+    leaves = Note(f"A leaf may hold as few as {now.minbucket} records, from which values are drawn.")
+    mixed = Note("A value that one record of a leaf has tells of this record, unless it can come from other leaves.")
+    wanted: list[tuple[str, Note, dict[str, Any]]] = [
+        (f"Raise minbucket to {size}.", leaves, {"minbucket": size}) for size in MINBUCKETS if size > now.minbucket
+    ]
+    wanted += [(_MIXED.format(f"{share:g}"), mixed, {"mix": share}) for share in MIXES if share > now.mix]
+    for action, because, changed in wanted:
         if context.clock.left == 0:
             return
         other = copy.copy(synthesizer)
-        other.cart = replace(synthesizer.cart, minbucket=minbucket)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UnveilWarning)
-            # In the order of their values, so that what is drawn does not depend on how the records came.
-            original = pair.original.part(value_order(pair.original))
-            other.fit(original, seed=context.scenario.seed)
-            releases = [other.sample(n, seed=context.scenario.seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
-            again = Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)
+        other.cart = replace(now, **changed)
+        try:
+            again = _released(context, other)
+        except CallError as error:
+            cannot.append(str(error))
+            continue
         after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)
-        yield _row(
-            f"Raise minbucket to {minbucket}.",
-            Note(f"A leaf may hold as few as {now} records, from which values are drawn."),
-            before,
-            after,
-            f"fitted with minbucket {minbucket}, {pair.n_releases} new release(s) drawn; what it costs in utility: "
-            "unveil compare",
-        )
+        set_to = ", ".join(f"{name} {value:g}" for name, value in changed.items())
+        how = f"fitted with {set_to}, {context.pair.n_releases} new release(s) drawn; what it costs in utility:"
+        yield _row(action, because, before, after, f"{how} unveil compare")
+
+
+def _released(context: Context, synthesizer: Any) -> Pair:
+    """The original with releases of another synthesizer in the place of its own."""
+    from unveil.synthesis.record_order import value_order
+
+    pair, seed = context.pair, context.scenario.seed
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        # In the order of their values, so that what is drawn does not depend on how the records came.
+        synthesizer.fit(pair.original.part(value_order(pair.original)), seed=seed)
+        releases = [synthesizer.sample(n, seed=seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
+        return Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)
 
 
 def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, Any]]:
@@ -204,7 +223,7 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
             continue
         try:
             merge = [size for size in MERGED if 2 * size <= context.pair.n_original]
-            advice = risk.advice(most_records=MOST_RECORDS, minbucket=MINBUCKETS, cp=(1e-3,), merge=merge)
+            advice = risk.advice(most_records=MOST_RECORDS, minbucket=MINBUCKETS, cp=(1e-3,), mix=MIXES, merge=merge)
         except CallError:
             # Nobody is at risk: there is nothing to advise on.
             continue
@@ -250,6 +269,7 @@ def _posterior_row(target: str, because: Note, before: AdviceRow, after: AdviceR
 def _action(target: str, row: AdviceRow) -> str:
     actions = {
         "m": f"Release {row.value} file(s) instead of all.",
+        "mix": _MIXED.format(row.value),
         "merged levels": f"Merge the levels of {target} into levels {row.value} at least, before synthesis.",
         "top coding": f"Top-code {row.value} of {target} before synthesis.",
         "noise": f"Replace {row.value.removesuffix(' replaced')} of the values of {target} at random before synthesis.",
