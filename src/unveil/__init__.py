@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from unveil.conformance import Conformance, conformance
     from unveil.files import Schema, Variable, read, read_schema
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
-    from unveil.intruders import ExactMembership, exact_membership
+    from unveil.intruders import ExactMembership, PrivacyLoss, exact_membership, privacy_loss
     from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -45,6 +45,7 @@ __all__ = [
     "MissingPackageError",
     "Pair",
     "PosteriorRisk",
+    "PrivacyLoss",
     "Rapid",
     "RiskUtilityMap",
     "Schema",
@@ -62,6 +63,7 @@ __all__ = [
     "membership",
     "membership_synthesizer",
     "posterior",
+    "privacy_loss",
     "rapid",
     "rapid_synthesizer_cv",
     "read",
@@ -81,7 +83,7 @@ _MODULE_OF = {
     **dict.fromkeys(("Conformance", "conformance"), "conformance"),
     **dict.fromkeys(("Schema", "Variable", "read", "read_schema"), "files"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "inference"),
-    **dict.fromkeys(("ExactMembership", "exact_membership"), "intruders"),
+    **dict.fromkeys(("ExactMembership", "PrivacyLoss", "exact_membership", "privacy_loss"), "intruders"),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),

@@ -140,8 +140,13 @@ def test_few_candidates_are_used_again_and_that_is_said():
     ("candidates", "options", "error", "message"),
     [
         (None, {}, CallError, "name persons whom the synthesizer never used"),
-        (OTHERS.drop_columns(["age"]), {}, CallError, "has no column 'age': a person needs all columns"),
-        (OTHERS.slice(0, 0), {}, CallError, "has no records"),
+        (
+            OTHERS.drop_columns(["age"]),
+            {},
+            CallError,
+            "there is no column 'age' in the candidates: a person needs all columns",
+        ),
+        (OTHERS.slice(0, 0), {}, CallError, "there are no records in the candidates"),
         ([1, 2], {}, CallError, "the candidates: list is neither"),
         (OTHERS, {"game": "both"}, CallError, "game"),
         (OTHERS, {"sample": 0}, CallError, "sample"),

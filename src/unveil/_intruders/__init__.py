@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from unveil._intruders.exact_membership import exact_membership
+from unveil._intruders.privacy_loss import privacy_loss
+from unveil._intruders.privacy_result import PrivacyLoss
 from unveil._intruders.result import ExactMembership
 
-__all__ = ["ExactMembership", "exact_membership"]
+__all__ = ["ExactMembership", "PrivacyLoss", "exact_membership", "privacy_loss"]

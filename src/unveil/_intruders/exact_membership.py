@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._intruders.likelihood_ratios import in_blocks, problem_of, ratios_by
+from unveil._intruders.neighbours import alike
 from unveil._intruders.persons import persons_of
-from unveil._intruders.refitted import RefittedRecords
 from unveil._intruders.result import ExactMembership, Game, Games
-from unveil._intruders.whole_records import Levels, WalkedRecords, WholeRecords
-from unveil._posterior.checked_options import check_options
+from unveil._intruders.whole_records import taken
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
-from unveil._posterior.problem import PosteriorProblem, make_problem
 from unveil.checks import check_choice, check_flags, check_shares, check_whole_numbers
 from unveil.columns import Pair
-from unveil.errors import CallError, UnveilWarning
 from unveil.notes import Note, warn
 from unveil.stats import score_interval
 from unveil.stats.roc import FPRS, RocFigures, auc_interval, delong, hits_at
@@ -26,13 +23,6 @@ from unveil.synthesis.synthpop import made_otherwise
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
-
-BLOCK = 128
-"""Games that are walked together."""
-MOST_FITS = 5000
-"""Most fits where the synthesizer has to be fitted for every game."""
-ROUNDING = 1e-9
-"""Log ratios this near to 0 are 0: sums were taken in another order."""
 
 
 def exact_membership(
@@ -105,13 +95,9 @@ def exact_membership(
     check_whole_numbers(0, seed=seed)
     check_whole_numbers(1, sample=1 if sample is None else sample)
     persons = persons_of(pair, synthesizer, candidates, seed)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UnveilWarning)
-        options = check_options(
-            persons.pair, persons.synthesizer, candidates=persons.others, structure="exact", records=[0],
-            withheld=withheld,
-        )  # fmt: skip
-        problem = make_problem(options, largest_impossible, thorough=check_settings)
+    problem = problem_of(
+        persons.pair, persons.synthesizer, persons.others, withheld, largest_impossible, check_settings
+    )
     rows = problem.sequence.further
     drawn = np.random.default_rng([seed, 31])
     members = _drawn(drawn, persons.numbers.size, sample)
@@ -124,21 +110,21 @@ def exact_membership(
     else:
         others = _drawn(drawn, n_others, sample)
     n_games = members.size + (others.size if game == "in_out" else 0)
-    ratios = _ratios_by(problem, persons.pair, n_games)
+    ratios = ratios_by(problem, persons.pair, n_games)
     if game == "swap":
-        found = _in_blocks(
-            lambda at: ratios.replaced(members[at], _taken(rows, others[at])), members.size, 0, n_games, progress
+        found = in_blocks(
+            lambda at: ratios.replaced(members[at], taken(rows, others[at])), members.size, 0, n_games, progress
         )
         games = Games(persons.numbers[members], persons.other_numbers[others], np.ones(n_games, dtype=np.bool_), found)
         against = -found
     else:
-        found = _in_blocks(lambda at: ratios.removed(members[at]), members.size, 0, n_games, progress)
-        against = _in_blocks(
-            lambda at: ratios.added(_taken(rows, others[at])), others.size, members.size, n_games, progress
+        found = in_blocks(lambda at: ratios.removed(members[at]), members.size, 0, n_games, progress)
+        against = in_blocks(
+            lambda at: ratios.added(taken(rows, others[at])), others.size, members.size, n_games, progress
         )
         numbers = np.concatenate([persons.numbers[members], persons.other_numbers[others]])
         games = Games(numbers, None, np.arange(n_games) < members.size, np.concatenate([found, against]))
-    told = (*made_otherwise(pair.releases, options.synthesizer), *texts)
+    told = (*made_otherwise(pair.releases, problem.options.synthesizer), *texts)
     for text in told:
         warn(text)
     right, certain = games.right, games.certain.astype(np.float64)
@@ -148,7 +134,7 @@ def exact_membership(
         n_original=persons.pair.n_original,
         n_others=n_others,
         n_games=(members.size, n_games - members.size),
-        n_alike=_n_alike(problem.sequence.original, members, rows, others) if game == "swap" else 0,
+        n_alike=int(alike(problem.sequence.original, members, rows, others).sum()) if game == "swap" else 0,
         share_right=_share(games, right),
         share_right_interval=_interval(games, right, level),
         share_certain=_share(games, certain),
@@ -178,45 +164,6 @@ def _partners(rng: np.random.Generator, n: int, wanted: int) -> Ints:
     """Numbers of the persons that members are set against; everyone is taken before anyone is taken again."""
     rounds = [rng.permutation(n) for _ in range(-(-wanted // n))]
     return np.concatenate(rounds)[:wanted].astype(np.int64)
-
-
-def _n_alike(original: Levels, members: Ints, rows: Levels, others: Ints) -> int:
-    """Number of members who are set against a person with the same values."""
-    same = np.ones(members.size, dtype=np.bool_)
-    for name, levels in rows.items():
-        same &= original[name][members] == levels[others]
-    return int(same.sum())
-
-
-def _taken(rows: Levels, chosen: Ints) -> Levels:
-    return {name: levels[chosen] for name, levels in rows.items()}
-
-
-def _ratios_by(problem: PosteriorProblem, pair: Pair, n_games: int) -> WholeRecords:
-    """How likelihood ratios are had: by walks, or by fits where their number is bearable."""
-    if problem.kind == "cart":
-        return WalkedRecords(problem.sequence, list(problem.trees.values()))
-    if n_games >= MOST_FITS:
-        raise CallError(
-            f"the synthesizer is fitted anew for every game, and {n_games} games are too many; ask for a sample of "
-            f"fewer than {MOST_FITS // 2}"
-        )
-    return RefittedRecords(pair, problem.sequence, problem.options.synthesizer, problem.only)
-
-
-def _in_blocks(
-    ratios: Callable[[slice], Floats], n: int, done: int, total: int,
-    progress: Callable[[int, int, str], None] | None,
-) -> Floats:  # fmt: skip
-    """Log ratios of n games, block by block."""
-    found = np.zeros(n)
-    for start in range(0, n, BLOCK):
-        at = slice(start, min(start + BLOCK, n))
-        found[at] = ratios(at)
-        if progress is not None:
-            progress(done + at.stop, total, "games")
-    found[np.abs(found) < ROUNDING] = 0.0
-    return found
 
 
 def _groups(games: Games, values: Floats) -> list[Floats]:

@@ -87,14 +87,16 @@ def persons_of(pair: Pair, synthesizer: Any, candidates: Any, seed: int) -> Pers
         given = candidate_records(candidates, pair) if listed else candidates
         others, source = pair.with_files([given], LABEL).releases[-1], "candidates"
     if not others.num_rows:
-        raise CallError(f"{others.label} has no records")
+        raise CallError(f"there are no records in {others.label}")
     for name in pair.original.names:
         if name not in others:
-            raise CallError(f"{others.label} has no column {name!r}: a person needs all columns of the original")
+            raise CallError(
+                f"there is no column {name!r} in {others.label}: a person needs all columns of the original"
+            )
     others = replace(others, names=pair.original.names)
     order, other_order = value_order(pair.original), value_order(others)
     releases = [release.part(value_order(release)) for release in pair.releases]
-    sorted_pair = _quiet_pair(pair, pair.original.part(order), releases)
+    sorted_pair = quiet_pair(pair, pair.original.part(order), releases)
     return Persons(sorted_pair, order, others.part(other_order), other_order, source, synthesizer)
 
 
@@ -114,10 +116,10 @@ def _from_halves(pair: Pair, synthesizer: Any, seed: int) -> Persons:
         )
         releases.append(made.part(value_order(made)))
     others = pair.original.part(order[left], "the half that was not")
-    return Persons(_quiet_pair(pair, half, releases), order[used], others, order[left], HALVES, fitted)
+    return Persons(quiet_pair(pair, half, releases), order[used], others, order[left], HALVES, fitted)
 
 
-def _quiet_pair(pair: Pair, original: Source, releases: Sequence[Source]) -> Pair:
+def quiet_pair(pair: Pair, original: Source, releases: Sequence[Source]) -> Pair:
     """A pair of other files that is coded like the user's; what is to be said of the files was said."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)

@@ -43,7 +43,7 @@ class RefittedRecords(WholeRecords):
 
     def replaced(self, members: Ints, rows: Levels) -> Floats:
         """See :class:`WholeRecords`."""
-        found = [self._log(self._others(r), _row(rows, i)) for i, r in enumerate(members.tolist())]
+        found = [self._log(self._others(r), row_of(rows, i)) for i, r in enumerate(members.tolist())]
         return self.log - np.array(found)
 
     def removed(self, members: Ints) -> Floats:
@@ -54,28 +54,42 @@ class RefittedRecords(WholeRecords):
         """See :class:`WholeRecords`."""
         everybody = np.arange(self.sequence.n)
         size = next(iter(rows.values())).size
-        return np.array([self._log(everybody, _row(rows, i)) for i in range(size)]) - self.log
+        return np.array([self._log(everybody, row_of(rows, i)) for i in range(size)]) - self.log
 
     def _others(self, record: int) -> Ints:
         return np.delete(np.arange(self.sequence.n), record)
 
     def _log(self, records: Ints, last: Mapping[str, int]) -> float:
         """Log-likelihood of a fit to some records, and one more with these levels at the end."""
-        fitted = quietly(self.synthesizer, self._source(records, last))
+        fitted = quietly(self.synthesizer, altered_source(self.pair.original, self.sequence, records, last))
         figures = [figures_of(fitted, release, self.only) for release in self.pair.releases]
         return -np.inf if any(impossible for impossible, _ in figures) else sum(log for _, log in figures)
 
-    def _source(self, records: Ints, last: Mapping[str, int]) -> Source:
-        columns = {}
-        for name, codes in self.sequence.original.items():
-            levels = np.append(codes[records], [last[name]] if last else []).astype(np.int64)
-            values = self.sequence.variables[name].values
-            columns[name] = pa.chunked_array([values.take(pa.array(levels, mask=levels == len(values)))])
-        original = self.pair.original
-        size = records.size + bool(last)
-        made = DerivedColumns(original, None, columns)
-        return replace(original, fetch=made, num_rows=size, path=None, form=None, native=None, batches=None)
+
+def altered_source(original: Source, sequence: TreeSequence, records: Ints, last: Mapping[str, int]) -> Source:
+    """Some records of an original, and one more with these levels at the end.
+
+    Parameters
+    ----------
+    original
+        The file.
+    sequence
+        Its codes.
+    records : (k,) int64
+        The records.
+    last
+        Level of the further record by column; none if it is empty.
+    """
+    columns = {}
+    for name, codes in sequence.original.items():
+        levels = np.append(codes[records], [last[name]] if last else []).astype(np.int64)
+        values = sequence.variables[name].values
+        columns[name] = pa.chunked_array([values.take(pa.array(levels, mask=levels == len(values)))])
+    made = DerivedColumns(original, None, columns)
+    size = records.size + bool(last)
+    return replace(original, fetch=made, num_rows=size, path=None, form=None, native=None, batches=None)
 
 
-def _row(rows: Levels, at: int) -> dict[str, int]:
+def row_of(rows: Levels, at: int) -> dict[str, int]:
+    """Levels of one of the rows by column."""
     return {name: int(levels[at]) for name, levels in rows.items()}

@@ -127,6 +127,11 @@ class WalkedRecords(WholeRecords):
         return impossible[0], log[0]
 
 
+def taken(rows: Levels, chosen: Ints) -> Levels:
+    """Levels of some of the rows."""
+    return {name: levels[chosen] for name, levels in rows.items()}
+
+
 def _with_room(sequence: TreeSequence) -> TreeSequence:
     """The sequence with one more record at the end, which no tree is fitted to."""
     columns = {

@@ -180,10 +180,10 @@ class RecordOutcomes:
         return (self.log_cells(members) if cells is None else cells)[:, start:stop]
 
 
-def remarks_on(sequence: TreeSequence, worlds: CandidateRecords, members: Ints) -> list[str]:
-    """What is to be said of the candidates: values that no file has, and rows that are the record's own."""
+def remarks_on_values(sequence: TreeSequence, rows: Mapping[str, Codes]) -> list[str]:
+    """What is to be said of candidates with values that no file has."""
     texts: list[str] = []
-    for name, levels in worlds.rows.items():
+    for name, levels in rows.items():
         held = np.zeros(sequence.variables[name].n_levels, dtype=np.bool_)
         for codes in (sequence.original[name], *sequence.released[name]):
             held[codes] = True
@@ -191,6 +191,12 @@ def remarks_on(sequence: TreeSequence, worlds: CandidateRecords, members: Ints) 
         if new:
             text = f"of the candidates hold a value of column {name!r} that no file has"
             texts.append(Note(f"{new} {text}", f"some {text}"))
+    return texts
+
+
+def remarks_on(sequence: TreeSequence, worlds: CandidateRecords, members: Ints) -> list[str]:
+    """What is to be said of the candidates: values that no file has, and rows that are the record's own."""
+    texts = remarks_on_values(sequence, worlds.rows)
     own = int((worlds.same[members] >= 0).sum())
     if own:
         text = "records are among the candidates themselves: such a row counts once, as the record as it is"

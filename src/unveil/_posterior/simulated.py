@@ -39,7 +39,7 @@ def fit_is_random(synthesizer: Any) -> bool:
     return bool(getattr(getattr(synthesizer, "inner", synthesizer), "draws_in_fit", False))
 
 
-def _fit_with(synthesizer: Any, source: Any, seed: int) -> Any:
+def fit_with(synthesizer: Any, source: Any, seed: int) -> Any:
     """A fit that depends on the seed, where there is a way to say so."""
     own = copy.copy(synthesizer)
     if hasattr(own, "noise_seed"):
@@ -116,7 +116,7 @@ class SimulatedLikelihood(WorldLikelihood):
                 seed = self.seed + world * self.replicates + r
                 if anew:
                     # What a fit draws is not known to the intruder: every file comes from another fit.
-                    fitted = _fit_with(self.synthesizer, source, seed)
+                    fitted = fit_with(self.synthesizer, source, seed)
                 frame = fitted.sample(self.size, seed=seed)
                 source = read(frame, label="a simulated file")
                 levels = {}

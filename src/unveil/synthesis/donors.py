@@ -12,6 +12,9 @@ from numpy.typing import NDArray
 from unveil.errors import CallError, DataError
 from unveil.trees import Column
 
+SPARSE = 8
+"""Keys per donor and record, beyond which a table of all keys would cost more than a search."""
+
 
 @dataclass(frozen=True, eq=False)
 class Donors:
@@ -122,9 +125,16 @@ class Donors:
         """Return the number of donors in the record's pool that have the record's value."""
         codes = known_codes(self.response, response)
         key = pool.astype(np.int64) * self.response.n_levels + codes
-        count = np.searchsorted(self.keys, key, side="right") - np.searchsorted(self.keys, key, side="left")
+        count = self._count_of(key)
         count[codes == self.response.n_levels] = 0
         return count
+
+    def _count_of(self, key: NDArray[np.int64]) -> NDArray[np.int64]:
+        """(n,) number of donors of each key; of a code that the fit does not know, any number."""
+        n_keys = (self.start.size - 1) * self.response.n_levels + 1
+        if n_keys <= SPARSE * (self.keys.size + key.size):
+            return np.bincount(self.keys, minlength=n_keys)[key]
+        return np.searchsorted(self.keys, key, side="right") - np.searchsorted(self.keys, key, side="left")
 
 
 def known_codes(fitted: Column, column: Column) -> NDArray[np.int32]:

@@ -1,0 +1,89 @@
+"""Who stands in the place of a person in the neighbouring original."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._intruders.whole_records import Levels
+from unveil._posterior.candidate_records import record_worlds, remarks_on_values
+from unveil._posterior.refit import quietly
+from unveil._posterior.tree_sequence import TreeSequence
+from unveil.columns import Pair
+from unveil.errors import CallError
+from unveil.files import Source
+from unveil.files.opening import open_source
+from unveil.notes import Note
+from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.record_order import value_order
+
+Ints = NDArray[np.int64]
+
+
+def drawn_neighbours(pair: Pair, n: int, seed: int) -> Source:
+    """Draw persons whose every value has its distribution given the values before it: by trees of the original.
+
+    Parameters
+    ----------
+    pair
+        The files.
+    n
+        Number of persons.
+    seed
+        Of the draws.
+    """
+    maker = CartSynthesizer(kinds=pair.kinds or None, special_codes=pair.special_codes or None)
+    fitted: Any = quietly(maker, pair.original.part(value_order(pair.original)))
+    return open_source(fitted.sample(n, seed=seed), label="persons drawn by trees of the original")
+
+
+def neighbours_of(original: Levels, members: Ints, rows: Levels, rng: np.random.Generator) -> Ints:
+    """(q,) number of the row that stands in the place of each member; everyone is taken before anyone is taken again.
+
+    Parameters
+    ----------
+    original : mapping of str to (n,) int32
+        Levels of the original records.
+    members : (q,) int64
+        The persons.
+    rows : mapping of str to (k,) int32
+        Levels of the candidates.
+    rng
+        Of the draw.
+
+    Raises
+    ------
+    CallError
+        If every candidate has the values of a person.
+    """
+    k = next(iter(rows.values())).size
+    rounds = [rng.permutation(k) for _ in range(-(-members.size // k))]
+    chosen = np.concatenate(rounds)[: members.size].astype(np.int64)
+    for _ in range(k):
+        same = alike(original, members, rows, chosen)
+        if not same.any():
+            return chosen
+        # A person's own values would make the same original: the next candidate is taken.
+        chosen[same] = (chosen[same] + 1) % k
+    raise CallError("candidates: every row has the values of a person in question; add other persons")
+
+
+def alike(original: Levels, members: Ints, rows: Levels, others: Ints) -> NDArray[np.bool_]:
+    """(q,) whether members have the values of the persons that they are set against."""
+    same = np.ones(members.size, dtype=np.bool_)
+    for name, levels in rows.items():
+        same &= original[name][members] == levels[others]
+    return same
+
+
+def remarks_on_candidates(sequence: TreeSequence, members: Ints) -> list[str]:
+    """What is to be said of persons who were not used: values that no file has, and persons in question among them."""
+    worlds = record_worlds(sequence, list(sequence.further))
+    texts = remarks_on_values(sequence, worlds.rows)
+    own = int((worlds.same[members] >= 0).sum())
+    if own:
+        text = "persons in question have a twin in all columns among the candidates, or are candidates themselves"
+        texts.append(Note(f"{own} {text}", f"some {text}"))
+    return texts

@@ -1,0 +1,229 @@
+"""The function :func:`privacy_loss`: how much likelier a release is made with a person than with another one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._intruders.fresh_releases import is_random
+from unveil._intruders.likelihood_ratios import in_blocks, problem_of, ratios_by
+from unveil._intruders.neighbours import drawn_neighbours, neighbours_of, remarks_on_candidates
+from unveil._intruders.persons import HALVES, Persons, persons_of
+from unveil._intruders.privacy_result import PersonLosses, PrivacyLoss
+from unveil._intruders.simulated_losses import Simulation
+from unveil._intruders.whole_records import taken
+from unveil._posterior.refit import quietly
+from unveil._posterior.tree_sequence import TreeSequence, sequence_without_trees
+from unveil.checks import as_texts, check_shares, check_whole_numbers, is_number, is_whole_number
+from unveil.columns import Pair
+from unveil.errors import CallError
+from unveil.files import Source
+from unveil.files.opening import open_source
+from unveil.notes import Note, warn
+from unveil.synthesis.any_synthesizer import as_synthesizer
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+Progress = Callable[[int, int, str], None]
+
+MOST_PERSONS = 1000
+"""Persons that are looked at where it is not said how many."""
+RESOLUTION = 3.0
+"""A delta below this number over the number of releases cannot be told from 0."""
+
+
+def privacy_loss(
+    files: Any, synthesizer: Any, *, persons: int | Sequence[int] | None = None, candidates: Any = None,
+    curves: int = 20, releases: int = 100, delta: float | None = None, by: str | Sequence[str] = (),
+    level: float = 0.95, seed: int = 0, progress: Progress | None = None,
+) -> PrivacyLoss:  # fmt: skip
+    """Measure how far a release tells apart the original and the original with one person replaced.
+
+    For a person with record r and a neighbour r', ``L = log p(Z | D) - log p(Z | D with r' for r)`` is the privacy loss
+    of a release Z. Over fresh releases, ``delta(epsilon) = E max(0, 1 - exp(epsilon - L))``, the larger one of releases
+    made from D and of releases made from the neighbouring original. Every curve is a lower bound for the synthesizer:
+    other neighbours, and other originals, may lose more.
+
+    Parameters
+    ----------
+    files
+        The original; or a pair of the original and its releases, whose loss is then reported too. Fresh releases have
+        as many files and records as those of the pair.
+    synthesizer
+        What makes releases, with its settings: sequential CART, or an object with ``fit``, ``sample`` and ``log_prob``.
+        Where the fit is random, as with noise for differential privacy, the likelihood is a mean over as many fits as
+        there are releases, and chooses what is counted in further releases.
+    persons
+        How many persons are drawn at random, or the numbers of their records (from 0); default: all, at most 1000.
+    candidates
+        Persons who stand in their place, all columns of each: a frame, a file, or a list of mappings. By default they
+        are drawn by trees of the original, every value given those before it.
+    curves
+        Of how many of these persons, drawn at random, fresh releases are made.
+    releases
+        Number of fresh releases of the original, and as many of every neighbouring original.
+    delta
+        The delta whose smallest epsilon is reported, from 0 to below 1; default: 5 by the number of releases, at most
+        one half.
+    by
+        Columns whose values make groups of persons.
+    level
+        Coverage of the Monte-Carlo intervals.
+    seed
+        Where the draws come from.
+    progress
+        Called with the number of persons done, their total, and a name.
+
+    Returns
+    -------
+    PrivacyLoss
+        Realised losses, curves, and the smallest epsilon at delta, over persons and groups.
+
+    Raises
+    ------
+    CallError
+        If an option does not fit the data, or the synthesizer has no likelihood.
+    DataError
+        If the synthesizer cannot have made the releases.
+
+    References
+    ----------
+    Dwork, C., McSherry, F., Nissim, K. & Smith, A. (2006). Calibrating noise to sensitivity in private data analysis.
+    TCC 2006, 265-284.
+
+    Balle, B. & Wang, Y.-X. (2018). Improving the Gaussian mechanism for differential privacy. ICML 2018, section 3.
+
+    Examples
+    --------
+    >>> import unveil
+    >>> people = unveil.simulate.demo_population(150, seed=1)
+    >>> found = unveil.privacy_loss(people, unveil.CartSynthesizer(minbucket=5), persons=5, curves=5, releases=20)
+    >>> found.n_curves, found.spreads[1].figure
+    (5, 'delta(0.5)')
+    """
+    check_shares(level=level)
+    check_whole_numbers(0, seed=seed, curves=curves)
+    check_whole_numbers(1, releases=releases)
+    smallest = 0.0 if delta is None else RESOLUTION / releases
+    delta = min(5 / releases, 0.5) if delta is None else delta
+    if not (is_number(delta) and 0 <= delta < 1):
+        raise CallError(f"delta must be a probability from 0 to below 1, not {delta!r}")
+    if isinstance(candidates, str) and candidates == HALVES:
+        raise CallError("candidates: give persons who stand in the place of others; halves are for exact membership")
+    random = np.random.SeedSequence([seed, 41])
+    pair, released = _pair_of(files, synthesizer, seed)
+    wanted = min(pair.n_original, MOST_PERSONS)
+    given = drawn_neighbours(pair, wanted, seed) if candidates is None else candidates
+    people = persons_of(pair, synthesizer, given, seed)
+    groups = as_texts("by", by)
+    for name in groups:
+        pair.original.require(name)
+    rng = np.random.default_rng(random.spawn(1)[0])
+    members = _members(persons, people, wanted, rng)
+    maker = as_synthesizer(people.synthesizer)
+    estimated = _is_estimated(quietly(maker, people.pair.original))
+    problem = None if estimated else problem_of(people.pair, people.synthesizer, people.others, check_settings=released)
+    sequence = _coded(people, maker) if problem is None else problem.sequence
+    rows = sequence.further
+    others = neighbours_of(sequence.original, members, rows, rng)
+    realised = None
+    if problem is not None and released:
+        ratios = ratios_by(problem, people.pair, members.size)
+        realised = in_blocks(
+            lambda at: ratios.replaced(members[at], taken(rows, others[at])), members.size, 0, members.size, progress,
+            "persons",
+        )  # fmt: skip
+    chosen = np.sort(rng.permutation(members.size)[:curves])
+    simulation = Simulation(people, maker, sequence, members[chosen], others[chosen], estimated=estimated)
+    losses, stated = simulation.run(releases, random, progress)
+    told = [] if problem is None else list(problem.warnings)
+    told += [] if candidates is None else remarks_on_candidates(sequence, members)
+    if chosen.size and delta < smallest and not estimated:
+        told.append(Note(f"{releases} releases do not tell a delta of {delta:g} from 0; ask for more releases"))
+    for text in told:
+        warn(text)
+    return PrivacyLoss(
+        n_original=pair.n_original,
+        n_persons=members.size,
+        n_curves=chosen.size,
+        n_releases=releases,
+        sizes=tuple(pair.n_synthetic),
+        neighbours="drawn" if candidates is None else "candidates",
+        exact=not estimated,
+        stated_epsilon=stated,
+        delta=float(delta),
+        by=groups,
+        level=level,
+        seed=seed,
+        label_original=pair.original.label,
+        warnings=tuple(dict.fromkeys(told)),
+        flavour=pair.flavour,
+        _persons=PersonLosses(
+            people.numbers[members],
+            people.other_numbers[others],
+            realised,
+            chosen,
+            losses,
+            {name: _values(sequence, name, members) for name in groups},
+        ),
+    )
+
+
+def _pair_of(files: Any, synthesizer: Any, seed: int) -> tuple[Pair, bool]:
+    """The pair, and whether its releases are the user's; otherwise a fresh one stands for its like."""
+    if isinstance(files, Pair):
+        lacking = [name for name in files.original.names if any(name not in one for one in files.releases)]
+        if lacking:
+            raise CallError(
+                f"a release has no column {lacking[0]!r}: the privacy loss is that of releases of all columns; leave "
+                "it out of the original too"
+            )
+        return files, True
+    original = files if isinstance(files, Source) else open_source(files, label="the original")
+    fitted = quietly(as_synthesizer(synthesizer), original)
+    if not callable(getattr(fitted, "sample", None)):
+        raise CallError("the privacy loss takes a synthesizer with log_prob and sample; this one has no sample")
+    kinds, special = (getattr(synthesizer, name, None) or None for name in ("kinds", "special_codes"))
+    return Pair(original, fitted.sample(original.num_rows, seed=seed), kinds=kinds, special_codes=special), False
+
+
+def _is_estimated(fitted: Any) -> bool:
+    """Whether the likelihood is an estimate, as the fit is random."""
+    if not is_random(fitted):
+        return False
+    if not callable(getattr(fitted, "log_prob", None)):
+        raise CallError("the privacy loss takes a synthesizer with log_prob and sample; this one has no log_prob")
+    return True
+
+
+def _members(persons: int | Sequence[int] | None, people: Persons, wanted: int, rng: np.random.Generator) -> Ints:
+    """Positions of the persons among the sorted records."""
+    n = people.numbers.size
+    if persons is None or is_whole_number(persons):
+        check_whole_numbers(1, persons=wanted if persons is None else persons)
+        chosen = rng.permutation(n)[: wanted if persons is None else persons]
+        return np.sort(chosen).astype(np.int64)
+    asked = np.asarray(persons)
+    if asked.ndim != 1 or not asked.size or not np.issubdtype(asked.dtype, np.integer):
+        raise CallError("persons: give how many are drawn at random, or a list of record numbers from 0")
+    outside = asked[(asked < 0) | (asked >= n)]
+    if outside.size:
+        raise CallError(f"persons: there is no record {outside[0]} among the {n} of {people.pair.original.label}")
+    place = np.empty(n, dtype=np.int64)
+    place[people.numbers] = np.arange(n)
+    return np.sort(place[np.unique(asked)])
+
+
+def _coded(people: Persons, synthesizer: Any) -> TreeSequence:
+    """Codes of the original and of the persons who stand in."""
+    kinds, special = (dict(getattr(synthesizer, name, None) or {}) for name in ("kinds", "special_codes"))
+    return sequence_without_trees(people.pair, people.pair.original.names, kinds, special, {}, (), people.others)
+
+
+def _values(sequence: TreeSequence, name: str, members: Ints) -> list[object]:
+    """Values of a column by person; None for a gap."""
+    values = sequence.level_labels(name)
+    return [values[code] if code < len(values) else None for code in sequence.original[name][members].tolist()]
