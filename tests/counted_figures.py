@@ -7,6 +7,15 @@ from typing import Any
 import unveil
 
 
+def rows(risk: Any, *columns: str) -> list[Any]:
+    """What is said of each original record, and of the levels of some columns, for each release."""
+    found = []
+    for release in range(len(risk.labels)):
+        found += [risk.records(release, flavour="arrow").to_pydict()]
+        found += [risk.by(column, release, flavour="arrow").to_pydict() for column in columns]
+    return found
+
+
 def measured(pair: unveil.Pair, keys: list[str], targets: list[str]) -> list[Any]:
     """All that is measured from counts."""
     risks = unveil.attribute(pair, keys, targets=targets)
@@ -14,7 +23,8 @@ def measured(pair: unveil.Pair, keys: list[str], targets: list[str]) -> list[Any
     found = [identity, *risks, unveil.structure(pair, keys), unveil.key_sets(pair, keys, target=targets[0], max_size=2)]
     said: list[Any] = [one.to_dict() for one in found]
     said += [identity.intervals(), identity.interval(), identity.interval("process")]
+    said += rows(identity, keys[0], targets[0])
     for risk in risks:
         said += [risk.intervals(seed=1), risk.interval(), risk.interval("process"), risk.cap_curve().to_dict()]
-        said += [risk.ladder(permutations=3, seed=1).to_dict(), str(risk), risk.records(), risk.by(keys[0])]
+        said += [risk.ladder(permutations=3, seed=1).to_dict(), str(risk), *rows(risk, keys[1], risk.target)]
     return [repr(one) for one in said]

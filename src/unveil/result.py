@@ -161,7 +161,12 @@ def frame(columns: Mapping[str, Any], flavour: Flavour) -> Any:
     {'key': ['age'], 'repU': [14.9]}
     """
     check_choice("flavour", flavour, _FLAVOURS)
-    table = pa.table({name: pa.array(values) for name, values in columns.items()})
+    return as_frame(pa.table({name: pa.array(values) for name, values in columns.items()}), flavour)
+
+
+def as_frame(table: pa.Table, flavour: Flavour) -> Any:
+    """The same as a frame of the given flavour; see :func:`frame`."""
+    check_choice("flavour", flavour, _FLAVOURS)
     if flavour == "arrow":
         return table
     if importlib.util.find_spec(flavour) is None:

@@ -190,7 +190,7 @@ def test_no_room_for_what_is_put_aside(tmp_path: Path) -> None:
 def test_too_many_combinations() -> None:
     wide = CodedValues("k", 2**21, (np.zeros(1, np.int64),) * 2)
     with pytest.raises(CallError, match="more than can be counted out of memory"):
-        Layout.of([wide] * 3, None, 2)
+        Layout.of([wide] * 3, [], 2)
 
 
 def test_many_keys_are_folded_in_memory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -200,13 +200,39 @@ def test_one_combination_with_most_records(spark: Any) -> None:
     assert one == other
 
 
-def test_records_for_which_columns_come_here(spark: Any) -> None:
-    """Figures of single records are in the order in which Spark gives the records."""
-    original, release = small(spark)
-    pair = unveil.Pair(original, release)
-    here = unveil.Pair(original.toArrow(), release.toArrow())
-    one, other = (unveil.attribute(of, ["a", "b"], target="t").records() for of in (here, pair))
-    assert one.equals(other)
+def test_rows_of_records_are_written_by_the_workers(
+    tmp_path: Path, spark: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:  # fmt: skip
+    """No record passes the driver; each has its number in the order in which Spark gives them."""
+    original, release = small(spark, 90)
+    pair, here = unveil.Pair(original, release), unveil.Pair(original.toArrow(), release.toArrow())
+    one, other = (
+        [unveil.identity(of, ["a", "b"]), unveil.attribute(of, ["a", "b"], target="u")] for of in (here, pair)
+    )
+    collected, most = Spark._collected, []
+    monkeypatch.setattr(Spark, "_collected", lambda *call: most.append(collected(*call)) or most[-1])
+    for expected, found in zip(one, other, strict=True):
+        folder = tmp_path / f"{type(found).__name__}.parquet"
+        found.write_records(folder)
+        assert pq.read_table(folder).sort_by("record").equals(expected.records())
+        with pytest.raises(FileError, match="the file exists; name another, or replace it"):
+            found.write_records(folder)
+        assert {oct(file.stat().st_mode & 0o77) for file in folder.glob("*.parquet")} == {"0o0"}
+    assert max(table.num_rows for table in most) < 10
+    assert one[1].records().equals(other[1].records())
+    assert pair._columns == {}
+
+
+def test_levels_of_a_column(spark: Any) -> None:
+    original, release = small(spark, 90)
+    pair, here = unveil.Pair(original, release), unveil.Pair(original.toArrow(), release.toArrow())
+    for column in ("a", "u", "t"):
+        one, other = (
+            [unveil.identity(of, ["a", "b"]).by(column), unveil.attribute(of, ["a", "b"], target="u").by(column)]
+            for of in (here, pair)
+        )
+        assert all(map(pa.Table.equals, one, other))
+    assert pair._columns == {}
 
 
 def test_separate_processes_of_which_one_is_killed(tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ def coded(n_levels: int, n_raw: int) -> CodedValues:
 
 
 def combining(layout: Layout, values: pa.Array, file: int = 0) -> CombineCells:
-    return CombineCells("the original", file, (layout,), (values,), (np.arange(len(values) + 1),), (None,))
+    return CombineCells("the original", file, (layout,), (values,), (np.arange(len(values) + 1),), ((),))
 
 
 def test_values_are_counted_with_the_gap_first() -> None:
@@ -49,7 +49,7 @@ def test_a_combination_with_most_records_goes_on_once(places: int, monkeypatch: 
     rng = np.random.default_rng(1)
     k = np.where(rng.random(3000) < 0.3, 7, rng.integers(0, 400, 3000))
     values = pa.array(np.unique(k))
-    layout = Layout((len(values) + 1,), 1, 2)
+    layout = Layout((len(values) + 1,), (), 2)
     rows = pa.Table.from_batches(combining(layout, values, 1)(batches({"c0": k})))
     assert rows.column("combination").to_pylist() == list(range(1, len(values) + 1))
     assert rows.column("records").to_pylist() == np.unique(k, return_counts=True)[1].tolist()
@@ -62,7 +62,7 @@ def test_cells_that_are_too_many_to_wait_go_on(monkeypatch: pytest.MonkeyPatch) 
         monkeypatch.setattr(spark_tasks, name, size)
     k = np.random.default_rng(2).integers(0, 900, 3000)
     values = pa.array(np.arange(900))
-    layout = Layout((901,), 1, 1)
+    layout = Layout((901,), (), 1)
     rows = list(combining(layout, values)(batches({"c0": k})))
     assert len(rows) > 3
     (sums,) = MeasureCells((layout,), (_tallies,))(rows)
@@ -76,7 +76,7 @@ def _tallies(part: KeyRange) -> list[int]:
 
 
 def test_a_part_without_records() -> None:
-    layout = Layout((3,), 1, 1)
+    layout = Layout((3,), (), 1)
     none = batches({"c0": pa.array([], pa.int64())})
     assert list(CountValues(0)(none)) == []
     assert sum(one.num_rows for one in combining(layout, pa.array([1, 2]))(none)) == 0
@@ -85,7 +85,7 @@ def test_a_part_without_records() -> None:
 
 def test_values_that_were_not_there_before() -> None:
     with pytest.raises(DataError, match="the original: the records were not the same when they were read again"):
-        list(combining(Layout((3,), 1, 1), pa.array([1, 2]))(batches({"c0": [1, 3]})))
+        list(combining(Layout((3,), (), 1), pa.array([1, 2]))(batches({"c0": [1, 3]})))
 
 
 @pytest.mark.parametrize(

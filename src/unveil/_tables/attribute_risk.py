@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from unveil._tables.checks import OneWay, TwoWay
 from unveil._tables.curve import CapCurve, cap_curve
 from unveil._tables.intervals import Halves, attribute_process, attribute_release, each_release
 from unveil._tables.ladder import Ladder, ladder
-from unveil._tables.subgroups import by_level
+from unveil._tables.record_flags import AttributeFlags, records_of, write_records
+from unveil._tables.subgroups import AttributeByLevel, by_level
 from unveil._tables.sums import MEASURES, AttributeSums
 from unveil._tables.target_cells import TargetCells
+from unveil.columns.column import CodedColumn
 from unveil.files.source import Flavour
 from unveil.limits import exceeds
-from unveil.result import Result, Results
+from unveil.result import Result, Results, as_frame
 from unveil.stats import Interval, Kind, check_draws, is_process
 
 RISE = (
@@ -146,14 +147,44 @@ class AttributeRisk(Result):
         are none or the record is excluded. The flags ``in_synthetic``, ``disclosive`` and ``disco`` sum to iS, DiS and
         DiSCO, ``ps`` to DCAPd. This is confidential.
         """
-        return self._frame({"record": np.arange(self.n_original)} | self._source.records(release), flavour)
+        return as_frame(records_of(self._source.study, self._flags(release)), flavour or self.flavour)
+
+    def write_records(self, path: str | Path, release: int = 0, *, overwrite: bool = False) -> None:
+        """Write :meth:`records` to a file that only its owner can read. It is confidential.
+
+        Where records are counted batch by batch, a Parquet file is written batch by batch. Where Spark counts, its
+        workers write a folder of Parquet files, and no record passes this process.
+
+        Parameters
+        ----------
+        path
+            The file; its ending tells the format.
+        release
+            Position of the release.
+        overwrite
+            Whether a file that exists may be replaced.
+
+        Raises
+        ------
+        CallError
+            If there is no such release, or the ending is unknown.
+        FileError
+            If the file exists and ``overwrite`` is not set, or cannot be written.
+        """
+        write_records(self._source.study, self._flags(release), path, overwrite=overwrite)
+
+    def _flags(self, release: int) -> AttributeFlags:
+        source = self._source
+        return AttributeFlags(source.study.release(release), source.target, source.options)
 
     def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """The measures that concern original records, for each level of a column."""
-        found = self._source.records(release)
-        columns = {"iS": "in_synthetic", "DiS": "disclosive", "DiSCO": "disco", "DCAPd": "ps"}
-        pair = self._source.study.pair
-        return by_level(pair, column, {name: found[flag] for name, flag in columns.items()}, flavour)
+        source, of = self._source, self._source.study.release(release)
+
+        def measure(by: CodedColumn) -> AttributeByLevel:
+            return AttributeByLevel(of, by, source.target, source.options)
+
+        return by_level(source.study, source.target, column, measure, flavour)
 
     def cap_curve(self, taus: Sequence[float] | None = None) -> CapCurve:
         """CAP(tau) of each release over a grid of tau; see :class:`CapCurve`."""

@@ -73,6 +73,24 @@ class Cells:
         return np.searchsorted(self.q * n_levels + self.t, pair_codes(q, t, n_levels))
 
 
+@dataclass(frozen=True)
+class Members:
+    """Original records by their cell and the level of one more column.
+
+    Parameters
+    ----------
+    q, t, level : (k,) integer
+        Key combination, target level (0 without a target), and level of the column.
+    n : (k,) int64
+        Number of records.
+    """
+
+    q: Codes
+    t: Codes
+    level: Codes
+    n: Counts
+
+
 def count_cells(
     original_q: Codes, original_t: Codes, release_q: Codes, release_t: Codes,
     size: int, n_levels: int, *, block: int = BLOCK,

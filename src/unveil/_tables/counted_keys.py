@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, TypeVar
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil._tables.cells import Cells
+from unveil._tables.cells import Cells, Members
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations
 from unveil.columns.counted import CountedColumn
 from unveil.engines.engine import Engine
-from unveil.engines.key_range import KeyRange
+from unveil.engines.key_range import CodedValues, KeyRange
 from unveil.errors import CallError
 
 S = TypeVar("S")
@@ -34,9 +35,12 @@ class RangeOfKeys(KeyedPair):
     ----------
     range
         What was counted.
+    by_level
+        The original records by the level of one more column, if there is one.
     """
 
     range: KeyRange = field(kw_only=True)
+    by_level: Members | None = None
 
     @cached_property
     def combinations(self) -> KeyCombinations:
@@ -53,6 +57,11 @@ class RangeOfKeys(KeyedPair):
         """Key combinations (size,) in which the key has the level."""
         held: NDArray[np.bool_] = self.range.levels[self.keys.index(column.name)] == code
         return held
+
+    def members(self, target: CodedColumn | None, by: CodedColumn) -> Members:
+        """The original records by their cell and the level of the column that they were counted by."""
+        assert self.by_level is not None
+        return self.by_level
 
     def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
         """Counts per key combination and target level, of the original and one release."""
@@ -112,13 +121,45 @@ class CountedKeys(KeyedPair):
     engine: Engine = field(kw_only=True)
     _kept: dict[str | None, RangeOfKeys] = field(default_factory=dict, repr=False, compare=False)
 
-    def total(self, targets: Sequence[CodedColumn | None], measures: Sequence[Callable[[KeyedPair], S]]) -> list[S]:
+    def total(
+        self, targets: Sequence[CodedColumn | None], measures: Sequence[Callable[[KeyedPair], S]], *,
+        by: CodedColumn | None = None,
+    ) -> list[S]:  # fmt: skip
         """For each target what its measure finds, added up over all ranges of keys."""
-        keys = [_counted(column).by_raw_code for column in self.columns]
-        wanted = [None if target is None else _counted(target).by_raw_code for target in targets]
+        levels = None if by is None else by.n_levels
         return self.engine.total(
-            keys, wanted, [OnRange(self.columns, self.keys, self.use_keys_na, one) for one in measures]
+            self._by_raw_code(self.columns),
+            [self._by_raw_code([one for one in (target, by) if one is not None]) for target in targets],
+            [self._on_range(one, levels) for one in measures],
         )
+
+    def told(self, target: CodedColumn | None, flags: Callable[[KeyedPair], Mapping[str, Any]]) -> pa.Table:
+        """What is said of each original record, with its number.
+
+        Parameters
+        ----------
+        target
+            The target; None for the keys alone.
+        flags
+            Function from keys to what is said of the records of each cell that the original has.
+        """
+        return pa.concat_tables(self.engine.flags(*self._of_cells(target), self._on_range(flags)))
+
+    def write_told(
+        self, target: CodedColumn | None, flags: Callable[[KeyedPair], Mapping[str, Any]], path: str, *, overwrite: bool
+    ) -> None:  # fmt: skip
+        """Write the same as Parquet, without having all of it here."""
+        self.engine.write_flags(*self._of_cells(target), self._on_range(flags), path, overwrite=overwrite)
+
+    def _on_range(self, measure: Callable[[KeyedPair], Any], by_levels: int | None = None) -> OnRange:
+        return OnRange(self.columns, self.keys, self.use_keys_na, measure, by_levels)
+
+    def _of_cells(self, target: CodedColumn | None) -> tuple[list[CodedValues], list[CodedValues]]:
+        return self._by_raw_code(self.columns), self._by_raw_code([] if target is None else [target])
+
+    @staticmethod
+    def _by_raw_code(columns: Sequence[CodedColumn]) -> list[CodedValues]:
+        return [_counted(column).by_raw_code for column in columns]
 
     def whole(self, target: CodedColumn | None) -> RangeOfKeys:
         """All combinations at once, with the cells of a target.
@@ -167,15 +208,6 @@ class CountedKeys(KeyedPair):
         found: list[NDArray[np.int64]] = self.total([target], [_OriginalPairs(key, target, pairs)])
         return found[0]
 
-    @cached_property
-    def recorded(self) -> KeyedPair:
-        """The same keys with a code for each record, in memory."""
-        return self.over(self.pair.in_memory)
-
-    def records(self, release: int) -> dict[str, NDArray[Any]]:
-        """Per original record (n,) what its keys say about it."""
-        return self.recorded.records(release)
-
 
 @dataclass(frozen=True)
 class OnRange:
@@ -187,17 +219,28 @@ class OnRange:
         The keys of the study; see :class:`KeyedPair`.
     measure
         Function from the keys to what adds up.
+    by_levels
+        Number of levels of the last column beside the keys, by which records are grouped; None without one.
     """
 
     columns: tuple[CodedColumn, ...]
     keys: tuple[str, ...]
     use_keys_na: Any
     measure: Callable[[KeyedPair], Any]
+    by_levels: int | None = None
 
     def __call__(self, found: KeyRange) -> Any:
         """Measure the range."""
         nowhere: Any = None
-        return self.measure(RangeOfKeys(nowhere, self.keys, self.columns, self.use_keys_na, range=found))
+        members = None
+        if self.by_levels is not None:
+            every = found
+            found, level = every.split(self.by_levels)
+            held = np.flatnonzero(every.counts[0])
+            members = Members(every.q[held], every.t[held] // self.by_levels, level[held], every.counts[0][held])
+        return self.measure(
+            RangeOfKeys(nowhere, self.keys, self.columns, self.use_keys_na, range=found, by_level=members)
+        )
 
 
 @dataclass(frozen=True)

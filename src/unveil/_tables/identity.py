@@ -4,26 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
 from typing import Any
-
-import numpy as np
 
 from unveil._tables.identity_counts import IdentityCounts
 from unveil._tables.intervals import Halves, identity_process, identity_release
 from unveil._tables.keyed_pair import Groups, KeyedPair
+from unveil._tables.record_flags import IdentityFlags, records_of, write_records
 from unveil._tables.study import study_of
-from unveil._tables.subgroups import by_level
+from unveil._tables.subgroups import IdentityByLevel, by_level
 from unveil._tables.sums import mean_over, percent
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
 from unveil.errors import enough_memory
 from unveil.files.source import Flavour
-from unveil.result import Result, columns_of
+from unveil.result import Result, as_frame, columns_of
 from unveil.stats import Interval, Kind, check_draws, is_process
 
 IDENTITY_MEASURES = ("UiO", "UiS", "UiOiS", "repU")
-_FLAGS = {"UiO": "unique", "UiOiS": "unique_in_synthetic", "repU": "replicated_unique"}
-"""Per measure of original records, the flag that it counts."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,12 +104,15 @@ class IdentityRisk(Result):
 
         The flags sum to the measures: ``repU = 100 * sum(replicated_unique) / n_original``. This is confidential.
         """
-        return self._frame({"record": np.arange(self.n_original)} | self._study.records(release), flavour)
+        return as_frame(records_of(self._study, IdentityFlags(self._study.release(release))), flavour or self.flavour)
+
+    def write_records(self, path: str | Path, release: int = 0, *, overwrite: bool = False) -> None:
+        """Write :meth:`records` to a file that only its owner can read; see :meth:`AttributeRisk.write_records`."""
+        write_records(self._study, IdentityFlags(self._study.release(release)), path, overwrite=overwrite)
 
     def by(self, column: str, release: int = 0, *, flavour: Flavour | None = None) -> Any:
         """The measures that concern original records, for each level of a column."""
-        flags = self._study.records(release)
-        return by_level(self._study.pair, column, {name: flags[flag] for name, flag in _FLAGS.items()}, flavour)
+        return by_level(self._study, None, column, partial(IdentityByLevel, self._study.release(release)), flavour)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
         """Per release, release intervals of UiO, UiOiS and repU; see :meth:`AttributeRisk.intervals`.

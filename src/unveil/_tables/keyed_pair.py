@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.cells import Cells, count_cells, count_chosen_pairs
+from unveil._tables.cells import Cells, Members, count_cells, count_chosen_pairs
 from unveil.checks import check_flags, check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations, SharedCombinations
@@ -78,7 +78,10 @@ class KeyedPair:
         columns = tuple(coded(pair, name, ngroups_keys) for name in names)
         return cls(pair, names, columns, flags, tuple(ungrouped(pair, names, ngroups_keys, "ngroups_keys").values()))
 
-    def total(self, targets: Sequence[CodedColumn | None], measures: Sequence[Callable[[KeyedPair], S]]) -> list[S]:
+    def total(
+        self, targets: Sequence[CodedColumn | None], measures: Sequence[Callable[[KeyedPair], S]], *,
+        by: CodedColumn | None = None,
+    ) -> list[S]:  # fmt: skip
         """For each target what its measure finds in these keys: a measure is a sum over disjoint sets of them.
 
         Parameters
@@ -87,6 +90,8 @@ class KeyedPair:
             The targets that measures look at; None for the keys alone.
         measures
             A function for each.
+        by
+            A column whose :meth:`members` the measures look at.
         """
         return [measure(self) for measure in measures]
 
@@ -147,10 +152,11 @@ class KeyedPair:
             file[q] = number
         return file, record
 
-    @property
-    def recorded(self) -> KeyedPair:
-        """The same keys with a code for each record."""
-        return self
+    def members(self, target: CodedColumn | None, by: CodedColumn) -> Members:
+        """The original records by their cell and the level of a column."""
+        q, each = self.combinations.original, np.broadcast_to(np.int64(1), self.pair.n_original)
+        t = np.broadcast_to(np.int64(0), len(q)) if target is None else target.original
+        return Members(q, t, by.original, each)
 
     def original_by_level(self, target: CodedColumn) -> NDArray[np.int64]:
         """Number of original records (n_levels,) of each level of the target."""
@@ -177,12 +183,11 @@ class KeyedPair:
         """
         return count_chosen_pairs(self.columns[key].original, target.original, target.n_levels, pairs)
 
-    def records(self, release: int) -> dict[str, NDArray[Any]]:
-        """Per original record (n,) the number of records with its keys in both files, and in which way it is unique."""
-        d, by_release = self.combinations.counts()
-        q = self.combinations.original
-        d_q, s_q = d[q], by_release[self.release(release)][q]
-        unique = (d_q == 1) & self.counted[q]
+    def flags(self, release: int) -> dict[str, NDArray[Any]]:
+        """Per key combination (size,) its number of records in both files, and in which way its record is unique."""
+        d_q, by_release = self.combinations.counts()
+        s_q = by_release[release]
+        unique = (d_q == 1) & self.counted
         return {
             "d_q": d_q,
             "s_q": s_q,

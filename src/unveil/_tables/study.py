@@ -50,7 +50,7 @@ def study_of(
 def _can_be_numbered(study: KeyedPair, targets: Sequence[str]) -> bool:
     """Whether all combinations of the keys and any one target have numbers, as an engine needs them."""
     widest = max((study.pair.compared(name).n_levels for name in targets if name in study.pair.names), default=1)
-    return Layout(tuple(c.n_levels for c in study.columns), widest, 1 + study.pair.n_releases).can_be_numbered
+    return Layout(tuple(c.n_levels for c in study.columns), (widest,), 1 + study.pair.n_releases).can_be_numbered
 
 
 def _listed(names: str | Sequence[str]) -> list[str]:

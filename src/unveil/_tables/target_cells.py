@@ -123,7 +123,7 @@ class TargetCells:
 
     def counted(self, release: int) -> tuple[Cells, Tables]:
         """All cells of one release, before and after exclusions."""
-        cells = join_cells(self.study.blocks(self.target, self.study.release(release)))
+        cells = join_cells(self.study.blocks(self.target, release))
         return cells, tabulate(cells, self.rules)
 
     def summed(self, release: int, n_large: float) -> MeasureSums:
@@ -165,29 +165,25 @@ class TargetCells:
                 yield cells, times
         yield from ((cells, 1) for cells in self.study.shared_blocks(self.target, release))
 
-    @cached_property
-    def recorded(self) -> TargetCells:
-        """The same with a code for each record."""
-        study = self.study.recorded
-        return self if study is self.study else self.over(study.pair, self.options)
+    def flags(self, release: int) -> tuple[Cells, dict[str, NDArray[Any]]]:
+        """All cells of one release, and what each says about its original records."""
+        cells, tables = self.counted(release)
+        of_keys = self.study.flags(release)
+        return cells, {
+            "d_q": of_keys["d_q"][cells.q],
+            "s_q": of_keys["s_q"][cells.q],
+            "ps": _shares(cells, tables) * (tables.counts["original"] > 0),
+            "replicated_unique": of_keys["replicated_unique"][cells.q],
+            "in_synthetic": tables.counts["iS"] > 0,
+            "disclosive": tables.counts["DiS"] > 0,
+            "disco": tables.counts["DiSCO"] > 0,
+        }
 
     def records(self, release: int) -> dict[str, NDArray[Any]]:
-        """Per original record, what its cell says about it."""
-        if self.recorded is not self:
-            return self.recorded.records(release)
-        cells, tables = self.counted(release)
-        q = self.study.combinations.original
-        at = cells.find(q, self.target.original, self.target.n_levels)
-        of_keys = self.study.records(release)
-        return {
-            "d_q": of_keys["d_q"],
-            "s_q": of_keys["s_q"],
-            "ps": _shares(cells, tables)[at] * (tables.counts["original"][at] > 0),
-            "replicated_unique": of_keys["replicated_unique"],
-            "in_synthetic": tables.counts["iS"][at] > 0,
-            "disclosive": tables.counts["DiS"][at] > 0,
-            "disco": tables.counts["DiSCO"][at] > 0,
-        }
+        """Per original record (n,) what its cell says about it; where records are coded in memory."""
+        cells, flags = self.flags(release)
+        at = cells.find(self.study.combinations.original, self.target.original, self.target.n_levels)
+        return {name: flag[at] for name, flag in flags.items()}
 
     def copied(self, release: int) -> dict[str, NDArray[np.float64]]:
         """Per kind of original record what a release record like it would change for the others.

@@ -418,6 +418,11 @@ def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> 
     from unveil.files.write import write_table
 
     write_table(table, str(path), overwrite=overwrite, confidential=True)
+    say_confidential(path, of)
+
+
+def say_confidential(path: Path, of: str = "") -> None:
+    """Say that a file holds figures of single persons."""
     remark(f"notice: {path} holds figures of every single person{of}: keep it in the building")
 
 

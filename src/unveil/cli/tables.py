@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from unveil.cli.options import (
@@ -27,7 +28,7 @@ from unveil.cli.options import (
     names_of,
     progress_bar,
     record_files,
-    save_records,
+    say_confidential,
 )
 from unveil.cli.screen import say
 from unveil.errors import CallError
@@ -51,7 +52,7 @@ def identity(
         ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
     )
     groups = _by(risk, by)
-    save_records(risk, records, output.overwrite)
+    _save_records(risk, records, output.overwrite)
     output.give(risk, groups if output.json is None else _intervals_of_identity(risk) | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
@@ -109,7 +110,7 @@ def attribute(
         return output.status(risk)
     each = [risk] if target is not None else list(risk)
     groups = _by(risk, by)
-    save_records(risk, records, output.overwrite)
+    _save_records(risk, records, output.overwrite)
     output.give(risk, groups if output.json is None else _intervals_of_targets(each) | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
@@ -195,6 +196,13 @@ def _by(risk: Any, by: str | None) -> dict[str, Any]:
     if by is None:
         return {}
     return {"by": {label: risk.by(by, i, flavour="arrow").to_pylist() for i, label in enumerate(risk.labels)}}
+
+
+def _save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
+    """Write the figures of every original record where they are counted."""
+    for i, (path, label) in enumerate(zip(record_files(records, len(risk.labels)), risk.labels, strict=False)):
+        risk.write_records(path, i, overwrite=overwrite)
+        say_confidential(path, f" ({label})")
 
 
 def _print_groups(groups: dict[str, Any], *, silent: bool) -> None:

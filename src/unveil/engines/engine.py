@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 import pyarrow as pa
@@ -14,6 +14,8 @@ from unveil.engines.key_range import CodedValues, KeyRange
 
 S = TypeVar("S")
 Measure = Callable[[KeyRange], S]
+Flag = Callable[[KeyRange], Mapping[str, NDArray[Any]]]
+Beside = Sequence[CodedValues]
 
 
 @dataclass(frozen=True)
@@ -42,16 +44,32 @@ class Engine(Protocol):
         """The values of one column of one file, by its position: the original, then its releases."""
 
     def total(
-        self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], measures: Sequence[Measure[S]]
+        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]]
     ) -> list[S]:  # fmt: skip
-        """For each target the sum, over all ranges of keys, of what its measure finds there.
+        """For each measure the sum, over all ranges of keys, of what it finds there.
 
         Parameters
         ----------
         keys
             The keys.
-        targets
-            The targets; None for the keys alone.
+        beside
+            Per measure the columns beside the keys: a target and a column to group by, one of them, or none.
         measures
-            Per target a function from a range to something that adds up.
+            Functions from a range to something that adds up.
         """
+
+    def flags(self, keys: Sequence[CodedValues], beside: Beside, flag: Flag) -> Iterator[pa.Table]:
+        """What is said of each original record, in parts; with the number of the record, from 0.
+
+        Parameters
+        ----------
+        keys, beside
+            The keys, and the columns beside them.
+        flag
+            Function from a range to what is said of the original records of each cell that they have.
+        """
+
+    def write_flags(
+        self, keys: Sequence[CodedValues], beside: Beside, flag: Flag, path: str, *, overwrite: bool
+    ) -> None:  # fmt: skip
+        """Write the same as Parquet, without having all of it here."""

@@ -44,24 +44,24 @@ class CodedValues:
 
 @dataclass(frozen=True)
 class Layout:
-    """How the codes of some keys and of a target make one whole number.
+    """How the codes of some keys, and of what stands beside them, make one whole number.
 
     Parameters
     ----------
     n_levels
         Number of codes of each key.
-    n_target
-        Number of codes of the target; 1 without one.
+    n_beside
+        Number of codes of each column beside the keys: of the target, and of a column to group by.
     n_files
         Number of files.
     """
 
     n_levels: tuple[int, ...]
-    n_target: int
+    n_beside: tuple[int, ...]
     n_files: int
 
     @classmethod
-    def of(cls, keys: Sequence[CodedValues], target: CodedValues | None, n_files: int) -> Layout:
+    def of(cls, keys: Sequence[CodedValues], beside: Sequence[CodedValues], n_files: int) -> Layout:
         """The layout of some columns.
 
         Raises
@@ -69,7 +69,7 @@ class Layout:
         CallError
             If there are too many combinations to number.
         """
-        found = cls(tuple(key.n_levels for key in keys), 1 if target is None else target.n_levels, n_files)
+        found = cls(tuple(key.n_levels for key in keys), tuple(one.n_levels for one in beside), n_files)
         if not found.can_be_numbered:
             raise CallError(
                 f"the keys {', '.join(key.name for key in keys)} have {found.size:.3g} combinations, more than can be "
@@ -88,15 +88,20 @@ class Layout:
         """Number of key combinations that there could be."""
         return math.prod(self.n_levels)
 
-    @cached_property
+    @property
+    def n_target(self) -> int:
+        """Number of codes of what stands beside the keys; 1 where nothing does."""
+        return math.prod(self.n_beside)
+
+    @property
     def strides(self) -> tuple[int, ...]:
         """What one more in the code of each key adds to the number of the combination."""
-        return tuple(math.prod(self.n_levels[k + 1 :]) for k in range(len(self.n_levels)))
+        return strides_of(self.n_levels)
 
     @property
     def cell_strides(self) -> tuple[int, ...]:
-        """What one more in the code of each key, and of the target behind them, adds to the code of a cell."""
-        return (*(stride * self.n_target for stride in self.strides), 1)
+        """What one more in the code of each key, and of each column beside them, adds to the code of a cell."""
+        return strides_of((*self.n_levels, *self.n_beside))
 
     def in_file(self, cells: Counts, number: int) -> Counts:
         """Codes of cells in one of the files, from the codes of the cells."""
@@ -155,11 +160,33 @@ class KeyRange:
         """Number of combinations."""
         return len(self.levels[0])
 
+    def codes(self, layout: Layout, cells: NDArray[np.intp]) -> Counts:
+        """Codes (k,) of some cells, in any file."""
+        found = self.t[cells].copy()
+        for levels, stride in zip(self.levels, layout.cell_strides, strict=False):
+            found += levels[self.q[cells]].astype(np.int64) * stride
+        return found
+
+    def split(self, n_levels: int) -> tuple[KeyRange, Counts]:
+        """The cells without the last column beside the keys, which has so many codes; and its code in each cell.
+
+        The cells of the second are those that there were.
+        """
+        t, last = np.divmod(self.t, n_levels)
+        starts = np.flatnonzero(_begins(self.q) | _begins(t))
+        counts = tuple(np.add.reduceat(one, starts) if len(one) else one for one in self.counts)
+        return KeyRange(self.levels, self.q[starts], t[starts], counts), last
+
     @cached_property
     def tallies(self) -> tuple[Counts, ...]:
         """Per file the number of records (size,) of each combination."""
         starts = np.flatnonzero(_begins(self.q))
         return tuple(np.add.reduceat(one, starts) if len(one) else one for one in self.counts)
+
+
+def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
+    """What one more in the code of each variable adds to the number of a place."""
+    return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
 
 
 def in_ranges(layout: Layout, codes: Counts, records: Counts) -> Iterator[KeyRange]:

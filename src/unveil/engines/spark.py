@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.engines.engine import CountedValues, Measure, S
+from unveil.engines.engine import Beside, CountedValues, Flag, Measure, S
 from unveil.engines.key_range import CodedValues, KeyRange, Layout
 from unveil.engines.raw_values import RawValues
+from unveil.engines.spark_flags import CELL, PARTS, RECORDS, CellOfRecord, FlagCells, RecordsOfPart, firsts_of, rows_of
 from unveil.engines.spark_tasks import CELLS, SUMS, VALUES, CombineCells, CountValues, MeasureCells, sum_of, unpacked
 from unveil.errors import DataError
 from unveil.files.arrays import buffer_view
@@ -81,12 +83,14 @@ class Spark:
         return self._values[file][name]
 
     def total(
-        self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], measures: Sequence[Measure[S]]
-    ) -> list[S]:
-        """For each target the sum, over all ranges of keys, of what its measure finds there."""
-        layouts = tuple(Layout.of(keys, target, len(self._sources)) for target in targets)
-        found: list[list[tuple[int, bytes]]] = [[] for _ in targets]
-        for target, first, payload in _rows(self._collected(self._sums(keys, targets, layouts, measures))):
+        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]]
+    ) -> list[S]:  # fmt: skip
+        """For each measure the sum, over all ranges of keys, of what it finds there."""
+        layouts = tuple(Layout.of(keys, columns, len(self._sources)) for columns in beside)
+        found: list[list[tuple[int, bytes]]] = [[] for _ in beside]
+        task = _function(MeasureCells(layouts, tuple(measures)))
+        sums = self._exchanged(keys, beside, layouts).mapInArrow(task, SUMS)
+        for target, first, payload in _rows(self._collected(sums)):
             found[target].append((first, payload))
         none = np.zeros(0, np.int64)
         return [
@@ -95,24 +99,49 @@ class Spark:
             for parts, layout, measure in zip(found, layouts, measures, strict=True)
         ]
 
-    def _sums(
-        self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], layouts: tuple[Layout, ...],
-        measures: Sequence[Measure[S]],
-    ) -> Any:  # fmt: skip
-        """The frame of the sums of all parts: cells are combined, exchanged once by their combination, and measured."""
-        beside = list({target.name: target for target in targets if target is not None}.values())
-        columns = [*keys, *beside]
-        places = {target.name: len(keys) + place for place, target in enumerate(beside)}
-        at = tuple(None if target is None else places[target.name] for target in targets)
+    def flags(self, keys: Sequence[CodedValues], beside: Beside, flag: Flag) -> Iterator[pa.Table]:
+        """What is said of each original record, with the number of the record in the order in which Spark gives them.
+
+        All of it comes here.
+        """
+        yield self._collected(self._flags(keys, beside, flag)).sort_by("record")
+
+    def write_flags(
+        self, keys: Sequence[CodedValues], beside: Beside, flag: Flag, path: str, *, overwrite: bool
+    ) -> None:  # fmt: skip
+        """Write the same as a folder of Parquet files, by the workers."""
+        with asking_spark(path):
+            writer = self._flags(keys, beside, flag).write.mode("overwrite" if overwrite else "errorifexists")
+            # Only the owner can read the files, where the file system knows owners.
+            writer.option("fs.permissions.umask-mode", "077").option("fs.file.impl.disable.cache", "true").parquet(path)
+
+    def _flags(self, keys: Sequence[CodedValues], beside: Beside, flag: Flag) -> Any:
+        """The frame of the flags: of each cell, and joined by the number of its cell to each original record."""
+        layout, columns = Layout.of(keys, beside, len(self._sources)), [*keys, *beside]
+        task = FlagCells(layout, flag)
+        flags = self._exchanged(keys, [beside], (layout,)).mapInArrow(_function(task), rows_of(task.nothing))
         names = [column.name for column in columns]
-        cells = []
-        for file, source in enumerate(self._sources):
-            values = tuple(self.values_of(file, name).values for name in names)
-            codes = tuple(column.tables[file] for column in columns)
-            task = CombineCells(source.label, file, layouts, values, codes, at)
-            cells.append(self._mapped(file, names, task, CELLS))
-        exchanged = _union(cells).repartition("combination")
-        return exchanged.mapInArrow(_function(MeasureCells(layouts, tuple(measures))), SUMS)
+        counted = self._collected(self._mapped(0, names, RecordsOfPart(), PARTS))
+        each = CellOfRecord(self._combining(0, columns, (layout,), _places(keys, [beside])), firsts_of(counted))
+        with asking_spark(self._label):
+            return self._mapped(0, names, each, RECORDS).join(flags, CELL).drop(CELL)
+
+    def _exchanged(self, keys: Sequence[CodedValues], beside: Sequence[Beside], layouts: tuple[Layout, ...]) -> Any:
+        """The frame of the cells, combined in each part and exchanged once, by their combination."""
+        columns = [*keys, *(column for one in beside for column in one)]
+        names, at = [column.name for column in columns], _places(keys, beside)
+        cells = [
+            self._mapped(file, names, self._combining(file, columns, layouts, at), CELLS)
+            for file in range(len(self._sources))
+        ]
+        return _union(cells).repartition("combination")
+
+    def _combining(
+        self, file: int, columns: Sequence[CodedValues], layouts: tuple[Layout, ...], at: tuple[tuple[int, ...], ...]
+    ) -> CombineCells:
+        values = tuple(self.values_of(file, column.name).values for column in columns)
+        codes = tuple(column.tables[file] for column in columns)
+        return CombineCells(self._sources[file].label, file, layouts, values, codes, at)
 
     def _mapped(self, file: int, names: Sequence[str], task: Callable[[Any], Iterator[Any]], rows: str) -> Any:
         """What a task makes of some columns of a table."""
@@ -124,6 +153,12 @@ class Spark:
     def _collected(self, frame: Any) -> pa.Table:
         with asking_spark(self._label):
             return frame.toArrow()
+
+
+def _places(keys: Beside, beside: Sequence[Beside]) -> tuple[tuple[int, ...], ...]:
+    """Where the columns beside the keys are, behind the keys."""
+    ends = np.cumsum([len(keys), *map(len, beside)]).tolist()
+    return tuple(tuple(range(start, end)) for start, end in pairwise(ends))
 
 
 def _holds_one(source: Source, name: str) -> bool:

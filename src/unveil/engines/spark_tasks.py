@@ -16,7 +16,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.engines.engine import Measure
-from unveil.engines.key_range import Layout, in_ranges
+from unveil.engines.key_range import Layout, in_ranges, strides_of
 from unveil.engines.raw_values import GAP, Encoded, RawValues
 from unveil.engines.spill import added_up, run_lengths
 from unveil.engines.tally import count, summed
@@ -88,7 +88,7 @@ class CombineCells:
     values, codes
         Per column, keys before targets, the values that were found, and the codes of the gap and of each.
     columns
-        Per target the position of its column; None for the keys alone.
+        Per target the positions of the columns beside the keys.
     """
 
     label: str
@@ -96,11 +96,21 @@ class CombineCells:
     layouts: tuple[Layout, ...]
     values: tuple[pa.Array, ...]
     codes: tuple[Counts, ...]
-    columns: tuple[int | None, ...]
+    columns: tuple[tuple[int, ...], ...]
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield the number of records of each cell; a cell may come more than once."""
         waiting = [_Waiting(layout, len(self.layouts)) for layout in self.layouts]
+        for cells in self.cells_of(batches):
+            for target, (some, one) in enumerate(zip(cells, waiting, strict=True)):
+                for full in one.add(some):
+                    yield from self._rows(target, *full)
+        for target, one in enumerate(waiting):
+            for rest in one.rest():
+                yield from self._rows(target, *rest)
+
+    def cells_of(self, batches: Batches) -> Iterator[list[Counts]]:
+        """Per target the code of each record's cell, batch by batch."""
         strides = (*self.layouts[0].strides, *(1 for _ in self.codes))
         known: list[_Known] = []
         for batch in _joined(batches):
@@ -112,22 +122,20 @@ class CombineCells:
             worths = [one.worths for one in known]
             n_keys = len(self.layouts[0].n_levels)
             combination = summed(encoded[:n_keys], worths[:n_keys])
-            for target, (column, one) in enumerate(zip(self.columns, waiting, strict=True)):
-                cells = combination * one.layout.n_target
-                if column is not None:
-                    cells += summed([encoded[column]], [worths[column]])
-                for full in one.add(cells):
-                    yield from self._rows(target, *full)
-        for target, one in enumerate(waiting):
-            for rest in one.rest():
-                yield from self._rows(target, *rest)
+            found = []
+            for beside, layout in zip(self.columns, self.layouts, strict=True):
+                cells = combination * layout.n_target
+                for column, stride in zip(beside, strides_of(layout.n_beside), strict=True):
+                    cells += summed([encoded[column]], [worths[column] * stride])
+                found.append(cells)
+            yield found
 
     def _rows(self, target: int, cells: Counts, records: Counts) -> Iterator[pa.RecordBatch]:
         layout = self.layouts[target]
         for start in range(0, len(cells), _ROWS):
             some = cells[start : start + _ROWS]
             combination, level = np.divmod(some, layout.n_target)
-            yield _batch(
+            yield batch_of(
                 CELLS, np.full(len(some), target, np.int32), combination, layout.in_file(level, self.file),
                 records[start : start + _ROWS],
             )  # fmt: skip
@@ -148,20 +156,31 @@ class MeasureCells:
 
     def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
         """Yield per target what its measure finds, and the first combination for an order of the parts."""
-        found: list[list[tuple[Counts, Counts]]] = [[] for _ in self.layouts]
-        for batch in batches:
-            which = buffer_view(batch.column(0), np.int32)
-            combination, place, records = (buffer_view(batch.column(i), np.int64) for i in (1, 2, 3))
-            for target, layout in enumerate(self.layouts):
-                mine = np.flatnonzero(which == target)
-                found[target].append((combination[mine] * layout.width + place[mine], records[mine]))
+        whole = gathered(batches, self.layouts)
         for target, (layout, measure) in enumerate(zip(self.layouts, self.measures, strict=True)):
-            if not any(len(codes) for codes, _ in found[target]):
-                continue
-            codes, records = added_up(*map(np.concatenate, zip(*found[target], strict=True)))
-            found[target].clear()
-            total = _sum(measure(one) for one in in_ranges(layout, codes, records))
-            yield _row(SUMS, np.int32(target), np.int64(codes[0] // layout.width), pickle.dumps(total))
+            for codes, records in whole[target]:
+                total = _sum(measure(one) for one in in_ranges(layout, codes, records))
+                yield _row(SUMS, np.int32(target), np.int64(codes[0] // layout.width), pickle.dumps(total))
+
+
+def gathered(batches: Batches, layouts: Sequence[Layout]) -> list[Iterator[tuple[Counts, Counts]]]:
+    """Per target the codes of all cells, ascending and different, and their records; nothing where there are none."""
+    found: list[list[tuple[Counts, Counts]]] = [[] for _ in layouts]
+    for batch in batches:
+        which = buffer_view(batch.column(0), np.int32)
+        combination, place, records = (buffer_view(batch.column(i), np.int64) for i in (1, 2, 3))
+        for target, layout in enumerate(layouts):
+            mine = np.flatnonzero(which == target)
+            if len(mine):
+                found[target].append((combination[mine] * layout.width + place[mine], records[mine]))
+    return [_added_up(parts) for parts in found]
+
+
+def _added_up(parts: list[tuple[Counts, Counts]]) -> Iterator[tuple[Counts, Counts]]:
+    if parts:
+        together = tuple(map(np.concatenate, zip(*parts, strict=True)))
+        parts.clear()
+        yield added_up(*together)
 
 
 @dataclass(frozen=True)
@@ -278,7 +297,8 @@ def _names(declared: str) -> list[str]:
     return [one.split()[0] for one in declared.split(", ")]
 
 
-def _batch(declared: str, *columns: NDArray[Any]) -> pa.RecordBatch:
+def batch_of(declared: str, *columns: NDArray[Any]) -> pa.RecordBatch:
+    """Columns as the rows that are declared."""
     return pa.RecordBatch.from_arrays([from_numpy(one) for one in columns], names=_names(declared))
 
 

@@ -90,7 +90,7 @@ class _Aside:
         try:
             self._file = tempfile.TemporaryFile(dir=folder, buffering=0)  # noqa: SIM115 (open until close)
         except OSError as error:
-            raise _not_written(folder, error) from None
+            raise not_written(folder, error) from None
         self._folder, self._end = folder, 0
         self._parts: list[list[tuple[int, int, int]]] = [[] for _ in range(ranges)]
 
@@ -111,7 +111,7 @@ class _Aside:
                         rest = rest[written:]
                         self._end += written
         except OSError as error:
-            raise _not_written(self._folder, error) from None
+            raise not_written(self._folder, error) from None
 
     def read(self, number: int) -> tuple[Counts, Counts]:
         """Codes and records of one range."""
@@ -155,7 +155,8 @@ def added_up(codes: Counts, records: Counts) -> tuple[Counts, Counts]:
     return codes[starts], np.add.reduceat(records[order], starts)
 
 
-def _not_written(folder: str | None, error: OSError) -> DataError:
+def not_written(folder: str | None, error: OSError) -> DataError:
+    """The error where counts cannot be put aside."""
     where = folder or tempfile.gettempdir()
     return DataError(
         f"counts could not be put aside in {where} ({os.strerror(error.errno or 0)}); make room there, or name another "

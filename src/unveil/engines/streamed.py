@@ -9,9 +9,10 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.engines.engine import CountedValues, Measure, S
+from unveil.engines.engine import Beside, CountedValues, Flag, Measure, S
 from unveil.engines.key_range import CodedValues, KeyRange, Layout, in_ranges
 from unveil.engines.raw_values import Encoded, RawValues
+from unveil.engines.record_rows import NOWHERE, RowOfRecord, Rows, numbered
 from unveil.engines.spill import Spill, added_up, run_lengths
 from unveil.engines.tally import Tally, count, folded
 from unveil.errors import DataError, enough_memory
@@ -51,10 +52,12 @@ class _File:
     room: int = 0
     kept: list[dict[str, Encoded]] = field(default_factory=list)
 
-    def cells(self, keys: tuple[str, ...], target: str | None) -> tuple[Counts, ...] | None:
+    def cells(self, keys: tuple[str, ...], beside: Sequence[str]) -> tuple[Counts, ...] | None:
         """Raw codes of the cells of keys and a target, and their records; None where they were not counted."""
-        found = self.tallies.get((keys, target))
-        if found is None and target is None:
+        if len(beside) > 1:
+            return None
+        found = self.tallies.get((keys, beside[0] if beside else None))
+        if found is None and not beside:
             # Records that were counted beside any target are counted by the keys too.
             found = next((cells for (names, _), cells in self.tallies.items() if names == keys), None)
         return found
@@ -151,25 +154,71 @@ class Streamed:
 
     @enough_memory()
     def total(
-        self, keys: Sequence[CodedValues], targets: Sequence[CodedValues | None], measures: Sequence[Measure[S]]
-    ) -> list[S]:
-        """For each target the sum, over all ranges of keys, of what its measure finds there."""
+        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]]
+    ) -> list[S]:  # fmt: skip
+        """For each measure the sum, over all ranges of keys, of what it finds there."""
         found = []
-        for target, measure in zip(targets, measures, strict=True):
+        for columns, measure in zip(beside, measures, strict=True):
             total: S | None = None
-            for part in self.ranges(keys, target):
+            for part in self.ranges(keys, columns):
                 one = measure(part)
                 total = one if total is None else total + one  # type: ignore[operator]
             assert total is not None
             found.append(total)
         return found
 
-    def ranges(self, keys: Sequence[CodedValues], target: CodedValues | None) -> Iterator[KeyRange]:
+    def flags(self, keys: Sequence[CodedValues], beside: Beside, flag: Flag) -> Iterator[pa.Table]:
+        """What is said of each original record, in parts; with the number of the record, from 0.
+
+        The original is read once for as many cells as fit in memory.
+        """
+        layout, columns, rows = Layout.of(keys, beside, len(self._files)), [*keys, *beside], Rows()
+        source = self._files[0].source
+        with RowOfRecord(source.num_rows, self._most, self._temp_dir) as of_record:
+            for known, numbers in self._told(layout, self.ranges(keys, beside), flag, rows):
+                start = 0
+                for cells in self._cells(layout, columns, 0):
+                    at = np.minimum(np.searchsorted(known, cells), len(known) - 1)
+                    here = of_record.read(start, len(cells))
+                    of_record.write(start, np.where(known[at] == cells, numbers[at], here))
+                    start += len(cells)
+            for start, found in of_record.blocks():
+                if (found == NOWHERE).any():
+                    raise DataError(
+                        f"{source.label}: the records are not those that were counted; leave the data alone while they "
+                        "are measured"
+                    )
+                yield numbered(start, rows.taken(found))
+
+    def write_flags(
+        self, keys: Sequence[CodedValues], beside: Beside, flag: Flag, path: str, *, overwrite: bool
+    ) -> None:  # fmt: skip
+        """Write the same as Parquet, part by part."""
+        from unveil.files.write import write_blocks
+
+        write_blocks(self.flags(keys, beside, flag), path, overwrite=overwrite, confidential=True)
+
+    def _told(
+        self, layout: Layout, ranges: Iterator[KeyRange], flag: Flag, rows: Rows
+    ) -> Iterator[tuple[Counts, NDArray[np.int32]]]:
+        """Codes of the cells that the original has, ascending, and their rows: as many at a time as fit in memory."""
+        found: list[tuple[Counts, NDArray[np.int32]]] = []
+        for part in ranges:
+            held = np.flatnonzero(part.counts[0])
+            if len(held):
+                found.append((part.codes(layout, held), rows.numbers_of(flag(part))))
+            if sum(len(codes) for codes, _ in found) > self._most // 2:
+                yield np.concatenate([codes for codes, _ in found]), np.concatenate([row for _, row in found])
+                found = []
+        if found:
+            yield np.concatenate([codes for codes, _ in found]), np.concatenate([row for _, row in found])
+
+    def ranges(self, keys: Sequence[CodedValues], beside: Beside) -> Iterator[KeyRange]:
         """Counts of all key combinations, range by range; at least one range."""
-        layout = Layout.of(keys, target, len(self._files))
-        columns = [*keys, *([] if target is None else [target])]
+        layout = Layout.of(keys, beside, len(self._files))
+        columns = [*keys, *beside]
         names = tuple(key.name for key in keys)
-        known = [file.cells(names, None if target is None else target.name) for file in self._files]
+        known = [file.cells(names, [one.name for one in beside]) for file in self._files]
         if all(cells is not None for cells in known):
             yield from self._of_tallies(layout, columns, [cells for cells in known if cells is not None])
         elif layout.size * layout.width <= self._most:
@@ -209,8 +258,12 @@ class Streamed:
 
     def _codes(self, layout: Layout, columns: Sequence[CodedValues]) -> Iterator[Counts]:
         """The code of each record's cell in its file."""
-        for number, file in enumerate(self._files):
-            tables = [column.tables[number] for column in columns]
-            for batch in file.batches([column.name for column in columns]):
-                cells = folded([batch[column.name] for column in columns], tables, layout.cell_strides)
+        for number in range(len(self._files)):
+            for cells in self._cells(layout, columns, number):
                 yield layout.in_file(cells, number)
+
+    def _cells(self, layout: Layout, columns: Sequence[CodedValues], number: int) -> Iterator[Counts]:
+        """The code of the cell of each record of a file."""
+        tables = [column.tables[number] for column in columns]
+        for batch in self._files[number].batches(list(dict.fromkeys(column.name for column in columns))):
+            yield folded([batch[column.name] for column in columns], tables, layout.cell_strides)

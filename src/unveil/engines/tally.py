@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.core import loop
+from unveil.engines.key_range import strides_of
 from unveil.engines.raw_values import Encoded
 
 Counts = NDArray[np.int64]
@@ -128,11 +129,6 @@ def summed(keys: Sequence[Encoded], worths: Sequence[Counts]) -> Counts:
 def count(code: Counts, counts: Counts) -> None:
     """Add each record to the count of its code."""
     _tally(len(code), code, counts)
-
-
-def strides_of(shape: Sequence[int]) -> tuple[int, ...]:
-    """What one more in the code of each variable adds to the number of a place."""
-    return tuple(math.prod(shape[k + 1 :]) for k in range(len(shape)))
 
 
 def _spacious(size: int, room: int) -> int:

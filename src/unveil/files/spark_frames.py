@@ -25,6 +25,7 @@ _MEMORY = (
 )
 _LOST = "the connection to Spark is lost ({}): start a session again and open the tables anew"
 _FILE = "Spark cannot read a file of the table ({}): mend it, and open the table anew"
+_EXISTS = "the file exists; name another, or replace it: overwrite=True, --overwrite"
 _TABLE = "Spark does not find what is asked for ({}): see which tables there are with spark.catalog.listTables()"
 _KINDS: tuple[tuple[str, type[UnveilError], str], ...] = (
     (r"No module named '[^']*'|\[PYTHON_VERSION_MISMATCH\]", MissingPackageError, _PYTHONS),
@@ -32,6 +33,7 @@ _KINDS: tuple[tuple[str, type[UnveilError], str], ...] = (
     (r"OutOfMemoryError[^\n]*|\bMemoryError\b|exit code 137|code: 137|maxResultSize|Cannot allocate memory",
      DataError, _MEMORY),
     (r"\[(?:TABLE_OR_VIEW|PATH|SCHEMA)_(?:DOES_NOT_EXIST|NOT_FOUND)\][^\n]*?(?=\. |\n|$)", FileError, _TABLE),
+    (r"\[PATH_ALREADY_EXISTS\][^\n]*?(?=\. |\n|$)", FileError, _EXISTS),
     (r"\[FAILED_READ_FILE[^\n]*", FileError, _FILE),
     (r"stopped SparkContext|SparkContext was shut down|SparkContext or SparkSession should be created"
      r"|Answer from Java side is empty|Error while sending or receiving|An error occurred while trying to connect"
