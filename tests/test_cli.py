@@ -588,7 +588,7 @@ def test_program_says_in_a_line_that_memory_is_used_up(folder: Path):
 def test_every_way_to_say_that_memory_is_used_up_is_one_line(
     error: Exception, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
-    def fail(**_: Any) -> None:
+    def fail(words: list[str], **options: Any) -> None:
         raise error
 
     monkeypatch.setattr("unveil.cli.run.app", fail)
@@ -601,7 +601,7 @@ def test_every_way_to_say_that_memory_is_used_up_is_one_line(
 
 
 def test_an_error_of_the_program_is_not_called_a_lack_of_memory(monkeypatch: pytest.MonkeyPatch):
-    def fail(**_: Any) -> None:
+    def fail(words: list[str], **options: Any) -> None:
         raise ImportError("no module named x")
 
     monkeypatch.setattr("unveil.cli.run.app", fail)

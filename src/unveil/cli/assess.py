@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from unveil.assessment.scenario import Options
 from unveil.cli import INTERRUPTED
 from unveil.cli.derived import COMMAS, Derived, derived
+from unveil.cli.groups import ASKED, FILES, OUTPUT
 from unveil.cli.options import (
     POLICY_NOT_MET,
     Counting,
@@ -39,7 +40,7 @@ TYPED = {
 """How an option is typed."""
 
 
-@derived(Options, TYPED)
+@derived(Options, TYPED, groups=dict.fromkeys(("keys", "targets", "ngroups_keys", "ngroups_target"), ASKED))
 class Asked(Derived):
     """Options of an assessment; a scenario file may hold any of them."""
 
@@ -113,7 +114,7 @@ class Synthesis:
             )
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True)
 class Documents:
     """Files that the assessment is written to.
@@ -160,8 +161,9 @@ _ASKED = tuple(field.name for field in fields(Options))
 
 
 def assess(
-    *files: Path, scenario: Path | None = None, holdout: Path | None = None,
-    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, asked: Asked = Asked(),
+    *files: Annotated[Path, Parameter(group=FILES)], scenario: Annotated[Path | None, Parameter(group=FILES)] = None,
+    holdout: Annotated[Path | None, Parameter(group=FILES)] = None,
+    holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
     reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
@@ -278,7 +280,8 @@ class _Kept:
 
 
 def compare(
-    original: Path, *files: Path, grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
+    original: Annotated[Path, Parameter(group=FILES)], *files: Annotated[Path, Parameter(group=FILES)],
+    grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
     csv: Path | None = None, asked: Asked = Asked(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Show several releases or synthesizers on one map of risk and utility.

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, make_dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
-from cyclopts import Parameter
+from cyclopts import Group, Parameter
 
 from unveil.cli.options import Listed, whole
 from unveil.docstrings import parameter_texts
@@ -24,7 +24,13 @@ class Derived:
         return {f.name: getattr(self, f.name) for f in fields(self) if getattr(self, f.name) is not None}
 
 
-def derived(source: type, typed: Mapping[str, str] | None = None) -> Callable[[type[T]], type[T]]:
+def derived(
+    source: type,
+    typed: Mapping[str, str] | None = None,
+    *,
+    group: Group | None = None,
+    groups: Mapping[str, Group] | None = None,
+) -> Callable[[type[T]], type[T]]:
     """Give a class the options of another: their names, types, defaults and texts.
 
     Parameters
@@ -33,6 +39,10 @@ def derived(source: type, typed: Mapping[str, str] | None = None) -> Callable[[t
         The frozen dataclass that declares the options; its docstring holds their texts.
     typed
         How an option is typed, by its name, where that needs saying.
+    group
+        Where the help lists the options.
+    groups
+        Where it lists some of them, by their names.
     """
     texts, hints = parameter_texts(source), get_type_hints(source)
 
@@ -40,19 +50,21 @@ def derived(source: type, typed: Mapping[str, str] | None = None) -> Callable[[t
         options = []
         for option in fields(source):
             words = [*texts[option.name].replace("``", "").split(), (typed or {}).get(option.name, "")]
-            options.append((option.name, _typed(hints[option.name], " ".join(words).strip(), option.default), None))
+            place = {"group": groups[option.name]} if groups and option.name in groups else {}
+            about = Parameter(help=" ".join(words).strip(), **place)
+            options.append((option.name, _typed(hints[option.name], about, option.default), None))
         made = make_dataclass(cls.__name__, options, bases=(cls,), frozen=True)
         made.__doc__, made.__module__ = cls.__doc__, cls.__module__
-        return Parameter(name="*")(made)
+        return Parameter(name="*", **({"group": group} if group else {}))(made)
 
     return decorate
 
 
-def _typed(hint: Any, text: str, default: Any) -> Any:
-    """The type of an option as the command line reads it, with its text and default."""
+def _typed(hint: Any, about: Parameter, default: Any) -> Any:
+    """The type of an option as the command line reads it, with its text, group and default."""
     kinds = [one for one in (get_args(hint) or (hint,)) if one is not type(None)]
     shown = f"{default:g}" if isinstance(default, float) else str(default)
-    about = Parameter(help=text, show_default=default not in (MISSING, None, ()) and shown)
+    about = Parameter.combine(about, Parameter(show_default=default not in (MISSING, None, ()) and shown))
     if Sequence[str] in kinds or Mapping[str, int] in kinds:
         return Annotated[Listed, about, Parameter(negative=())]
     if kinds == [int]:

@@ -13,7 +13,8 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter, Token
 
-from unveil.cli.screen import remark, say
+from unveil.cli.groups import ASKED, COUNTING, FILES, OUTPUT, READING
+from unveil.cli.screen import is_quiet, remark, say
 from unveil.errors import CallError, FileError
 
 WITH_WARNINGS = 3
@@ -52,26 +53,32 @@ Listed = Annotated[list[str] | None, Parameter(negative=())]
 # What several verbs take, with the one text that all of them show.
 
 Original = Annotated[
-    Path, Parameter(help="The file of real records; or a folder of Parquet files, or a pattern of names in quotes.")
+    Path,
+    Parameter(
+        help="The file of real records; or a folder of Parquet files, or a pattern of names in quotes.", group=FILES
+    ),
 ]
-Synthetic = Annotated[Path, Parameter(help="The release, or several.")]
-Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=())]
-Target = Annotated[str | None, Parameter(help="One target variable.")]
+Synthetic = Annotated[Path, Parameter(help="The release, or several.", group=FILES)]
+Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=(), group=ASKED)]
+Target = Annotated[str | None, Parameter(help="One target variable.", group=ASKED)]
 Targets = Annotated[
     list[str] | None,
-    Parameter(help="Several target variables, separated by commas; default: every other column.", negative=()),
+    Parameter(
+        help="Several target variables, separated by commas; default: every other column.", negative=(), group=ASKED
+    ),
 ]
 GroupsOfKeys = Annotated[
-    list[str] | None, Parameter(help="Groups for numeric keys: a number for all, or age=10.", negative=())
+    list[str] | None, Parameter(help="Groups for numeric keys: a number for all, or age=10.", negative=(), group=ASKED)
 ]
 GroupsOfTargets = Annotated[
-    list[str] | None, Parameter(help="Groups for numeric targets: a number for all, or income=20.", negative=())
+    list[str] | None,
+    Parameter(help="Groups for numeric targets: a number for all, or income=20.", negative=(), group=ASKED),
 ]
-UseKeysNa = Annotated[bool, Parameter(help="Whether combinations with a missing key count.")]
-By = Annotated[str | None, Parameter(help="Also show the measures for each level of this column.")]
+UseKeysNa = Annotated[bool, Parameter(help="Whether combinations with a missing key count.", group=ASKED)]
+By = Annotated[str | None, Parameter(help="Also show the measures for each level of this column.", group=OUTPUT)]
 Records = Annotated[
     Path | None,
-    Parameter(help="Write the figures of every original record to this file. They are confidential."),
+    Parameter(help="Write the figures of every original record to this file. They are confidential.", group=OUTPUT),
 ]
 VisitOrder = Annotated[
     list[str] | None,
@@ -86,7 +93,7 @@ Epsilon = Annotated[
 ]
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=COUNTING)
 @dataclass(frozen=True)
 class Counting:
     """Where records are counted.
@@ -115,7 +122,7 @@ class Counting:
         return {"engine": self.engine, "memory_limit": self.memory_limit, "temp_dir": self.temp_dir}
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=READING)
 @dataclass(frozen=True)
 class Reading:
     """How the files are read.
@@ -226,7 +233,7 @@ class Reading:
         return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, **options)
 
 
-@Parameter(name="*")
+@Parameter(name="*", group=OUTPUT)
 @dataclass(frozen=True)
 class Output:
     """Files that the results are written to.
@@ -436,8 +443,8 @@ def print_frame(title: str, table: Any) -> None:
 
 @contextmanager
 def progress_bar(first: str) -> Iterator[Callable[[int, int, str], None] | None]:
-    """Show a progress bar on standard error if that is a terminal."""
-    if not sys.stderr.isatty():
+    """Show a progress bar on standard error if that is a terminal, and all is to be shown."""
+    if is_quiet() or not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console

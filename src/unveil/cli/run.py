@@ -2,58 +2,115 @@
 
 from __future__ import annotations
 
+import atexit
 import io
 import os
 import sys
+import time
 import warnings
+from collections.abc import Sequence
 from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, MissingArgumentError
 
-from unveil.cli.screen import remark
+from unveil.cli.groups import BEGIN, DECIDE, MEASURED, OTHER, SINGLE
+from unveil.cli.screen import be_quiet, complain, remark
 from unveil.errors import CallError, MissingPackageError, UnveilError, UnveilWarning, is_of_memory
 from unveil.printable import one_line
 from unveil.version import __version__
 
 CANNOT_BE_MEASURED, WRONG_CALL, CLOSED_PIPE = 1, 2, 141
+QUIET, VERBOSE = ("-q", "--quiet"), ("-v", "--verbose")
 
 # A verb is imported when it is called. The list of all verbs needs the first sentence of each, and nothing to measure
-# with.
-VERBS = (
-    ("assess", "assess",
-     "Measure what a release gives away to intruders from weak to strong, and how useful it is: one document."),
-    ("tables", "identity",
-     "Measure identity disclosure: records that are unique on the keys, also in the release."),
-    ("tables", "attribute",
-     "Measure attribute disclosure: what the keys give away about a target through the release."),
-    ("tables", "structure",
-     "Count the key combinations of the original that the release has, and those that are new."),
-    ("tables", "keysets", "Compute the measures for all small sets of keys, and without each key in turn."),
-    ("rapid", "rapid", "Measure what a model trained on the release infers about real people."),
-    ("posterior", "posterior",
-     "Measure what an intruder who knows all other records and the synthesizer learns about a record."),
-    ("membership", "membership", "Measure whether the release gives away whose records it was made from."),
-    ("utility", "utility", "Measure how useful the release is in place of the original."),
-    ("assess", "compare", "Show several releases or synthesizers on one map of risk and utility."),
-    ("report", "report", "Draw the report of an assessment from its JSON."),
-    ("files", "schema",
-     "Write a first schema of a file: kinds, levels, suspected special codes; to be read and corrected."),
-    ("synthesize", "synthesize", "Make synthetic copies of a file, and say beside them how they were made."),
-    ("files", "demo", "Measure three releases of a simulated survey, explain what is seen, and write a report."),
-)  # fmt: skip
+# with. By verb: its file, its group, this sentence, and an example of its call.
+FILES = "original.csv release.csv"
+VERBS = {
+    "demo": (
+        "files", BEGIN, "Measure three releases of a simulated survey, explain what is seen, and write a report.",
+        "--folder study",
+    ),
+    "schema": (
+        "files", BEGIN,
+        "Write a first schema of a file: kinds, levels, suspected special codes; to be read and corrected.",
+        "original.csv -o schema.toml",
+    ),
+    "synthesize": (
+        "synthesize", BEGIN, "Make synthetic copies of a file, and say beside them how they were made.",
+        "original.csv -o copies -m 5 --schema schema.toml",
+    ),
+    "identity": (
+        "tables", SINGLE, "Measure identity disclosure: records that are unique on the keys, also in the release.",
+        f"{FILES} --keys sex,age,region",
+    ),
+    "attribute": (
+        "tables", SINGLE,
+        "Measure attribute disclosure: what the keys give away about a target through the release.",
+        f"{FILES} --keys sex,age --target income",
+    ),
+    "structure": (
+        "tables", SINGLE, "Count the key combinations of the original that the release has, and those that are new.",
+        f"{FILES} --keys sex,age,region",
+    ),
+    "keysets": (
+        "tables", SINGLE, "Compute the measures for all small sets of keys, and without each key in turn.",
+        f"{FILES} --keys sex,age,region --target ill",
+    ),
+    "rapid": (
+        "rapid", SINGLE, "Measure what a model trained on the release infers about real people.",
+        f"{FILES} --keys sex,age --target income",
+    ),
+    "posterior": (
+        "posterior", SINGLE,
+        "Measure what an intruder who knows all other records and the synthesizer learns about a record.",
+        f"{FILES} --target income --sample 100",
+    ),
+    "membership": (
+        "membership", SINGLE, "Measure whether the release gives away whose records it was made from.",
+        f"{FILES} --holdout never_seen.csv --holdout-unseen",
+    ),
+    "utility": (
+        "utility", SINGLE, "Measure how useful the release is in place of the original.",
+        f"{FILES} --model 'income ~ age + sex'",
+    ),
+    "assess": (
+        "assess", DECIDE,
+        "Measure what a release gives away to intruders from weak to strong, and how useful it is: one document.",
+        f"{FILES} --keys sex,age --html report.html",
+    ),
+    "compare": (
+        "assess", DECIDE, "Show several releases or synthesizers on one map of risk and utility.",
+        "original.csv --grid minbucket=5,20,50 --keys sex,age --plot map.png",
+    ),
+    "report": (
+        "report", DECIDE, "Draw the report of an assessment from its JSON.", "assessment.json -o report.html",
+    ),
+}  # fmt: skip
 
 app = App(
     name="unveil",
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
     version=__version__,
     help_format="plaintext",
+    group_parameters=MEASURED,
+    group_commands=OTHER,
+    help_epilogue="Every verb takes -q (show results and errors alone) and -v (say at the end what time and memory it "
+    "took). Each verb has its own --help, with an example.\n",
 )
-for file, verb, sentence in VERBS:
-    app.command(f"unveil.cli.{file}:{verb}", name=verb, help=sentence)
+app.register_install_completion_command(help="Let the shell complete verbs and options.", group=OTHER)
+for order, (verb, (file, group, sentence, example)) in enumerate(VERBS.items()):
+    app.command(
+        f"unveil.cli.{file}:{verb}", name=verb, help=sentence, group=group, sort_key=order,
+        group_parameters=MEASURED, help_epilogue=f"Example:\n  unveil {verb} {example}",
+    )  # fmt: skip
 
 
 def run() -> None:
     """Run the command line; exit 0, 1 (cannot be measured), 2 (wrong call), 130 (interrupted), or as a verb says."""
+    words, quiet, verbose = without_switches(sys.argv[1:])
+    be_quiet(quiet)
+    if verbose:
+        atexit.register(_say_what_it_took, time.perf_counter())
     warnings.showwarning = _show_warning
     warnings.simplefilter("default", UnveilWarning)
     for stream in (sys.stdout, sys.stderr):
@@ -62,7 +119,7 @@ def run() -> None:
             stream.reconfigure(errors="backslashreplace")
     status = None
     try:
-        status = app(exit_on_error=False, print_error=False, result_action="return_value")
+        status = app(words, exit_on_error=False, print_error=False, result_action="return_value")
         sys.stdout.flush()
     except MissingArgumentError as error:
         _complain(_missing(error), WRONG_CALL)
@@ -91,6 +148,31 @@ def run() -> None:
         sys.exit(status)
 
 
+def without_switches(words: Sequence[str]) -> tuple[list[str], bool, bool]:
+    """The words of a call without -q and -v, which every verb takes, and whether they were there.
+
+    Examples
+    --------
+    >>> without_switches(["demo", "-q"])
+    (['demo'], True, False)
+    """
+    end = words.index("--") if "--" in words else len(words)
+    quiet, verbose = (any(name in words[:end] for name in names) for names in (QUIET, VERBOSE))
+    left = [word for word in words[:end] if word not in (*QUIET, *VERBOSE)]
+    return [*left, *words[end:]], quiet, verbose
+
+
+def _say_what_it_took(began: float) -> None:
+    took = f"took {time.perf_counter() - began:.1f} s"
+    try:
+        import resource
+    except ImportError:  # Windows
+        complain(took)
+    else:
+        used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+        complain(f"{took}, and {used >> (20 if sys.platform == 'darwin' else 10)} MB of memory at most")
+
+
 def _not_loaded(error: BaseException) -> NoReturn:
     if isinstance(error, MissingPackageError):
         _complain(str(error), CANNOT_BE_MEASURED)
@@ -114,7 +196,7 @@ def _too_little_memory(error: BaseException) -> str:
 
 
 def _complain(message: str, status: int) -> NoReturn:
-    remark(f"unveil: {message}")
+    complain(f"unveil: {message}")
     sys.exit(status)
 
 

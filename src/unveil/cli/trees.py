@@ -7,10 +7,11 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from unveil.cli.derived import Derived, derived
+from unveil.cli.groups import TREES
 from unveil.trees.settings import Settings
 
 
-@derived(Settings)
+@derived(Settings, group=TREES)
 @dataclass(frozen=True)
 class Trees(Derived):
     """How trees are grown, and from where values are drawn."""
