@@ -50,12 +50,13 @@ def derived(
         options = []
         for option in fields(source):
             words = [*texts[option.name].replace("``", "").split(), (typed or {}).get(option.name, "")]
-            place = {"group": groups[option.name]} if groups and option.name in groups else {}
-            about = Parameter(help=" ".join(words).strip(), **place)
+            about = Parameter(help=" ".join(words).strip())
+            if groups and option.name in groups:
+                about = Parameter.combine(about, Parameter(group=groups[option.name]))
             options.append((option.name, _typed(hints[option.name], about, option.default), None))
         made = make_dataclass(cls.__name__, options, bases=(cls,), frozen=True)
         made.__doc__, made.__module__ = cls.__doc__, cls.__module__
-        return Parameter(name="*", **({"group": group} if group else {}))(made)
+        return (Parameter(name="*", group=group) if group else Parameter(name="*"))(made)
 
     return decorate
 
