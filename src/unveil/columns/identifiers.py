@@ -208,8 +208,10 @@ def _span(values: pa.Array) -> int:
 
 
 def _without_twins(values: pa.Array, n: int, d: int) -> bool:
+    if n - d > (1 - NEARLY_ALL) * n:
+        return False
     expected = n * n / (2 * _span(values))
-    return expected >= _EXPECTED_TWINS and n - d <= min(_TWINS * expected, (1 - NEARLY_ALL) * n)
+    return expected >= _EXPECTED_TWINS and n - d <= _TWINS * expected
 
 
 def _dealt_evenly(values: pa.Array, counts: NDArray[np.integer], whole: bool) -> bool:
@@ -233,7 +235,9 @@ def _dealt_evenly(values: pa.Array, counts: NDArray[np.integer], whole: bool) ->
 
 def _variance_of_occurring(mean: float) -> float:
     """Return the variance of a Poisson count that is at least 1, by its mean."""
-    rate = mean
+    rate, before = mean, 0.0
     for _ in range(200):
-        rate = mean * -math.expm1(-rate)
+        if rate == before:
+            break
+        rate, before = mean * -math.expm1(-rate), rate
     return mean * (1 + rate) - mean**2

@@ -31,6 +31,7 @@ LIBRARY = Path(__file__).with_name(f"_loops{SUFFIX}")
 _NUMBERS: dict[str, Any] = {"int64_t": ctypes.c_int64, "double": ctypes.c_double}
 _ARRAYS = {"uint8_t *": np.uint8, "int32_t *": np.int32, "int64_t *": np.int64, "float *": np.float32,
            "double *": np.float64}  # fmt: skip
+_address, _first_byte = ctypes.addressof, ctypes.c_char.from_buffer
 
 
 def _load() -> ctypes.CDLL:
@@ -66,16 +67,17 @@ class Struct(ctypes.Structure):
 
 def address_of(array: NDArray[Any], dtype: np.dtype[Any]) -> int:
     """Where an array begins that a loop may read and write as it is."""
-    if array.dtype != dtype and not (array.dtype == np.bool_ and dtype == np.uint8):
-        raise TypeError(f"a loop takes an array of {dtype}, not of {array.dtype}")
-    flags = array.flags
-    if not flags.c_contiguous:
-        raise TypeError("a loop takes a contiguous array")
-    # The buffer tells the address in a third of the time, but only of what can be written.
-    if flags.writeable and array.size:
-        buffer: Any = array
-        return ctypes.addressof(ctypes.c_char.from_buffer(buffer))
-    return int(array.__array_interface__["data"][0])
+    kind = array.dtype
+    if kind is not dtype and kind != dtype and not (kind == np.bool_ and dtype == np.uint8):
+        raise TypeError(f"a loop takes an array of {dtype}, not of {kind}")
+    buffer: Any = array
+    try:
+        # The buffer tells the address in a third of the time, but only of what is contiguous and can be written.
+        return _address(_first_byte(buffer))
+    except (TypeError, ValueError):
+        if not array.flags.c_contiguous:
+            raise TypeError("a loop takes a contiguous array") from None
+        return int(array.__array_interface__["data"][0])
 
 
 class _Array:

@@ -82,7 +82,7 @@ class Distinct:
 
     def recoded(self, family: Family, values: pa.Array, table: NDArray[np.integer]) -> Distinct:
         """Return the same records with old code ``k`` replaced by ``table[k]``."""
-        return replace(self, family=family, values=values, codes=table.astype(np.int32)[self.codes])
+        return replace(self, family=family, values=values, codes=table.astype(np.int32).take(self.codes))
 
     def where(self, code: int) -> str:
         """Column, and where it is known the first record, with a value; for messages."""
@@ -143,7 +143,7 @@ def distinct_of(source: Source, name: str) -> Distinct:
     if name not in kept:
         kept[name] = _coded(source, name)
     found: Distinct = kept[name]
-    return replace(found, label=source.label)
+    return found if found.label == source.label else replace(found, label=source.label)
 
 
 def _coded(source: Source, name: str) -> Distinct:
@@ -264,14 +264,13 @@ def _decode_dictionary(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
 
 def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
     """Code integers; a small range needs no hashing, the offset from the smallest is the code."""
-    ends = pc.min_max(column)
-    low, high = ends["min"].as_py(), ends["max"].as_py()
-    if low is None:
+    if column.null_count == len(column):
         return pa.nulls(0, column.type), np.zeros(len(column), dtype=np.int32)
+    dtype = np.dtype(column.type.to_pandas_dtype()).type
+    low, high = _ends(column, dtype)
     span = high - low + 1
     if span > max(_SMALL_RANGE, _WIDEST * len(column)):
         return _decode_dictionary(column.dictionary_encode())
-    dtype = np.dtype(column.type.to_pandas_dtype()).type
     codes = np.empty(len(column), dtype=np.int32)
     start = 0
     for chunk in column.chunks:
@@ -281,6 +280,15 @@ def _encode_integers(column: pa.ChunkedArray) -> tuple[pa.Array, Codes]:
             part[flags(chunk.is_null())] = span
         start += len(chunk)
     return from_numpy(np.arange(low, high + 1, dtype=dtype)), codes
+
+
+def _ends(column: pa.ChunkedArray, dtype: type[np.integer]) -> tuple[int, int]:
+    """Return the smallest and the largest integer; NumPy tells sooner than Arrow where there are no gaps."""
+    if column.null_count:
+        ends = pc.min_max(column)
+        return ends["min"].as_py(), ends["max"].as_py()
+    parts = [buffer_view(chunk, dtype) for chunk in column.chunks if len(chunk)]
+    return min(int(part.min()) for part in parts), max(int(part.max()) for part in parts)
 
 
 def _combined(column: pa.ChunkedArray) -> pa.Array:

@@ -78,8 +78,8 @@ def warn_of_lost_dependence(sequences: Sequence[Mapping[str, FittedCart]]) -> No
     lost: dict[str, float] = {}
     for name in dict.fromkeys(name for trees in sequences for name in trees):
         found = [trees[name].tree for trees in sequences if name in trees]
-        weights = [tree.n_records for tree in found]
-        lost[name] = float(np.average([lost_share(tree) for tree in found], weights=weights))
+        records = sum(tree.n_records for tree in found)
+        lost[name] = sum(lost_share(tree) * tree.n_records for tree in found) / records
     much = {name: share for name, share in lost.items() if exceeds(share, LOST_SHARE)}
     if much:
         listed = ", ".join(f"{name} ({100 * share:.0f} %)" for name, share in much.items())

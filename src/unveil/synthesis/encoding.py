@@ -170,17 +170,17 @@ def _numeric_parts(column: CodedColumn, numbers: NDArray[np.float64]) -> tuple[M
     n_special = is_special.size - observed.size
     of_level = np.where(is_special, np.cumsum(is_special) - 1, n_special).astype(np.int32)
     level_of = np.append(np.flatnonzero(is_special), -1).astype(np.int32)
-    which = Column(of_level[codes], "categorical", n_special + 1, name=f"{name}_part")
+    which = Column(of_level.take(codes), "categorical", n_special + 1, name=f"{name}_part")
     # Counts are not needed, but without them NumPy loads its masked arrays.
     values, _ = np.unique(np.append(numbers[observed], FILLER), return_counts=True)
     rank = np.full(is_special.size, np.searchsorted(values, FILLER), dtype=np.int32)
     rank[observed] = np.searchsorted(values, numbers[observed])
     back = np.full(values.size, -1, dtype=np.int32)
     back[rank[observed]] = observed
-    amount = Column(rank[codes], "numeric", values.size, values, name)
+    amount = Column(rank.take(codes), "numeric", values.size, values, name)
     return (
         ModelledPart(which.name, which, of_level, level_of),
-        ModelledPart(name, amount, rank, back, np.flatnonzero(~is_special[codes])),
+        ModelledPart(name, amount, rank, back, np.flatnonzero((~is_special).take(codes))),
     )
 
 

@@ -286,4 +286,4 @@ def restricted(column: Column, rows: NDArray[np.int64] | None) -> Column:
     """Return some records of a column; all if rows is None."""
     if rows is None:
         return column
-    return column.with_codes(column.codes[rows])
+    return column.with_codes(column.codes.take(rows))

@@ -59,11 +59,11 @@ class ModelledPart:
 
     def codes(self, levels: Codes) -> Codes:
         """Codes of the part of records given by their levels."""
-        return levels if self.of_level is self.level_of else self.of_level[levels]
+        return levels if self.of_level is self.level_of else self.of_level.take(levels)
 
     def levels(self, codes: Codes) -> Codes:
         """The opposite of :meth:`codes`."""
-        return codes if self.of_level is self.level_of else self.level_of[codes]
+        return codes if self.of_level is self.level_of else self.level_of.take(codes)
 
 
 @dataclass(frozen=True, eq=False)
