@@ -14,7 +14,7 @@ from unveil._tables.cells import Cells, Members, count_cells, count_chosen_pairs
 from unveil.checks import check_flags, check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations, SharedCombinations
-from unveil.columns.grouping import regrouped
+from unveil.columns.grouping import checked_breaks, regrouped
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.counts import blocks_of
@@ -22,8 +22,8 @@ from unveil.files.nearest import near_matches
 from unveil.notes import Note
 
 S = TypeVar("S")
-Groups = int | Mapping[str, int | None] | None
-"""Number of groups for every numeric column, or by column."""
+Groups = int | Mapping[str, int | Sequence[float] | None] | None
+"""Number of groups for every numeric column, or by column; by column the breaks between groups, too."""
 
 
 @dataclass(frozen=True)
@@ -309,10 +309,17 @@ def coded(pair: Pair, name: str, groups: Groups) -> CodedColumn:
     return pair.compared(name, n_groups=_groups_for(pair, name, groups))
 
 
-def _groups_for(pair: Pair, name: str, groups: Groups) -> int | None:
-    """A number for all concerns the numeric columns only; a number for one column is meant for it; 0 is for none."""
+def _groups_for(pair: Pair, name: str, groups: Groups) -> int | tuple[float, ...] | None:
+    """A number for all concerns the numeric columns only; a number for one column is meant for it; 0 is for none.
+
+    A column that no option concerns is cut where the pair or a schema says.
+    """
     asked = groups.get(name) if isinstance(groups, Mapping) else groups
-    if asked is None or (asked == 0 and not isinstance(asked, bool)):
+    if asked is None:
+        return pair.breaks_of(name)
+    if isinstance(asked, Sequence) and not isinstance(asked, str):
+        return checked_breaks(name, asked)
+    if asked == 0 and not isinstance(asked, bool):
         return None
     return asked if isinstance(groups, Mapping) or pair.compared(name).kind == "numeric" else None
 

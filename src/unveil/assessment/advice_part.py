@@ -198,7 +198,7 @@ def _released(context: Context, synthesizer: Any) -> Pair:
         # In the order of their values, so that what is drawn does not depend on how the records came.
         synthesizer.fit(pair.original.part(value_order(pair.original)), seed=seed)
         releases = [synthesizer.sample(n, seed=seed + 1 + r) for r, n in enumerate(pair.n_synthetic)]
-        return Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds)
+        return Pair(pair.original, releases, special_codes=pair.special_codes, kinds=pair.kinds, breaks=pair.breaks)
 
 
 def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, Any]]:

@@ -35,7 +35,8 @@ def compare(
     targets: str | Sequence[str] | None = None, grid: Mapping[str, Sequence[Any]] | None = None, m: int = 5,
     risk: str = "DiSCO", utility: str = "mean TVD", measures: Sequence[str] = ("identity", "attribute", "utility"),
     seed: int | None = None, budget: float = 600.0, progress: Progress | None = None,
-    special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None, **options: Any,
+    special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None,
+    breaks: Mapping[str, Sequence[float]] | None = None, **options: Any,
 ) -> RiskUtilityMap:  # fmt: skip
     """Put several releases, or synthesizers with their settings, on one absolute map of risk and utility.
 
@@ -69,7 +70,7 @@ def compare(
         Seconds for all candidates together.
     progress
         Called with finished candidates, their total, and the next one.
-    special_codes, kinds
+    special_codes, kinds, breaks
         As for :class:`unveil.Pair`.
     options
         Further options of :func:`unveil.assess`.
@@ -117,7 +118,7 @@ def compare(
         with warnings.catch_warnings():
             # An original among the candidates is a point like any other.
             warnings.simplefilter("ignore", UnveilWarning)
-            pair = Pair(shared, releases, special_codes=special_codes, kinds=kinds)
+            pair = Pair(shared, releases, special_codes=special_codes, kinds=kinds, breaks=breaks)
         found[label] = assess(
             pair, keys, targets=targets, synthesizer=synthesizer, measures=measures, seed=seed or 0,
             budget=budget / len(everything), **options,

@@ -68,6 +68,7 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         "scenario": scenario.to_dict()
         | {
             "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
+            "breaks": {name: list(breaks) for name in pair.names if (breaks := pair.breaks_of(name))},
             "synthesizer": None if context.synthesizer is None else settings_of(context.synthesizer),
             "holdout": context.pair.holdout is not None,
         },

@@ -234,7 +234,7 @@ SCENARIO = Row(
         **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
                  "models", "level", "budget", "precision", "minimum_count", "holdout"),
         **_named(by.settings, "ngroups_keys", "ngroups_target"),
-        "special_codes": by.names_only,
+        **_named(by.names_only, "special_codes", "breaks"),
         # Settings that name levels (rules, methods, predictors) or hold a seed are not among these.
         "synthesizer": Row(_named(by.as_it_is, "class", "method", "minbucket", "minsplit", "mix", "cp", "collapse",
                                   "max_depth", "surrogates", "smoothing", "bandwidth", "proper", "epsilon")),

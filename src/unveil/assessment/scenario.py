@@ -38,7 +38,7 @@ GROUPS = 20
 
 FILES = ("original", "synthetic", "holdout", "provenance", "policy", "schema")
 SEVERAL = ("synthetic",)
-READING = ("special_codes", "kinds", "missing", "encoding", "delimiter", "decimal")
+READING = ("special_codes", "kinds", "breaks", "missing", "encoding", "delimiter", "decimal")
 
 
 @dataclass(frozen=True)
@@ -179,7 +179,7 @@ def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, rol
 
 
 def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] | None) -> dict[str, int]:
-    """Groups of numeric targets: as asked for (0: none), else 20 where a target has many amounts."""
+    """Groups of numeric targets: as asked for (0: none), else 20 where a target has many amounts and no breaks."""
     asked = given if isinstance(given, Mapping) else {}
     for text in ungrouped(pair, targets, given, "ngroups_target").values():
         warn(text)
@@ -188,7 +188,7 @@ def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] |
         column = pair.column(name)
         if name in asked:
             groups[name] = asked[name]
-        elif column.kind == "numeric" and column.is_amount.sum() > FEWEST_AMOUNTS:
+        elif column.kind == "numeric" and column.is_amount.sum() > FEWEST_AMOUNTS and pair.breaks_of(name) is None:
             groups[name] = given if isinstance(given, int) else GROUPS
     return {name: n for name, n in groups.items() if n}
 
@@ -252,6 +252,11 @@ _KINDS: Mapping[frozenset[Any], tuple[str, Callable[[Any], bool]]] = {
     frozenset({bool}): ("true or false", lambda value: isinstance(value, bool)),
 }
 _TAKES = {name: _kind(hint) for name, hint in get_type_hints(Options).items() if name != "_"}
-_TAKES |= {"holdout_unseen": _kind(bool), "special_codes": _KINDS[_TABLE], "kinds": _KINDS[_TABLE]}
+_TAKES |= {
+    "holdout_unseen": _kind(bool),
+    "special_codes": _KINDS[_TABLE],
+    "kinds": _KINDS[_TABLE],
+    "breaks": _KINDS[_TABLE],
+}
 _TAKES |= {"missing": _KINDS[_TEXTS]} | dict.fromkeys(("encoding", "delimiter", "decimal"), _KINDS[_TEXT])
 """By option of a scenario file: the name of what it takes, and a check."""

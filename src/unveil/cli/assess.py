@@ -17,11 +17,13 @@ from unveil.cli.derived import COMMAS, Derived, derived
 from unveil.cli.groups import ASKED, FILES, OUTPUT
 from unveil.cli.options import (
     POLICY_NOT_MET,
+    Breaks,
     Counting,
     Listed,
     Output,
     Reading,
     Whole,
+    breaks_of,
     groups_of,
     plain_value,
     progress_bar,
@@ -163,7 +165,8 @@ _ASKED = tuple(field.name for field in fields(Options))
 def assess(
     *files: Annotated[Path, Parameter(group=FILES)], scenario: Annotated[Path | None, Parameter(group=FILES)] = None,
     holdout: Annotated[Path | None, Parameter(group=FILES)] = None,
-    holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, asked: Asked = Asked(),
+    holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, breaks: Breaks = None,
+    asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
     reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
@@ -201,7 +204,7 @@ def assess(
     if synthesis == Synthesis() and trees == Trees() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
-    pair = reading.pair(original, tuple(releases), holdout, counting)
+    pair = reading.pair(original, tuple(releases), holdout, counting, given.pop("breaks", {}) | breaks_of(breaks))
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     interrupted = False
@@ -281,7 +284,7 @@ class _Kept:
 
 def compare(
     original: Annotated[Path, Parameter(group=FILES)], *files: Annotated[Path, Parameter(group=FILES)],
-    grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
+    breaks: Breaks = None, grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
     csv: Path | None = None, asked: Asked = Asked(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Show several releases or synthesizers on one map of risk and utility.
@@ -317,7 +320,7 @@ def compare(
             {label: open_source(str(path), **reading.options) for label, path in _labels(files).items()},
             **options, grid=_grid(grid), m=m,
             risk=risk, utility=utility, special_codes=reading.codes or None, kinds=reading.stated or None,
-            progress=progress,
+            breaks=breaks_of(breaks), progress=progress,
         )  # fmt: skip
     if csv is not None:
         write_table(result.to_frame("arrow"), str(csv), overwrite=output.overwrite)

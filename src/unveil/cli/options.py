@@ -74,6 +74,13 @@ GroupsOfTargets = Annotated[
     list[str] | None,
     Parameter(help="Groups for numeric targets: a number for all, or income=20.", negative=(), group=ASKED),
 ]
+Breaks = Annotated[
+    list[str] | None,
+    Parameter(
+        help="Where numeric keys and targets are cut into groups: age=18:30:65 (repeat, or separate by commas).",
+        negative=(), group=ASKED,
+    ),
+]  # fmt: skip
 UseKeysNa = Annotated[bool, Parameter(help="Whether combinations with a missing key count.", group=ASKED)]
 By = Annotated[str | None, Parameter(help="Also show the measures for each level of this column.", group=OUTPUT)]
 Records = Annotated[
@@ -203,7 +210,12 @@ class Reading:
         return Reading(**(found | said))
 
     def pair(
-        self, original: Path, synthetic: tuple[Path, ...], holdout: Path | None = None, counting: Counting | None = None
+        self,
+        original: Path,
+        synthetic: tuple[Path, ...],
+        holdout: Path | None = None,
+        counting: Counting | None = None,
+        breaks: Mapping[str, Sequence[float]] | None = None,
     ) -> Any:
         """Open the files.
 
@@ -230,7 +242,7 @@ class Reading:
 
             files = list(opened_by_spark(files, counting.spark_master))
         options = self.options | counting.options
-        return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, **options)
+        return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, breaks=breaks, **options)
 
 
 @Parameter(name="*", group=OUTPUT)
@@ -337,11 +349,11 @@ class Output:
 
 def checked_pair(
     original: Path, synthetic: tuple[Path, ...], reading: Reading, output: Output, *, tables: Sequence[Path] = (),
-    counting: Counting | None = None,
+    counting: Counting | None = None, breaks: list[str] | None = None,
 ) -> Any:  # fmt: skip
     """Open the files, after a check that all results can be written."""
     output.check((original, *synthetic, *reading.files), tables=tables)
-    return reading.pair(original, synthetic, counting=counting)
+    return reading.pair(original, synthetic, counting=counting, breaks=breaks_of(breaks))
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:
@@ -383,6 +395,17 @@ def groups_of(given: list[str] | None, option: str) -> int | dict[str, int | Non
         return {name: int(value) for name, value in assignments(given, option)}
     except ValueError:
         raise CallError(f"--{option.replace('_', '-')} takes a whole number, or column=number, not {given!r}") from None
+
+
+def breaks_of(given: list[str] | None) -> dict[str, list[float]]:
+    """Breaks by column."""
+    found = {}
+    for column, value in assignments(given, "breaks"):
+        try:
+            found[column] = [float(part) for part in value.split(":")]
+        except ValueError:
+            raise CallError(f"--breaks takes column=number:number, such as age=18:30:65, not {value!r}") from None
+    return found
 
 
 def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, list[float]]]:

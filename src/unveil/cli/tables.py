@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.cli.options import (
+    Breaks,
     By,
     Counting,
     GroupsOfKeys,
@@ -37,14 +38,14 @@ from unveil.stats import OVER
 
 def identity(
     original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,
-    ngroups_keys: GroupsOfKeys = None, by: By = None, records: Records = None,
+    ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None, by: By = None, records: Records = None,
     reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure identity disclosure: records that are unique on the keys, also in the release."""
     from unveil import _tables
 
     tables = record_files(records, len(synthetic))
-    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting)
+    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks)
     risk = _tables.identity(
         pair,
         names_of(keys, pair.names),
@@ -60,7 +61,8 @@ def identity(
 
 def attribute(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
-    ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, not_target_levels: Listed = None,
+    ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
+    not_target_levels: Listed = None,
     use_target_na: bool = True, use_keys_na: UseKeysNa = True, exclude_pairs: Listed = None,
     denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
     check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
@@ -95,7 +97,7 @@ def attribute(
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
     tables = record_files(records, len(synthetic))
-    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting)
+    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks)
     risk = _tables.attribute(
         pair, names_of(keys, pair.names), target=target,
         targets=None if targets is None else names_of(targets, pair.names),
@@ -133,20 +135,20 @@ def _both_kinds(risk: Any) -> dict[str, Any]:
 
 
 def structure(
-    original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None,
+    original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
     reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Count the key combinations of the original that the release has, and those that are new."""
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, counting=counting)
+    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
     found = _tables.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
     return output.give(found)
 
 
 def keysets(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, max_size: Whole = 4,
-    ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None,
+    ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
     reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Compute the measures for all small sets of keys, and without each key in turn.
@@ -160,7 +162,7 @@ def keysets(
     """
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, counting=counting)
+    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
     with progress_bar("key sets") as progress:
         sets = _tables.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,

@@ -32,17 +32,18 @@ class Grouping:
     Parameters
     ----------
     style
-        "quantile", or "equal-width" where the quantiles gave fewer than three groups.
+        "quantile"; "equal-width" where the quantiles gave fewer than three groups; "breaks", as they were given.
     breaks : (n_groups + 1,)
         Where the groups meet, with the digits by which these values are exact.
     levels
         A label per group, then one per special code.
     cuts : (n_groups + 1,)
         The breaks as they decide the group, a rounding error away, as the reference program computes them: group ``i``
-        holds ``cuts[i] <= value < cuts[i + 1]``, the last its upper end too.
+        holds ``cuts[i] <= value < cuts[i + 1]``, the last its upper end too. Of breaks that were given the first and
+        last are infinite.
     """
 
-    style: Literal["quantile", "equal-width"]
+    style: Literal["quantile", "equal-width", "breaks"]
     breaks: tuple[float, ...]
     levels: tuple[str, ...]
     cuts: tuple[float, ...] = ()

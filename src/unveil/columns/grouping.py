@@ -1,8 +1,11 @@
-"""Cut a numeric column into a few groups, with breaks from the original and all releases together."""
+"""Cut a numeric column into a few groups: at quantiles of the original and all releases together, or as told."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import replace
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -18,38 +21,41 @@ _FEWEST_QUANTILE_GROUPS = 3
 _MOST_GROUPS = 1_000_000
 
 
-def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
+Groups = int | tuple[float, ...]
+"""A number of groups, or the breaks between them."""
+
+
+def grouped(column: CodedColumn, groups: Groups) -> tuple[CodedColumn, Grouping]:
     """Replace the values of a numeric column by groups.
 
-    Breaks are the quantiles (linear interpolation, Hyndman & Fan type 7) of the values of the original and of all
-    releases together, at 0, 1/n, ..., 1, equal breaks merged. Special codes and gaps are left out of them and stay
-    levels of their own. Where fewer than three groups come out, the range is cut into ``n_groups`` of equal width.
+    With a number of groups the breaks are the quantiles (linear interpolation, Hyndman & Fan type 7) of the values of
+    the original and of all releases together, at 0, 1/n, ..., 1, equal breaks merged. Where fewer than three groups
+    come out, the range is cut into as many groups of equal width. Breaks that are given are taken as they are: each
+    group begins at a break, one group lies below the first, and one from the last on. Special codes and gaps are left
+    out and stay levels of their own.
 
     Parameters
     ----------
     column
         A numeric column.
-    n_groups
-        Number of groups asked for, at least 2.
+    groups
+        Number of groups asked for, at least 2; or ascending breaks.
 
     Raises
     ------
     CallError
-        If the column is not numeric or ``n_groups`` is below 2.
+        If the column is not numeric, a number of groups is below 2, or breaks are not ascending numbers.
     DataError
         If the column holds infinities, which no break can be computed from.
     """
-    if not is_whole_number(n_groups) or n_groups < 2:
-        raise CallError(
-            f"column {column.name!r}: the number of groups must be a whole number of at least 2 (or 0 for none), not "
-            f"{n_groups!r}"
-        )
-    if n_groups > _MOST_GROUPS:
-        raise CallError(f"column {column.name!r}: {n_groups} groups are too many; ask for up to {_MOST_GROUPS}")
+    if not isinstance(groups, tuple):
+        _check_number(column, groups)
     if column.kind != "numeric":
         raise CallError(
             f"column {column.name!r} is {column.kind} and cannot be grouped; leave it out or state its kind"
         )
+    if isinstance(groups, tuple):
+        return _cut_at(column, np.array(checked_breaks(column.name, groups)))
     if column.infinite:
         infinite = ", ".join(column.label(code) for code in column.infinite)
         raise DataError(
@@ -61,9 +67,46 @@ def grouped(column: CodedColumn, n_groups: int) -> tuple[CodedColumn, Grouping]:
         return replace(column, grouping=grouping), grouping
     amount = np.flatnonzero(column.is_amount)
     counts = np.sum(column.counts, axis=0)[amount]
-    breaks, cuts, style = _breaks(column.amounts[amount], counts, n_groups)
-    cut = _cut(column, cuts)
-    grouping = Grouping(style, tuple(breaks.tolist()), tuple(cut.levels.to_pylist()), tuple(cuts.tolist()))
+    found, cuts, style = _breaks(column.amounts[amount], counts, groups)
+    cut = _cut(column, cuts, _labels(found))
+    grouping = Grouping(style, tuple(found.tolist()), tuple(cut.levels.to_pylist()), tuple(cuts.tolist()))
+    return replace(cut, grouping=grouping), grouping
+
+
+def _check_number(column: CodedColumn, groups: object) -> None:
+    if not is_whole_number(groups) or groups < 2:
+        raise CallError(
+            f"column {column.name!r}: the number of groups must be a whole number of at least 2 (or 0 for none), not "
+            f"{groups!r}"
+        )
+    if groups > _MOST_GROUPS:
+        raise CallError(f"column {column.name!r}: {groups} groups are too many; ask for up to {_MOST_GROUPS}")
+
+
+def checked_breaks(name: str, breaks: Sequence[float]) -> tuple[float, ...]:
+    """Breaks of a column as numbers.
+
+    Raises
+    ------
+    CallError
+        If there are none, or they are not finite and ascending.
+    """
+    found = np.array([np.nan])
+    if not isinstance(breaks, str | bytes):
+        with suppress(TypeError, ValueError):
+            found = np.array(breaks, dtype=np.float64)
+    if found.ndim != 1 or not found.size or not np.isfinite(found).all() or (np.diff(found) <= 0).any():
+        raise CallError(f"column {name!r}: breaks are numbers in ascending order, such as [18, 30, 65], not {breaks!r}")
+    return tuple(found.tolist())
+
+
+def _cut_at(column: CodedColumn, breaks: NDArray[np.float64]) -> tuple[CodedColumn, Grouping]:
+    """Cut at breaks that were given."""
+    cuts = np.concatenate([[-np.inf], breaks, [np.inf]])
+    shown = _shown(breaks)
+    labels = [f"below {shown[0]}", *_between(shown, ")"), f"{shown[-1]} or more"]
+    cut = _cut(column, cuts, labels)
+    grouping = Grouping("breaks", tuple(breaks.tolist()), tuple(cut.levels.to_pylist()), tuple(cuts.tolist()))
     return replace(cut, grouping=grouping), grouping
 
 
@@ -77,15 +120,21 @@ def regrouped(column: CodedColumn, grouping: Grouping | None) -> CodedColumn:
     grouping
         How the others were cut; without cuts the column is left as it is.
     """
-    return column if grouping is None or not grouping.cuts else _cut(column, np.array(grouping.cuts), grouping)
+    if grouping is None or not grouping.cuts:
+        return column
+    cuts = np.array(grouping.cuts)
+    return _cut(column, cuts, grouping.levels[: len(cuts) - 1], grouping)
 
 
-def _cut(column: CodedColumn, breaks: NDArray[np.float64], grouping: Grouping | None = None) -> CodedColumn:
+def _cut(
+    column: CodedColumn, breaks: NDArray[np.float64], names: Sequence[str], grouping: Grouping | None = None
+) -> CodedColumn:
+    """Replace amounts by the group that they lie in; groups have names."""
     numbers = numbers_of(column.levels)
     assert numbers is not None
     group = np.clip(np.searchsorted(breaks, numbers, side="right") - 1, 0, len(breaks) - 2)
     group[list(column.special)] = len(breaks) - 1 + np.arange(len(column.special))
-    labels = (*_labels(breaks), *(column.label(code) for code in column.special))
+    labels = (*names, *(column.label(code) for code in column.special))
     table = np.append(group, len(labels)).astype(np.int32)
     return replace(
         column,
@@ -137,8 +186,15 @@ def _written(breaks: NDArray[np.float64]) -> NDArray[np.float64]:
 
 
 def _labels(breaks: NDArray[np.float64]) -> list[str]:
+    shown = _shown(breaks)
+    return [*_between(shown[:-1], ")"), *_between(shown[-2:], "]")]
+
+
+def _shown(breaks: NDArray[np.float64]) -> list[str]:
+    """Breaks with as many digits as tell them apart."""
     shown = [f"{b:.8g}" for b in breaks]
-    if len(set(shown)) < len(shown):
-        shown = [f"{b:.15g}" for b in breaks]
-    closing = [")"] * (len(breaks) - 2) + ["]"]
-    return [f"[{low},{high}{end}" for low, high, end in zip(shown, shown[1:], closing, strict=False)]
+    return shown if len(set(shown)) == len(shown) else [f"{b:.15g}" for b in breaks]
+
+
+def _between(shown: Sequence[str], closing: str) -> list[str]:
+    return [f"[{low},{high}{closing}" for low, high in pairwise(shown)]

@@ -16,7 +16,7 @@ from unveil.checks import check_choice
 from unveil.columns.column import CodedColumn, Grouping, are_numbers
 from unveil.columns.combinations import KeyCombinations, fold_keys
 from unveil.columns.counted import counted_column, held_values
-from unveil.columns.grouping import grouped
+from unveil.columns.grouping import Groups, checked_breaks, grouped
 from unveil.columns.harmonise import as_kind, codes_over, harmonise, ordered_levels
 from unveil.columns.holdout import check_held_out, in_place_of_original
 from unveil.columns.labels import by_labels
@@ -55,6 +55,10 @@ class Pair:
     kinds
         By column, what the values are ("numeric", "categorical", "ordered", "logical", "date", "datetime"), where
         the file leaves it open or is wrong.
+    breaks
+        By numeric column, ascending amounts at which the measures from tables cut it into groups, such as
+        ``{"age": [18, 30, 65]}``: below 18, from 18 to below 30, from 30 to below 65, 65 or more. An option of a
+        measure (``ngroups_keys``, ``ngroups_target``) counts before it.
     schema
         A schema file (TOML) or a mapping of column names to :class:`unveil.Variable`, used for every file.
     missing
@@ -76,7 +80,7 @@ class Pair:
     ----------
     original, releases
         The files.
-    special_codes, kinds
+    special_codes, kinds, breaks
         As given, by column.
     engine
         What counts records batch by batch, or where they are; None where columns are in memory.
@@ -108,6 +112,7 @@ class Pair:
         *,
         special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
         kinds: Mapping[str, Kind] | None = None,
+        breaks: Mapping[str, Sequence[float]] | None = None,
         schema: Any = None,
         missing: Sequence[str] = ("",),
         encoding: str | None = None,
@@ -117,7 +122,7 @@ class Pair:
         memory_limit: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
     ):
-        for option, by_column in (("special_codes", special_codes), ("kinds", kinds)):
+        for option, by_column in (("special_codes", special_codes), ("kinds", kinds), ("breaks", breaks)):
             if by_column is not None and not isinstance(by_column, Mapping):
                 raise CallError(f"{option} are given by column, as a mapping, not as {by_column!r}")
         given = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
@@ -149,7 +154,8 @@ class Pair:
             name: (codes,) if isinstance(codes, str) or not isinstance(codes, Iterable) else tuple(codes)
             for name, codes in (special_codes or {}).items()
         }
-        for name in (*self.kinds, *self.special_codes):
+        self.breaks = {name: checked_breaks(name, given) for name, given in (breaks or {}).items()}
+        for name in (*self.kinds, *self.special_codes, *self.breaks):
             self.original.require(name)
         self._beside = 0
         self._told: set[str] = set()
@@ -158,7 +164,8 @@ class Pair:
         self.engine = engine_for((self.original, *self.releases), engine, memory_limit, temp_dir)
         self.engine_is_free = engine == "auto" and self.original.distributed is None
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
-        self._grouped: dict[tuple[str, int], tuple[CodedColumn, Grouping]] = {}
+        self._grouped: dict[tuple[str, Groups], tuple[CodedColumn, Grouping]] = {}
+        self._counted_grouped: dict[tuple[str, Groups], CodedColumn] = {}
         self._folded: tuple[tuple[CodedColumn, ...], KeyCombinations] | None = None
         self._everybody: Pair | None = None
         self._everybody = self.with_holdout(holdout)._everybody
@@ -198,7 +205,7 @@ class Pair:
         """Kind of frame that results are given back in: that of the original."""
         return self.original.flavour
 
-    def column(self, name: str, *, n_groups: int | None = None, by_amount: bool = False) -> CodedColumn:
+    def column(self, name: str, *, n_groups: Groups | None = None, by_amount: bool = False) -> CodedColumn:
         """One variable as joint codes, cut into groups if asked for.
 
         Parameters
@@ -237,7 +244,7 @@ class Pair:
             known = set(self.names)
             self.engine.prepare(*([name for name in names if name in known] for names in (keys, targets)))
 
-    def compared(self, name: str, *, n_groups: int | None = None) -> CodedColumn:
+    def compared(self, name: str, *, n_groups: Groups | None = None) -> CodedColumn:
         """One variable as :meth:`column` gives it, or with an engine with its counts only.
 
         Parameters
@@ -251,9 +258,9 @@ class Pair:
             return self.column(name, n_groups=n_groups)
         column = self._counted_whole(name)
         if n_groups is not None:
-            if (name, -n_groups) not in self._grouped:
-                self._grouped[name, -n_groups] = grouped(column, n_groups)
-            column = self._grouped[name, -n_groups][0]
+            if (name, n_groups) not in self._counted_grouped:
+                self._counted_grouped[name, n_groups] = grouped(column, n_groups)[0]
+            column = self._counted_grouped[name, n_groups]
         self._tell(apart_of(column, self._compared_labels))
         return column
 
@@ -271,7 +278,12 @@ class Pair:
             self._columns[name] = self._code(name) if self._of is None else self._taken(name)
         return self._columns[name]
 
-    def grouping(self, name: str, n_groups: int) -> tuple[CodedColumn, Grouping]:
+    def breaks_of(self, name: str) -> tuple[float, ...] | None:
+        """Where the measures from tables cut a column: as the pair was told, or as a file or schema declares."""
+        declared = (source.variable(name).breaks for source in (self.original, *self.releases))
+        return self.breaks.get(name) or next(filter(None, declared), None)
+
+    def grouping(self, name: str, n_groups: Groups) -> tuple[CodedColumn, Grouping]:
         """A numeric variable cut into groups, and how it was cut."""
         if (name, n_groups) not in self._grouped:
             self._grouped[name, n_groups] = grouped(self._whole(name), n_groups)
@@ -462,7 +474,7 @@ class Pair:
         other = copy.copy(self)
         other.__dict__.pop("held_out", None)
         other._columns, other._grouped, other._folded, other._everybody = {}, {}, None, None
-        other._counted, other.engine = {}, None
+        other._counted, other._counted_grouped, other.engine = {}, {}, None
         return other
 
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:

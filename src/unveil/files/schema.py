@@ -146,6 +146,7 @@ def _merged(own: Variable, declared: Variable) -> Variable:
         bounds=own.bounds if declared.bounds is None else declared.bounds,
         bins=own.bins if declared.bins is None else declared.bins,
         gaps=own.gaps if declared.gaps is None else declared.gaps,
+        breaks=declared.breaks or own.breaks,
     )
 
 
@@ -290,6 +291,13 @@ def _gaps(given: Any) -> bool:
     return given
 
 
+def _breaks(given: Any) -> tuple[float, ...]:
+    ends = _ends(given)
+    if not ends or isinstance(ends[0], str):
+        raise _WrongValue(": breaks must be numbers in ascending order, such as [18, 30, 65]")
+    return ends
+
+
 FIELDS: dict[str, Callable[[Any], Any]] = {
     "kind": _kind,
     "levels": partial(_scalars, "levels"),
@@ -298,6 +306,7 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     "bounds": _bounds,
     "bins": _bins,
     "gaps": _gaps,
+    "breaks": _breaks,
 }
 """Fields of a declaration, each with the function that checks its value."""
 
@@ -356,6 +365,7 @@ def _column_text(source: Source, name: str) -> str:
         "bounds": declared.bounds,
         "bins": declared.bins,
         "gaps": declared.gaps,
+        "breaks": declared.breaks or None,
     }
     lines = [f"[columns.{_key(name)}]"]
     for key, value in said.items():

@@ -57,6 +57,8 @@ class Variable:
         Number of parts of equal width between the bounds, or the ends of all parts in ascending order.
     gaps
         Whether records without a value are possible; declared as known to everybody.
+    breaks
+        Amounts, ascending, at which the measures from tables cut the column into groups; each group begins at a break.
     """
 
     name: str
@@ -68,6 +70,7 @@ class Variable:
     bounds: tuple[Scalar, Scalar] | None = None
     bins: int | tuple[Scalar, ...] | None = None
     gaps: bool | None = None
+    breaks: tuple[float, ...] = ()
 
 
 class Remark(NamedTuple):

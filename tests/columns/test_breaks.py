@@ -1,0 +1,151 @@
+"""Numeric columns cut at breaks that are given: in the pair, a schema, an option, and on the command line."""
+
+from __future__ import annotations
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import unveil
+from unveil.cli import main
+from unveil.columns.grouping import grouped
+from unveil.errors import CallError
+
+AGES = [3, 17, 18, 29, 30, 64, 65, 90, None, -8]
+BREAKS = [18, 30, 65]
+GROUPS = ["below 18"] * 2 + ["[18,30)"] * 2 + ["[30,65)"] * 2 + ["65 or more"] * 2 + [None, "-8"]
+ILL = [*"abababab", "a", "b"]
+ORIGINAL = pa.table({"age": AGES, "ill": ILL})
+RELEASE = pa.table({"age": [5, 19, 19, 31, 70, None, -8], "ill": list("aabbaab")})
+CUT = pa.table({"age": GROUPS, "ill": ILL})
+CUT_RELEASE = pa.table(
+    {"age": ["below 18", "[18,30)", "[18,30)", "[30,65)", "65 or more", None, "-8"], "ill": list("aabbaab")}
+)
+BY_HAND = unveil.Pair(CUT, CUT_RELEASE)
+WITH_BREAKS = {
+    "pair": lambda: unveil.Pair(ORIGINAL, RELEASE, special_codes={"age": -8}, breaks={"age": BREAKS}),
+    "schema": lambda: unveil.Pair(ORIGINAL, RELEASE, schema={"age": {"special_codes": [-8], "breaks": BREAKS}}),
+}
+
+
+@pytest.mark.parametrize("how", WITH_BREAKS)
+def test_figures_are_those_of_files_cut_by_hand(how):
+    pair = WITH_BREAKS[how]()
+    for measure in (
+        lambda p: unveil.identity(p, ["age"]).releases,
+        lambda p: unveil.attribute(p, ["age"], target="ill").releases,
+        lambda p: unveil.attribute(p, ["ill"], target="age").releases,
+        lambda p: unveil.structure(p, ["age", "ill"]).releases,
+        lambda p: unveil.key_sets(p, ["age", "ill"]).sets,
+    ):
+        assert measure(pair) == measure(BY_HAND)
+    risk = unveil.identity(pair, ["age"])
+    assert risk.grouping["age"]["breaks"] == BREAKS
+    assert risk.grouping["age"]["style"] == "breaks"
+    assert "below 18" in str(risk)
+    # Columns as they are for measures that do not count combinations.
+    assert pair.column("age").kind == "numeric"
+
+
+def test_an_option_of_a_measure_counts_before_the_pair():
+    pair = WITH_BREAKS["pair"]()
+    own = unveil.identity(pair, ["age"], ngroups_keys={"age": [50]})
+    assert own.grouping["age"]["levels"] == ["below 50", "50 or more", "-8"]
+    assert unveil.identity(pair, ["age"], ngroups_keys={"age": 0}).grouping == {}
+    assert unveil.identity(pair, ["age"], ngroups_keys={"age": 3}).grouping["age"]["style"] == "quantile"
+
+
+@pytest.mark.parametrize(
+    "breaks", [[], [30, 18], [18, 18], ["x"], [float("nan")], "18", 18, [[1], [2]], [1, float("inf")]]
+)
+def test_wrong_breaks_are_named(breaks):
+    with pytest.raises(CallError, match=r"column 'age': breaks are numbers in ascending order"):
+        unveil.Pair(ORIGINAL, RELEASE, breaks={"age": breaks})
+
+
+def test_only_numbers_of_known_columns_are_cut():
+    with pytest.raises(CallError, match=r"no column 'aged'.*'age'"):
+        unveil.Pair(ORIGINAL, RELEASE, breaks={"aged": [1]})
+    with pytest.raises(CallError, match="'ill' is categorical and cannot be grouped"):
+        unveil.identity(unveil.Pair(ORIGINAL, RELEASE, breaks={"ill": [1]}), ["ill"])
+    with pytest.raises(CallError, match="'age': breaks must be numbers"):
+        unveil.read(ORIGINAL, schema={"age": {"breaks": ["2020-01-01"]}})
+
+
+@given(
+    st.lists(st.integers(-50, 50), min_size=1, max_size=40),
+    st.lists(st.integers(-60, 60), min_size=1, max_size=6, unique=True).map(sorted),
+)
+def test_every_amount_is_in_the_group_whose_break_is_the_last_below_it(amounts, breaks):
+    table = pa.table({"x": amounts})
+    column = unveil.Pair(table, table, kinds={"x": "numeric"}).column("x")
+    cut, _ = grouped(column, tuple(map(float, breaks)))
+    assert cut.original.tolist() == [sum(b <= x for b in breaks) for x in amounts]
+
+
+def test_files_that_are_counted_batch_by_batch_and_held_out_records(tmp_path):
+    rng = np.random.default_rng(1)
+    tables = [
+        pa.table({"age": rng.integers(0, 99, n), "sex": rng.choice(["f", "m"], n), "ill": rng.choice(list("abc"), n)})
+        for n in (300, 200, 250)
+    ]
+    paths = [str(tmp_path / f"{i}.parquet") for i in range(3)]
+    for path, table in zip(paths, tables, strict=True):
+        pyarrow.parquet.write_table(table, path)
+    found = [
+        unveil.attribute(
+            unveil.Pair(paths[0], paths[1], paths[2], breaks={"age": BREAKS}, engine=engine),
+            ["age", "sex"],
+            target="ill",
+        )
+        for engine in ("memory", "files")
+    ]
+    assert found[0].releases == found[1].releases
+    by_hand = [
+        pa.table({**{n: t.column(n) for n in ("sex", "ill")}, "age": np.digitize(t.column("age"), BREAKS).astype(str)})
+        for t in tables
+    ]
+    expected = unveil.attribute(unveil.Pair(*by_hand), ["age", "sex"], target="ill")
+    assert found[0].releases == expected.releases
+    rungs = [risk.ladder(permutations=19, seed=1) for risk in (found[0], expected)]
+    assert str(rungs[0]).split("held out")[1].split()[:40] == str(rungs[1]).split("held out")[1].split()[:40]
+
+
+def test_breaks_on_the_command_line_and_in_a_scenario(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    for name, table in (("o.csv", ORIGINAL), ("s.csv", RELEASE)):
+        pyarrow.csv.write_csv(table, name)
+
+    def call(*words):
+        monkeypatch.setattr(sys, "argv", ["unveil", *words])
+        status = 0
+        try:
+            main()
+        except SystemExit as ended:
+            status = ended.code or 0
+        return status, *capsys.readouterr()
+
+    words = ("identity", "o.csv", "s.csv", "--keys", "age", "--special-codes", "age=-8", "--json", "-")
+    status, out, _ = call(*words, "--breaks", "age=18:30:65")
+    assert status == 0
+    assert json.loads(out)["grouping"]["age"]["levels"] == ["below 18", "[18,30)", "[30,65)", "65 or more", "-8"]
+    status, _, err = call(*words, "--breaks", "age=18:x")
+    assert status == 2
+    assert "such as age=18:30:65" in err
+    (tmp_path / "s.toml").write_text(
+        'original = "o.csv"\nsynthetic = "s.csv"\nkeys = ["age"]\ntargets = ["ill"]\nspecial_codes = {age = [-8]}\n'
+        'breaks = {age = [18, 30, 65]}\nmeasures = ["identity"]\nminimum_count = 1\n'
+    )
+    status, out, err = call("assess", "--scenario", "s.toml", "--json", "a.json", "--no-release-safe")
+    assert status == 0, err
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["scenario"]["breaks"] == {"age": [18.0, 30.0, 65.0]}
+    figure = next(one for one in found["figures"] if one["measure"] == "repU")
+    assert figure["value"] == pytest.approx(unveil.identity(BY_HAND, ["age"]).repU)
