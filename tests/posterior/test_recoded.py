@@ -69,7 +69,8 @@ def test_equals_full_refits(monkeypatch, original, options, settings):
     records = [0, 1, 2, 17, 33]
     walked = posterior(pair, synthesizer, structure="exact", records=records, check_settings=False, **options)
     assert walked.walked
-    monkeypatch.setattr(problem, "refusal", lambda *_: "for comparison")
+    names = original.column_names
+    monkeypatch.setattr(problem, "not_walked", lambda *_: dict.fromkeys(names, "for comparison"))
     with pytest.warns(UnveilWarning, match="fitted anew"):
         fitted = posterior(pair, synthesizer, structure="exact", records=records, **options)
     assert not fitted.walked

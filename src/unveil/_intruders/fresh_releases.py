@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil._posterior.refit import figures_of, quietly
+from unveil._posterior.refit import as_figures, quietly
 from unveil._posterior.simulated import fit_is_random, fit_with
 from unveil.files import Source
 from unveil.files.distinct import distinct_of
@@ -75,7 +75,7 @@ class Separate(Releases):
 
     def log(self, fitted: Any) -> Floats:
         """See :class:`Releases`."""
-        figures = [[figures_of(fitted, file, None) for file in files] for files in self.releases]
+        figures = [[as_figures(fitted.log_prob(file)) for file in files] for files in self.releases]
         return np.array(
             [-np.inf if any(bad for bad, _ in files) else sum(log for _, log in files) for files in figures]
         )

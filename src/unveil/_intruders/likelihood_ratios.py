@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._intruders.mixed import MixedRecords
 from unveil._intruders.refitted import RefittedRecords
 from unveil._intruders.whole_records import WalkedRecords, WholeRecords
 from unveil._posterior.checked_options import check_options
@@ -66,14 +67,17 @@ def ratios_by(problem: PosteriorProblem, pair: Pair, n_games: int) -> WholeRecor
     CallError
         If there are too many fits.
     """
+    trees = list(problem.trees.values())
     if problem.kind == "cart":
-        return WalkedRecords(problem.sequence, list(problem.trees.values()))
+        return WalkedRecords(problem.sequence, trees)
     if n_games >= MOST_FITS:
         raise CallError(
             f"the synthesizer is fitted anew for every game, and {n_games} games are too many; ask for a sample of "
             f"fewer than {MOST_FITS // 2}"
         )
-    return RefittedRecords(pair, problem.sequence, problem.options.synthesizer, problem.only)
+    if problem.refitted is not None:
+        return MixedRecords(problem.sequence, trees, problem.refitted)
+    return RefittedRecords(pair, problem.sequence, problem.options.synthesizer)
 
 
 def in_blocks(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil._intruders.whole_records import Levels, WholeRecords
-from unveil._posterior.refit import figures_of, quietly
+from unveil._posterior.refit import as_figures, quietly
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.columns import Pair
 from unveil.files import Source
@@ -33,12 +33,10 @@ class RefittedRecords(WholeRecords):
         Their codes.
     synthesizer
         What is fitted; it has ``log_prob``.
-    only
-        Variables of a sequence whose likelihood counts; None for the whole of ``log_prob``.
     """
 
-    def __init__(self, pair: Pair, sequence: TreeSequence, synthesizer: Any, only: Sequence[str] | None = None):
-        self.pair, self.sequence, self.synthesizer, self.only = pair, sequence, synthesizer, only
+    def __init__(self, pair: Pair, sequence: TreeSequence, synthesizer: Any):
+        self.pair, self.sequence, self.synthesizer = pair, sequence, synthesizer
         self.log = self._log(np.arange(sequence.n), {})
 
     def replaced(self, members: Ints, rows: Levels) -> Floats:
@@ -62,7 +60,7 @@ class RefittedRecords(WholeRecords):
     def _log(self, records: Ints, last: Mapping[str, int]) -> float:
         """Log-likelihood of a fit to some records, and one more with these levels at the end."""
         fitted = quietly(self.synthesizer, altered_source(self.pair.original, self.sequence, records, last))
-        figures = [figures_of(fitted, release, self.only) for release in self.pair.releases]
+        figures = [as_figures(fitted.log_prob(release)) for release in self.pair.releases]
         return -np.inf if any(impossible for impossible, _ in figures) else sum(log for _, log in figures)
 
 

@@ -12,7 +12,8 @@ import numpy as np
 from unveil._posterior.checked_options import CheckedOptions
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.likelihood import fit_fixed_trees
-from unveil._posterior.refit import figures_of, quietly
+from unveil._posterior.refit import as_figures, quietly
+from unveil._posterior.refitted_variables import RefittedVariables
 from unveil._posterior.selection import pooled_label
 from unveil._posterior.settings_check import SettingsCheck, check_settings
 from unveil._posterior.tree_sequence import TreeSequence, build_sequence
@@ -80,6 +81,10 @@ def checked_sequence(options: CheckedOptions, largest_impossible: float, *, thor
 
 
 _NOT_MADE = "the assumed synthesizer did not make"
+_LEFT_OUT = (
+    "released values are impossible under the assumed synthesizer and are left out; its settings may be others than "
+    "those that were used"
+)
 _GIVE = "give the settings and the original that the releases were made with"
 
 
@@ -117,11 +122,7 @@ def _checked(options: CheckedOptions, largest_impossible: float, *, thorough: bo
             )
         )
     if impossible:
-        text = (
-            "released values are impossible under the assumed synthesizer and are left out; its settings may be others "
-            "than those that were used"
-        )
-        texts.append(Note(f"{impossible} of {released} {text}", f"some {text}"))
+        texts.append(Note(f"{impossible} of {released} {_LEFT_OUT}", f"some {_LEFT_OUT}"))
     check = check_settings(sequence, trees, everything) if thorough else None
     if check is not None and check.warning is not None:
         texts.append(check.warning)
@@ -133,12 +134,13 @@ def _constant(sequence: TreeSequence, tree: FixedTree) -> bool:
     return np.unique(np.concatenate(sequence.released[tree.definition.variable])).size == 1
 
 
-def grid_of_far_values(sequence: TreeSequence, trees: Sequence[FixedTree], unknown: Sequence[str]) -> str | None:
-    """Return why the trees of some variable cannot stand for those of other worlds; None if all can.
+def grid_of_far_values(sequence: TreeSequence, trees: Sequence[FixedTree], unknown: Sequence[str]) -> dict[str, str]:
+    """Return variables whose trees cannot stand for those of other worlds, each with the reason.
 
     A tree of numbers is fitted to whole steps from the smallest to the largest. Where a candidate, or one record, makes
     the steps much larger than they otherwise are, ties between splits can fall in another way.
     """
+    found = {}
     for tree in trees:
         definition = tree.definition
         response = sequence.columns[definition.position]
@@ -146,16 +148,40 @@ def grid_of_far_values(sequence: TreeSequence, trees: Sequence[FixedTree], unkno
             continue
         count = np.bincount(response.codes[definition.fitted], minlength=response.n_levels)
         if not grid_is_kept(response.values, count):
-            return (
+            found[definition.variable] = (
                 f"a candidate of column {definition.variable!r}, or one record, has a value far off or of many decimals"
             )
-    return None
+    return found
 
 
-def check_truth(options: CheckedOptions, only: Sequence[str] | None) -> None:
+def check_refitted(options: CheckedOptions, refitted: RefittedVariables, largest_impossible: float) -> list[str]:
+    """Check that fits of single variables to the true original can have given the releases, and return warnings.
+
+    Raises
+    ------
+    DataError
+        If too many released values are impossible.
+    """
+    impossible = sum(map(refitted.n_impossible, refitted.names))
+    released = sum(map(refitted.n_released, refitted.names))
+    if not impossible:
+        return []
+    if exceeds(impossible / released, largest_impossible, unit=0.0):
+        worst = max(refitted.names, key=refitted.n_impossible)
+        raise DataError(
+            Note(
+                f"{_NOT_MADE} {pooled_label(options.pair.labels)}: {impossible} of {released} released values are "
+                f"impossible under it, most in column {worst!r} ({refitted.n_impossible(worst)}); {_GIVE}",
+                f"{_NOT_MADE} the releases; {_GIVE}",
+            )
+        )
+    return [Note(f"{impossible} of {released} {_LEFT_OUT}", f"some {_LEFT_OUT}")]
+
+
+def check_truth(options: CheckedOptions) -> None:
     """Check that the true original can have given the releases."""
     synthesizer = quietly(options.synthesizer, options.pair.original)
-    impossible = sum(figures_of(synthesizer, release, only)[0] for release in options.pair.releases)
+    impossible = sum(as_figures(synthesizer.log_prob(release))[0] for release in options.pair.releases)
     if impossible:
         raise DataError(
             Note(

@@ -21,17 +21,27 @@ from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood,
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.intruder_errors import with_errors
 from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, trees_concerned
+from unveil._posterior.mixed import MixedLikelihood
 from unveil._posterior.outcomes import Outcomes, empty_intervals, levels_in_intervals, make_outcomes
-from unveil._posterior.plausible import LARGEST_IMPOSSIBLE, check_truth, checked_sequence, grid_of_far_values
+from unveil._posterior.plausible import (
+    LARGEST_IMPOSSIBLE,
+    CheckedSequence,
+    check_refitted,
+    check_truth,
+    checked_sequence,
+    grid_of_far_values,
+)
 from unveil._posterior.possible_values import PossibleValues, make_worlds
 from unveil._posterior.recoded import Recoded, recodings_concerned
 from unveil._posterior.refit import Altered, DeltaLikelihood, RefitLikelihood
+from unveil._posterior.refitted_variables import RefittedVariables
 from unveil._posterior.settings_check import SettingsCheck
 from unveil._posterior.simulated import SimulatedLikelihood, fit_is_random
-from unveil._posterior.tree_methods import concerned, drawn_by_trees, refusal, without_likelihood
+from unveil._posterior.tree_methods import drawn_by_trees, not_walked, refusal, without_likelihood
 from unveil._posterior.tree_sequence import TreeSequence, check_released, sequence_without_trees, used_by
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError
+from unveil.files.arrays import quoted_list
 from unveil.notes import Note
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
@@ -57,7 +67,7 @@ class PosteriorProblem:
     sequence
         Codes of the files.
     kind
-        "cart", "catall", "histogram", "delta", "refit" or "simulated".
+        "cart", "mixed", "catall", "histogram", "delta", "refit" or "simulated".
     left_out
         Impossible released values by variable.
     texts
@@ -66,8 +76,8 @@ class PosteriorProblem:
         The trees of a sequence, with all releases pooled.
     check
         Whether the counts of the releases fit the assumed settings; None if that was not checked.
-    only
-        Variables of a fitted sequence whose likelihood is computed; None for all.
+    refitted
+        Variables of a sequence that are fitted to every world.
     """
 
     def __init__(
@@ -79,11 +89,11 @@ class PosteriorProblem:
         texts: list[str],
         trees: Sequence[FixedTree] = (),
         check: SettingsCheck | None = None,
-        only: Sequence[str] | None = None,
+        refitted: RefittedVariables | None = None,
     ):
         self.options, self.sequence, self.kind = options, sequence, kind
         self.trees = {tree.definition.position: tree for tree in trees}
-        self.left_out, self.warnings, self.check, self.only = left_out, texts, check, only
+        self.left_out, self.warnings, self.check, self.refitted = left_out, texts, check, refitted
         intervals = options.targets if options.intervals else ()
         among = {name: _among(sequence, options, name) for name in (*options.candidates, *intervals)}
         self.worlds: PossibleValues | CandidateRecords = (
@@ -110,6 +120,7 @@ class PosteriorProblem:
         """Kind of the likelihood in words."""
         return {
             "cart": "donor shares of sequential CART",
+            "mixed": "donor shares of sequential CART, other methods fitted to every world",
             "catall": "closed form of the saturated multinomial",
             "histogram": "closed form of the noised histogram",
             "delta": "the synthesizer's own",
@@ -138,13 +149,16 @@ class PosteriorProblem:
             return [(self._cart(self.sequence, releases, structure), s.members)]
         if self.kind in ("catall", "histogram"):
             return [(self._table(releases), s.members)]
+        if self.refitted is not None:
+            walked = self._cart(self.sequence, releases, "exact")
+            return [(MixedLikelihood(self.worlds, walked, self.refitted, releases), s.members)]
         altered = Altered(s.pair, self.sequence, self.worlds)
         if self.kind == "delta":
             labels = [self.worlds.label(w, self.sequence) for w in range(self.worlds.size)]
             return [(DeltaLikelihood(s.synthesizer, labels), s.members)]
         if self.kind == "refit":
             files = [s.pair.releases[r] for r in releases]
-            return [(RefitLikelihood(altered, s.synthesizer, files, self.only), s.members)]
+            return [(RefitLikelihood(altered, s.synthesizer, files), s.members)]
         names = [name for name in s.pair.original.names if name not in self.sequence.withheld]
         found = SimulatedLikelihood(altered, s.synthesizer, self.sequence, names, releases, s.replicates, s.seed)
         self._simulated[tuple(releases)] = found
@@ -179,8 +193,9 @@ class PosteriorProblem:
             errors[i] = float((weight[:, truth].sum(axis=1) / weight.sum(axis=1)).std())
         return errors
 
-    def _cart(self, sequence: TreeSequence, releases: Sequence[int], structure: str) -> WorldLikelihood:
-        concerned = trees_concerned(sequence, self.worlds.unknown)
+    def _cart(self, sequence: TreeSequence, releases: Sequence[int], structure: str) -> CartLikelihood:
+        fitted_anew = self.refitted.names if self.refitted else ()
+        concerned = [one for one in trees_concerned(sequence, self.worlds.unknown) if one.variable not in fitted_anew]
         if sequence is self.sequence and len(releases) == len(sequence.z):
             trees = [self.trees[definition.position] for definition in concerned]
         else:
@@ -190,7 +205,9 @@ class PosteriorProblem:
             trees = [replace(tree, possible=tree.definition.released) for tree in trees]
         exact = structure == "exact"
         recoded = [
-            Recoded(sequence, one, releases, exact=exact) for one in recodings_concerned(sequence, self.worlds.unknown)
+            Recoded(sequence, one, releases, exact=exact)
+            for one in recodings_concerned(sequence, self.worlds.unknown)
+            if one.variable not in fitted_anew
         ]
         return CartLikelihood(sequence, self.worlds, trees, releases, exact=exact, recoded=recoded)
 
@@ -247,12 +264,14 @@ def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough
     reason = None
     if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
         lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
-        reason = refusal(synthesizer, options.unknown, {*options.withheld, *lacking})
-        if reason is None:
+        reasons = not_walked(synthesizer, options.unknown, {*options.withheld, *lacking})
+        reason = next(iter(reasons.values()), None)
+        if not reasons or not without_likelihood(synthesizer, options.unknown, {*options.withheld, *lacking}):
             checked = checked_sequence(options, largest_impossible, thorough=thorough)
             sequence, trees = checked.sequence, checked.trees
-            reason = grid_of_far_values(sequence, trees, options.unknown)
-        if reason is None:
+            reasons = grid_of_far_values(sequence, trees, options.unknown) | reasons
+            if not set(reasons) <= set(sequence.withheld):
+                return _mixed_problem(options, checked, reasons, largest_impossible)
             if options.intruder_errors and (broken := recodings_concerned(sequence, options.unknown)):
                 one = broken[0]
                 raise CallError(
@@ -262,7 +281,7 @@ def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough
             left_out = {tree.definition.name: tree.n_impossible for tree in trees if tree.n_impossible}
             return PosteriorProblem(options, sequence, "cart", left_out, [*checked.texts], trees, checked.check)
     sequence = _plain(options)
-    kind, only = _kind(options, sequence.withheld), None
+    kind = _kind(options, sequence.withheld)
     if options.rows is not None and kind != "refit":
         if kind != "catall":
             raise CallError(
@@ -270,38 +289,51 @@ def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough
                 "one has none for whole records"
             )
         kind = "refit"
-    if kind == "refit":
-        if isinstance(synthesizer, CartSynthesizer):
-            only = _asked(options, sequence)
-        elif sequence.withheld:
-            raise DataError(
-                f"the release has no column {sequence.withheld[0]!r}, or it is withheld: a synthesizer's own "
-                "likelihood is that of all columns; give the released column"
-            )
-        if reason is not None:
-            text = "the synthesizer is fitted anew for every record and value, which takes long"
-            texts.append(Note(f"{reason}: {text}", text))
+    if kind == "refit" and sequence.withheld:
+        raise DataError(
+            f"the release has no column {sequence.withheld[0]!r}, or it is withheld: a synthesizer's own likelihood is "
+            "that of all columns; give the released column"
+        )
     if kind == "simulated":
         texts.extend(_on_simulation(options, sequence, reason))
-    if options.intruder_errors:
-        raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
-    problem = PosteriorProblem(options, sequence, kind, {}, texts, only=only)
+    _refuse_errors(options)
+    problem = PosteriorProblem(options, sequence, kind, {}, texts)
     if kind in ("refit", "catall"):
-        check_truth(options, only)
+        check_truth(options)
     return problem
 
 
-def _asked(options: CheckedOptions, sequence: TreeSequence) -> list[str]:
-    """The released variables whose probabilities can depend on the unknown ones."""
-    synthesizer = options.synthesizer
+def _refuse_errors(options: CheckedOptions) -> None:
+    if options.intruder_errors:
+        raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
+
+
+def _mixed_problem(
+    options: CheckedOptions, checked: CheckedSequence, reasons: Mapping[str, str], largest_impossible: float
+) -> PosteriorProblem:
+    """A sequence of which some variables, each for a reason, are fitted anew for every world."""
+    _refuse_errors(options)
+    sequence, synthesizer = checked.sequence, options.synthesizer
     drawn = drawn_by_trees(synthesizer)
-    names = []
-    for plan in synthesizer.plans:
-        name = plan.variable.name
-        if name not in sequence.withheld and concerned(plan, options.unknown):
-            check_released(sequence, name, used_by(sequence, plan, drawn[name]))
-            names.append(name)
-    return names
+    plans = [plan for plan in synthesizer.plans if plan.variable.name in {*reasons} - {*sequence.withheld}]
+    for plan in plans:
+        check_released(sequence, plan.variable.name, used_by(sequence, plan, drawn[plan.variable.name]))
+    refitted = RefittedVariables(sequence, synthesizer, [plan.variable.name for plan in plans])
+    text = "fitted anew for every record and value, which takes long"
+    if options.structures == ("fixed",):
+        text += "; structure 'fixed' is for trees alone, and 'exact' is computed"
+    why = "; ".join(dict.fromkeys(reasons[name] for name in refitted.names))
+    which = ("columns " if len(plans) > 1 else "column ") + quoted_list(refitted.names)
+    are = "are" if len(plans) > 1 else "is"
+    texts = [*checked.texts, Note(f"{why}: {which} {are} {text}", f"columns that cannot be walked are {text}")]
+    texts += check_refitted(options, refitted, largest_impossible)
+    trees = [tree for tree in checked.trees if tree.definition.variable not in reasons]
+    left_out = {tree.definition.name: tree.n_impossible for tree in trees if tree.n_impossible}
+    left_out |= {name: refitted.n_impossible(name) for name in refitted.names if refitted.n_impossible(name)}
+    parts = {tree.variable for tree in trees_concerned(sequence, options.unknown)}
+    parts |= {recoding.variable for recoding in recodings_concerned(sequence, options.unknown)}
+    kind = "refit" if parts <= set(reasons) else "mixed"
+    return PosteriorProblem(options, sequence, kind, left_out, texts, trees, checked.check, refitted)
 
 
 def _on_simulation(options: CheckedOptions, sequence: TreeSequence, reason: str | None) -> list[str]:
@@ -344,7 +376,7 @@ def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
     if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, options.unknown) is None:
         checked_sequence(options, LARGEST_IMPOSSIBLE, thorough=True)
     elif _kind(options) in ("refit", "catall"):
-        check_truth(options, None)
+        check_truth(options)
 
 
 def _is_proper(synthesizer: Any) -> bool:

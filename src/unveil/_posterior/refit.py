@@ -19,7 +19,6 @@ from unveil.errors import CallError
 from unveil.files import Source
 from unveil.files.source import DerivedColumns
 from unveil.synthesis.any_synthesizer import fitted_anew
-from unveil.synthesis.likelihood import log_probability
 from unveil.synthesis.record_order import value_order
 
 Ints = NDArray[np.int64]
@@ -89,13 +88,6 @@ def as_figures(found: Any) -> tuple[int, float]:
     return (1, 0.0) if np.isneginf(total) else (0, total)
 
 
-def figures_of(fitted: Any, release: Any, only: Sequence[str] | None) -> tuple[int, float]:
-    """Impossible values and log-likelihood of a release, of a sequence for some variables only."""
-    if only is None:
-        return as_figures(fitted.log_prob(release))
-    return as_figures(log_probability(fitted.plans, release, only))
-
-
 class RefitLikelihood(WorldLikelihood):
     """Likelihood by ``fit(D).log_prob(Z)``.
 
@@ -107,18 +99,15 @@ class RefitLikelihood(WorldLikelihood):
         The synthesizer.
     releases
         Released files, pooled.
-    only
-        Variables of a sequence whose likelihood is computed; None for the whole of ``log_prob``.
     """
 
-    def __init__(self, altered: Altered, synthesizer: Any, releases: Sequence[Any], only: Sequence[str] | None = None):
+    def __init__(self, altered: Altered, synthesizer: Any, releases: Sequence[Any]):
         self.altered, self.synthesizer, self.releases = altered, synthesizer, list(releases)
-        self.only = only
 
     def figures(self, source: Any) -> tuple[int, float]:
         """Impossible values and log-likelihood of the releases under a fit."""
         fitted = quietly(self.synthesizer, source)
-        both = [figures_of(fitted, release, self.only) for release in self.releases]
+        both = [as_figures(fitted.log_prob(release)) for release in self.releases]
         return sum(one[0] for one in both), sum(one[1] for one in both)
 
     def terms(self, members: Ints, start: int, stop: int, log_wrong: float = -np.inf) -> list[LikelihoodTerm]:

@@ -116,13 +116,20 @@ def _has_likelihood(method: VariableMethod, plan: Plan) -> bool:
 
 
 def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()) -> str | None:
-    """Why the released variables that concern the unknown ones cannot be walked one record at a time; None if they can.
+    """Why a released variable that concerns the unknown ones cannot be walked; None if all can."""
+    return next(iter(not_walked(synthesizer, unknown, withheld).values()), None)
 
-    Everything named here is still exact when the synthesizer is fitted anew for every world, where the methods have
-    probabilities. Other variables do not matter: their probabilities are the same whatever the unknown values are.
+
+def not_walked(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()) -> dict[str, str]:
+    """Released variables that concern the unknown ones and cannot be walked one record at a time, each with the reason.
+
+    They are in the order of visit. Everything named here is still exact when the variable is fitted anew for every
+    world, where its method has probabilities. Variables that the unknown ones do not concern do not matter: their
+    probabilities are the same whatever the unknown values are.
     """
     wanted = set(unknown)
     drawn = drawn_by_trees(synthesizer)
+    found: dict[str, str] = {}
     for plan in synthesizer.plans:
         name, how = plan.variable.name, drawn[plan.variable.name]
         if name in withheld or not concerned(plan, wanted):
@@ -130,12 +137,14 @@ def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Coll
         earlier = sources(plan, synthesizer.plans)
         if earlier:
             if {name, *earlier} & wanted and (reason := _recoding_not_walked(plan, earlier, how)):
-                return reason
+                found[name] = reason
         elif isinstance(how, str):
-            return how
+            found[name] = how
     names = [plan.variable.name for plan in synthesizer.plans]
     methods, _ = choose_methods(names, synthesizer.cart, synthesizer.methods, synthesizer.smoothing)
-    return _nearly_recoded(synthesizer.plans, wanted, {n for n, method in methods.items() if carries_recodings(method)})
+    carried = {name for name, method in methods.items() if carries_recodings(method)} - set(withheld)
+    found = _nearly_recoded(synthesizer.plans, wanted, carried) | found
+    return {name: found[name] for name in names if name in found}
 
 
 def sources(plan: Plan, plans: Sequence[Plan]) -> tuple[str, ...]:
@@ -173,8 +182,9 @@ def _recoding_not_walked(plan: Plan, earlier: Sequence[str], how: DrawnFromLeave
     return None
 
 
-def _nearly_recoded(plans: Sequence[Plan], unknown: set[str], carried: Collection[str]) -> str | None:
-    """Name a pair of variables that one record keeps from being recodings, of which one would be carried over."""
+def _nearly_recoded(plans: Sequence[Plan], unknown: set[str], carried: Collection[str]) -> dict[str, str]:
+    """Variables that would be carried over, if it were not for one record, and the other one of each pair."""
+    nearly: dict[str, str] = {}
     seen: dict[str, Plan] = {plan.variable.name: plan for plan in plans}
     settled = {frozenset((name, source)) for name, plan in seen.items() for source in sources(plan, plans)}
     for name in unknown:
@@ -195,8 +205,8 @@ def _nearly_recoded(plans: Sequence[Plan], unknown: set[str], carried: Collectio
             if few or _alike(one, other):
                 found = _matched(one.codes, other.codes)
                 if found is not None:
-                    return f"columns {name!r} and {other_name!r} are recodings of each other{found}"
-    return None
+                    nearly[follows] = f"columns {name!r} and {other_name!r} are recodings of each other{found}"
+    return nearly
 
 
 def _matched(one: NDArray[np.integer], other: NDArray[np.integer]) -> str | None:

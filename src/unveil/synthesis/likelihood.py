@@ -93,7 +93,7 @@ class LogProbability:
     __repr__ = __str__
 
 
-def log_probability(plans: Sequence[Plan], source: Source, only: Collection[str] | None = None) -> LogProbability:
+def log_probability(plans: Sequence[Plan], source: Source) -> LogProbability:
     """Return the probability of a release: the product over variables and records of the shares of donors.
 
     Parameters
@@ -102,9 +102,6 @@ def log_probability(plans: Sequence[Plan], source: Source, only: Collection[str]
         The fitted variables in the order of visit.
     source
         The release.
-    only
-        Variables whose probabilities, given their predictors, are computed; all by default. The release need not hold
-        other variables than these and their predictors.
 
     Returns
     -------
@@ -118,24 +115,42 @@ def log_probability(plans: Sequence[Plan], source: Source, only: Collection[str]
     DataError
         If the release lacks a column or its values cannot be compared.
     """
-    wanted = {plan.variable.name for plan in plans} if only is None else set(only)
-    _check(plans, source, wanted)
+    _check(plans, source)
     n = source.num_rows
-    levels: dict[str, Levels] = {}
+    records = {plan.variable.name: plan.variable.read(source) for plan in plans}
+    by_variable = log_by_variable(plans, records, records, n)
+    return summed(by_variable, n, lambda name, record: source.column(name)[record].as_py())
+
+
+def log_by_variable(
+    plans: Sequence[Plan], records: Mapping[str, tuple[Levels, NDArray[np.bool_]]], wanted: Collection[str], n: int
+) -> dict[str, NDArray[np.float64]]:
+    """Return the logarithm (n,) of the probability of every record's value, by variable.
+
+    Parameters
+    ----------
+    plans
+        The fitted variables in the order of visit, at least those that are wanted and their predictors.
+    records
+        By variable, the levels of the records of a release, and which of them (n,) no fit can draw.
+    wanted
+        The variables.
+    n
+        Number of records.
+    """
+    levels = {name: own for name, (own, _) in records.items()}
     columns: dict[int, Column] = {}
-    by_variable: dict[str, NDArray[np.float64]] = {}
+    found: dict[str, NDArray[np.float64]] = {}
     for plan in plans:
         name = plan.variable.name
-        if name not in source:
+        if name not in records:
             continue
-        levels[name], impossible = plan.variable.read(source)
         for step, column in zip(plan.steps, plan.variable.columns(levels[name]), strict=True):
             columns[step.position] = column
         if name in wanted:
-            log = _of_variable(plan, levels, columns, n)
-            log[impossible] = -np.inf
-            by_variable[name] = log
-    return summed(by_variable, n, lambda name, record: source.column(name)[record].as_py())
+            found[name] = _of_variable(plan, levels, columns, n)
+            found[name][records[name][1]] = -np.inf
+    return found
 
 
 def require_variable(source: Source, name: str) -> None:
@@ -151,10 +166,8 @@ def require_variable(source: Source, name: str) -> None:
         raise DataError(f"{source.label} has no column {name!r}{hint}; a release needs every variable")
 
 
-def _check(plans: Sequence[Plan], source: Source, wanted: set[str]) -> None:
+def _check(plans: Sequence[Plan], source: Source) -> None:
     for plan in plans:
-        if plan.variable.name not in wanted:
-            continue
         require_variable(source, plan.variable.name)
         for step in plan.steps:
             if step.fitted is not None and not (step.fitted.has_likelihood and has_numbers_for(step.fitted, plan)):

@@ -207,22 +207,9 @@ class CartSynthesizer:
         give_back(source.num_rows)
         check_special_codes(self.special_codes or {}, variables)
         warn_about_columns(variables, source.label)
-        rules = parse_rules(self.rules or {}, {variable.name: variable for variable in variables})
         names = [variable.name for variable in variables]
-        methods, parts = choose_methods(names, self.cart, self.methods, self.smoothing)
         by = columns_of_strata(self.by, names, self.rules or {}, proper=self.proper)
-        # constant in every stratum, and to stay so
-        methods, parts = methods | dict.fromkeys(by, self.cart), parts | dict.fromkeys(by, self.cart)
-        plans = draw_plan(
-            variables,
-            visit_order=self.visit_order,
-            predictors=self.predictors,
-            methods=methods,
-            without_predictors=METHODS["sample"](),
-            parts=parts,
-            rules=rules,
-            carried={name for name, method in methods.items() if carries_recodings(method)},
-        )
+        plans = self.planned(variables, by)
         warn_about_rules(plans, source.label)
         self._plans, self._strata = (), ()
         if by:
@@ -367,6 +354,38 @@ class CartSynthesizer:
                 "with proper=True a release has no single probability: it is a mixture over bootstrap samples"
             )
         return log_probability(plans, open_release(release, self._variables))
+
+    def planned(self, variables: Sequence[EncodedVariable], by: Sequence[str] = ()) -> tuple[Plan, ...]:
+        """Order, predictors and methods of some variables by the settings; nothing is fitted.
+
+        Parameters
+        ----------
+        variables
+            All variables of a file.
+        by
+            Those that make the strata.
+
+        Raises
+        ------
+        CallError
+            If an option names a column or value that the file does not have, or a variable that is not yet synthesised
+            when it is needed.
+        """
+        rules = parse_rules(self.rules or {}, {variable.name: variable for variable in variables})
+        names = [variable.name for variable in variables]
+        methods, parts = choose_methods(names, self.cart, self.methods, self.smoothing)
+        # constant in every stratum, and to stay so
+        methods, parts = methods | dict.fromkeys(by, self.cart), parts | dict.fromkeys(by, self.cart)
+        return draw_plan(
+            variables,
+            visit_order=self.visit_order,
+            predictors=self.predictors,
+            methods=methods,
+            without_predictors=METHODS["sample"](),
+            parts=parts,
+            rules=rules,
+            carried={name for name, method in methods.items() if carries_recodings(method)},
+        )
 
     @property
     def plans(self) -> tuple[Plan, ...]:

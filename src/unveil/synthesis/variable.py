@@ -248,6 +248,20 @@ class EncodedVariable:
         gap = -1 if self.gap is None else self.gap
         table = np.append(level[position], gap).astype(np.int32)
         codes = table[found.codes]
+        return self.placed(codes, found.values, found.codes)
+
+    def placed(self, codes: Codes, values: pa.Array, places: Codes) -> tuple[Levels, NDArray[np.bool_]]:
+        """Levels of records some of whose values the original does not have; see :meth:`read`.
+
+        Parameters
+        ----------
+        codes : (n,) int32
+            Level of every record; -1 where there is none.
+        values
+            The distinct values of the records.
+        places : (n,) int32
+            Place of every record's value among them; their number stands for the gap.
+        """
         unknown = codes < 0
         if not unknown.any():
             return Levels(codes), unknown
@@ -255,7 +269,7 @@ class EncodedVariable:
         own = self.numeric.column.values if self.numeric and self.plain else None
         if self.numeric is None or own is None:
             return Levels(codes), unknown
-        numbers = np.append(buffer_view(found.values.cast(pa.float64()), np.float64), np.nan)[found.codes]
+        numbers = np.append(buffer_view(values.cast(pa.float64()), np.float64), np.nan)[places]
         new = np.where(unknown & np.isfinite(numbers), numbers, np.nan)
         rows = np.flatnonzero(~np.isnan(new))
         codes[rows] = self.numeric.level_of[_nearest(own, new[rows], self.numeric.level_of >= 0)]
