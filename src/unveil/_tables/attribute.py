@@ -77,7 +77,8 @@ def attribute(
     use_keys_na
         Whether combinations in which a key is missing count; one flag, or one per key.
     exclude_pairs
-        Triples (key, key level, target level) that do not count.
+        Triples (key, key level, target level) that do not count. The level of a numeric key may be a comparison:
+        ``("age", "<20", "SINGLE")``.
     denom_limit, exclude_over_denom_limit
         With both, cells of more than ``denom_limit`` records do not count.
     check_1way, check_2way

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import operator
+import re
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -13,6 +15,14 @@ from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
+
+_HOLDS: dict[str, Callable[[Any, float], Any]] = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+}
+_COMPARISON = re.compile(r"(<=|>=|<|>)\s*([-+]?\d+(?:\.\d+)?)")
 
 
 def rules_of(study: KeyedPair, target: CodedColumn, options: Mapping[str, Any]) -> CellRules:
@@ -70,5 +80,33 @@ def pairs_of(
                 f"exclude_pairs takes triples (key, key level, target level) of a key, not {tuple(triple)!r}{hint}"
             )
         key = by_name[str(triple[0])]
-        pairs.append((key, key.code_of(triple[1]), target.code_of(triple[2])))
+        code = target.code_of(triple[2])
+        pairs += [(key, key_code, code) for key_code in _codes_of(key, triple[1])]
     return pairs
+
+
+def _codes_of(key: CodedColumn, level: object) -> list[int]:
+    """The codes of a key level, or of all amounts that a comparison such as ``<20`` holds for.
+
+    Raises
+    ------
+    CallError
+        If there is no such level, or a group of the key lies on both sides of the number.
+    """
+    found = _COMPARISON.fullmatch(level) if isinstance(level, str) and level not in key.labels else None
+    if found is None or not (key.has_amounts or (key.grouping is not None and key.grouping.cuts)):
+        return [key.code_of(level)]
+    holds, number = _HOLDS[found[1]], float(found[2])
+    if key.grouping is None:
+        return np.flatnonzero(key.is_amount & holds(key.amounts, number)).tolist()
+    cuts = np.array(key.grouping.cuts)
+    within = (cuts[:-1] < number) & (number < cuts[1:])
+    # A group holds its lower end; the last of those that were computed holds its upper end too.
+    on_an_end = number in cuts[:-1] if found[1] in ("<=", ">") else number == cuts[-1]
+    if within.any() or on_an_end:
+        held = key.labels[min(int(np.searchsorted(cuts, number, side="right")) - 1, len(cuts) - 2)]
+        raise CallError(
+            f"exclude_pairs: {key.name} {level} holds for a part of the group {held!r} only; cut {key.name!r} there "
+            "(breaks), or name groups"
+        )
+    return np.flatnonzero(holds(cuts[:-1], number)).tolist()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -34,6 +36,8 @@ from unveil.cli.options import (
 from unveil.cli.screen import say
 from unveil.errors import CallError
 from unveil.stats import OVER
+
+_LEVELS = re.compile(r"(<=|>=|<|>|=)([^:]*):(.*)", re.DOTALL)
 
 
 def identity(
@@ -78,7 +82,7 @@ def attribute(
     use_target_na
         Whether a missing target counts.
     exclude_pairs
-        Key level and target level that do not count together: age=19:SINGLE (repeat).
+        Key level and target level that do not count together: age=19:SINGLE, or "age<20:SINGLE" (repeat).
     denom_limit
         Size above which cells do not count, with --exclude-over-denom-limit.
     exclude_over_denom_limit
@@ -104,7 +108,7 @@ def attribute(
         ngroups_target=groups_of(ngroups_target, "ngroups_target"),
         ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
         not_target_levels=_levels(not_target_levels), use_target_na=use_target_na, use_keys_na=use_keys_na,
-        exclude_pairs=_pairs(exclude_pairs), denom_limit=denom_limit,
+        exclude_pairs=_pairs(exclude_pairs, pair.names), denom_limit=denom_limit,
         exclude_over_denom_limit=exclude_over_denom_limit, check_1way=check_1way, check_2way=check_2way,
     )  # fmt: skip
     if cap_curve:
@@ -182,14 +186,18 @@ def _levels(given: list[str] | None) -> list[str] | dict[str, list[str]]:
     return by_target
 
 
-def _pairs(given: list[str] | None) -> list[tuple[str, str, str]]:
+def _pairs(given: list[str] | None, known: Sequence[str]) -> list[tuple[str, str, str]]:
+    """Triples of key, key level and target level; names may hold the signs that end them."""
     triples = []
     for text in given or ():
-        key, sign, levels = text.partition("=")
-        level, colon, target_level = levels.partition(":")
-        if not sign or not colon:
-            raise CallError(f"--exclude-pairs takes key=key level:target level, not {text!r}")
-        triples.append((key, level, target_level))
+        for name in sorted(known, key=len, reverse=True):
+            if text.startswith(name) and (found := _LEVELS.fullmatch(text, len(name))):
+                triples.append((name, found[1].removeprefix("=") + found[2], found[3]))
+                break
+        else:
+            raise CallError(
+                f"--exclude-pairs takes key=key level:target level, or a comparison such as age<20:SINGLE, not {text!r}"
+            )
     return triples
 
 
