@@ -238,3 +238,30 @@ def test_plot():
     found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, sample=30)
     ax = found.plot()
     assert "which of two persons" in ax.get_title()
+
+
+def test_some_records_are_asked_about():
+    """Their games are those of all; pooled releases add up."""
+    whole = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, game="in_out").records().to_pylist()
+    some = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, game="in_out", records=[7, 3, 50])
+    asked = [one for one in some.records().to_pylist() if one["member"]]
+    assert sorted(one["record"] for one in asked) == [3, 7, 50]
+    ratios = {one["record"]: one["log_ratio"] for one in whole if one["member"]}
+    assert all(one["log_ratio"] == ratios[one["record"]] for one in asked)
+    with pytest.raises(CallError, match="records: there is no record 120 among the 120"):
+        unveil.exact_membership(PAIR, SYNTHESIZER, candidates=OTHERS, records=[120])
+
+
+@pytest.mark.parametrize("game", ["swap", "in_out"])
+def test_releases_that_are_pooled_add_up(game):
+    """The likelihood of three releases is the product of theirs."""
+    pair, synthesizer = pair_of(m=3, minbucket=25)
+    singly = [
+        unveil.exact_membership(unveil.Pair(ORIGINAL, one), synthesizer, candidates=OTHERS, game=game)
+        for one in pair.releases
+    ]
+    pooled = unveil.exact_membership(pair, synthesizer, candidates=OTHERS, game=game)
+    ratios = np.sum([one.records().column("log_ratio").to_numpy() for one in singly], axis=0)
+    assert pooled.records().column("log_ratio").to_numpy() == pytest.approx(ratios, abs=1e-8)
+    assert np.isfinite(ratios).any()
+    assert pooled.share_certain > max(one.share_certain for one in singly) - 1e-12

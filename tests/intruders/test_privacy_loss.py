@@ -229,7 +229,7 @@ def test_plot():
         ({"releases": 0}, "releases"),
         ({"persons": [3, 500]}, "no record 500 among the 120"),
         ({"persons": 0}, "persons"),
-        ({"persons": ["a"]}, "list of record numbers"),
+        ({"persons": ["a"]}, "a list of record numbers"),
         ({"by": "town"}, "town"),
         ({"candidates": OTHERS.drop_columns(["age"])}, "there is no column 'age' in the candidates"),
         ({"candidates": ORIGINAL.slice(4, 1), "persons": [4]}, "every row has the values of a person"),

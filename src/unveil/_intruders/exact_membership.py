@@ -26,9 +26,10 @@ Floats = NDArray[np.float64]
 
 
 def exact_membership(
-    pair: Pair, synthesizer: Any, *, candidates: Any = None, game: Game = "swap", sample: int | None = None,
-    withheld: Iterable[str] = (), largest_impossible: float = LARGEST_IMPOSSIBLE, check_settings: bool = True,
-    level: float = 0.95, seed: int = 0, progress: Callable[[int, int, str], None] | None = None,
+    pair: Pair, synthesizer: Any, *, candidates: Any = None, game: Game = "swap", records: Any = None,
+    sample: int | None = None, withheld: Iterable[str] = (), largest_impossible: float = LARGEST_IMPOSSIBLE,
+    check_settings: bool = True, level: float = 0.95, seed: int = 0,
+    progress: Callable[[int, int, str], None] | None = None,
 ) -> ExactMembership:  # fmt: skip
     """Tell who was used, as well as anybody can who knows the synthesizer and all other records.
 
@@ -48,8 +49,10 @@ def exact_membership(
     game : {"swap", "in_out"}
         Which of two persons was used, one of the original and one who was not; or whether one person was used, the
         original being known but for that person.
+    records
+        Numbers of the original records (from 0) that the games are about; default: all.
     sample
-        Number of persons of the original that are drawn at random, and with "in_out" of others too; default: all.
+        Number of persons that are drawn at random from these, and with "in_out" of others too; default: all.
     withheld
         Variables whose released values do not count.
     largest_impossible
@@ -100,7 +103,8 @@ def exact_membership(
     )
     rows = problem.sequence.further
     drawn = np.random.default_rng([seed, 31])
-    members = _drawn(drawn, persons.numbers.size, sample)
+    asked = np.arange(persons.numbers.size) if records is None else persons.places_of(records, "records")
+    members = asked[_drawn(drawn, asked.size, sample)]
     n_others, texts = persons.others.num_rows, list(problem.warnings)
     if game == "swap":
         others = _partners(drawn, n_others, members.size)

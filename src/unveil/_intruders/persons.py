@@ -53,6 +53,37 @@ class Persons:
     source: str
     synthesizer: Any
 
+    def places_of(self, records: Any, option: str) -> NDArray[np.int64]:
+        """(q,) where records of the user's file stand among the sorted ones, ascending.
+
+        Parameters
+        ----------
+        records
+            Their numbers, from 0.
+        option
+            Name of the option, for messages.
+
+        Raises
+        ------
+        CallError
+            If they are no numbers of records, or some are not there.
+        """
+        asked, n = np.asarray(records), self.numbers.size
+        if asked.ndim != 1 or not asked.size or not np.issubdtype(asked.dtype, np.integer):
+            raise CallError(f"{option}: give a list of record numbers, from 0")
+        asked = np.unique(asked)
+        outside = asked[(asked < 0) | (asked >= self.numbers.max(initial=-1) + 1)]
+        if outside.size:
+            label = self.pair.original.label
+            raise CallError(f"{option}: there is no record {outside[0]} among the {n} of {label}")
+        place = np.full(self.numbers.max() + 1, -1, dtype=np.int64)
+        place[self.numbers] = np.arange(n)
+        found: NDArray[np.int64] = np.sort(place[asked])
+        found = found[found >= 0]
+        if not found.size:
+            raise CallError(f"{option}: none of these records is in {self.pair.original.label}")
+        return found
+
 
 def persons_of(pair: Pair, synthesizer: Any, candidates: Any, seed: int) -> Persons:
     """Return the files of the games.

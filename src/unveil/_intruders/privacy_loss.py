@@ -201,20 +201,11 @@ def _is_estimated(fitted: Any) -> bool:
 
 def _members(persons: int | Sequence[int] | None, people: Persons, wanted: int, rng: np.random.Generator) -> Ints:
     """Positions of the persons among the sorted records."""
-    n = people.numbers.size
-    if persons is None or is_whole_number(persons):
-        check_whole_numbers(1, persons=wanted if persons is None else persons)
-        chosen = rng.permutation(n)[: wanted if persons is None else persons]
-        return np.sort(chosen).astype(np.int64)
-    asked = np.asarray(persons)
-    if asked.ndim != 1 or not asked.size or not np.issubdtype(asked.dtype, np.integer):
-        raise CallError("persons: give how many are drawn at random, or a list of record numbers from 0")
-    outside = asked[(asked < 0) | (asked >= n)]
-    if outside.size:
-        raise CallError(f"persons: there is no record {outside[0]} among the {n} of {people.pair.original.label}")
-    place = np.empty(n, dtype=np.int64)
-    place[people.numbers] = np.arange(n)
-    return np.sort(place[np.unique(asked)])
+    if persons is not None and not is_whole_number(persons):
+        return people.places_of(persons, "persons")
+    count = wanted if persons is None else persons
+    check_whole_numbers(1, persons=count)
+    return np.sort(rng.permutation(people.numbers.size)[:count]).astype(np.int64)
 
 
 def _coded(people: Persons, synthesizer: Any) -> TreeSequence:

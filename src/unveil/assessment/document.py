@@ -21,7 +21,7 @@ from unveil.columns import Pair
 from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
 
-SCHEMA_VERSION = "2.0"
+SCHEMA_VERSION = "2.1"
 PACKAGES = ("numpy", "scipy", "pyarrow", "scikit-learn", "narwhals", "jinja2")
 KNOWS = {
     "release": "The released files, and the keys of some persons.",
@@ -83,6 +83,7 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         },
         "structure": entries.get("structure"),
         "membership": entries.get("membership"),
+        "exact_membership": entries.get("exact_membership"),
         "utility": utility,
         "map": _map(pair, figures, utility),
         "advice": entries.get("advice", []),

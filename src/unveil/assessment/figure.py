@@ -10,7 +10,7 @@ from typing import Any
 from unveil.notes import Note
 from unveil.stats import NAMES, Interval
 
-RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC")
+RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC", "exact membership")
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 """Names of all figures, by which policies, maps and comparisons refer to them."""
 

@@ -167,6 +167,14 @@ MEMBERSHIP = Row(
     },
     persons="members",
 )  # fmt: skip
+EXACT_MEMBERSHIP = Row(
+    {
+        **_named(by.said, "sentence", "contrast"), **_named(by.as_it_is, "game", "others", "level"),
+        "persons": by.count, **_named(by.share, "share_right", "share_certain"),
+        "share_certain_low": by.share_low, "share_certain_high": by.share_high,
+    },
+    persons="persons",
+)  # fmt: skip
 _CORRELATIONS = [
     f"{kind}_{of}" for kind in ("V", "pearson", "spearman") for of in ("original", "release", "difference")
 ]
@@ -278,6 +286,7 @@ LEAVES = Row(
         "keys": KEYS,
         "structure": STRUCTURE,
         "membership": MEMBERSHIP,
+        "exact_membership": EXACT_MEMBERSHIP,
         "utility": UTILITY,
         "map": MAP,
         "advice": [ADVICE],

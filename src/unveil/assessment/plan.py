@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
+from unveil.assessment.exact_membership_part import exact_membership_part
 from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
 from unveil.assessment.membership_part import membership_part
 from unveil.assessment.part import AssessmentPart, Context, Section
@@ -51,6 +52,8 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
     for measure in scenario.measures:
         if measure in whole:
             parts.append(AssessmentPart(measure, measure, *whole[measure]))
+            if measure == "membership":
+                parts.append(AssessmentPart("membership: all but one record", measure, exact_membership_part))
         elif measure == "advice":
             parts.append(AssessmentPart("advice: keys", measure, key_advice_part))
             parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part))

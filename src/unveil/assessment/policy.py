@@ -23,6 +23,7 @@ _WITHOUT = {
     "repU": ("excess", "excess_low", "excess_high", "p_value"),
     "posterior": ("p_value",),
     "posterior certain": ("p_value",),
+    "exact membership": ("excess", "excess_low", "excess_high", "p_value"),
 } | {name: tuple(one for one in STATISTICS if one not in _PLAIN) for name in UTILITIES}
 """Statistics that a measure never has."""
 _OF_TARGETS = ("DiSCO", "DCAP", "RAPID", "posterior", "posterior certain")

@@ -300,8 +300,8 @@ def compare(
     m
         Number of releases that each setting makes.
     risk
-        repU, DiSCO, DCAP, RAPID, posterior, posterior certain or membership AUC; a risk that is not measured by
-        default is named in --measures too.
+        repU, DiSCO, DCAP, RAPID, posterior, posterior certain, membership AUC or exact membership; a risk that is not
+        measured by default is named in --measures too.
     utility
         mean TVD, worst pair TVD, S_pMSE, pMSE or SPECKS.
     csv

@@ -173,13 +173,16 @@ def _intruders(page: arrange.Page) -> list[str]:
 
 
 def _membership(page: arrange.Page) -> list[str]:
-    found = page.a["membership"]
-    if found is None:
+    found, exact = page.a["membership"], page.a.get("exact_membership") or {}
+    if found is None and not exact:
         return [_missing(page, "Membership", "membership")]
-    if not found["sentence"]:
-        return []
-    heading = "#### Whose records were used: membership"
-    return [heading, text(found["sentence"]), *_records(found.get("attacks", []), "attack")]
+    blocks = []
+    if found is None:
+        blocks.append(_missing(page, "The attack by distance", "membership"))
+    elif found["sentence"]:
+        blocks += [text(found["sentence"]), *_records(found.get("attacks", []), "attack")]
+    blocks += [text(exact[name]) for name in ("sentence", "contrast") if exact.get(name)]
+    return ["#### Whose records were used: membership", *blocks] if blocks else []
 
 
 def _missing(page: arrange.Page, what: str, *names: str) -> str:

@@ -88,6 +88,7 @@ ASSESSMENT: dict[str, Any] = {
     ),
     "structure": Maybe({"sentence": NOTE, "*": NUMBER}),
     "membership": Maybe({"sentence": NOTE, "attacks?": [{"attack": TEXT, "*": NUMBER}], "*": VALUE}),
+    "exact_membership?": Maybe({"sentence": NOTE, "contrast": NOTE, "*": VALUE}),
     "utility": Maybe(
         {
             "summary": {"*": NUMBER}, "variables": [{"variable": TEXT, "*": NUMBER}],

@@ -59,6 +59,12 @@ REFERENCES = {
     "latner": Reference(
         "Latner et al. 2026", "J. Latner, M. Neunhoeffer, J. Drechsler (2025, 2026). When privacy measures fail."
     ),
+    "neyman": _doi(
+        "Neyman & Pearson 1933",
+        "J. Neyman, E. S. Pearson (1933). On the problem of the most efficient tests of statistical hypotheses. "
+        "Philosophical Transactions of the Royal Society A 231, 289–337.",
+        "10.1098/rsta.1933.0009",
+    ),
     "snoke": _doi(
         "Snoke et al. 2018",
         "J. Snoke, G. M. Raab, B. Nowok, C. Dibben, A. Slavkovic (2018). General and specific utility "
@@ -147,6 +153,11 @@ METHODS = (
            "AUC = P(score of a record in the file > score of a record held out)",
            "How well an intruder tells records that were used from records that were not; 0.5 is "
            "chance.", "What is learnt about the targets, and attacks other than those that were run."),
+    Method(("exact membership",), "exact membership of one of two persons",
+           "right where log p(Z | D) − log p(Z | D with r' for r) > 0, half where 0; certain where infinite",
+           "Of 100 pairs of a person who was used and one who was not, an intruder who knows the synthesizer and all "
+           "other records names the right one in so many; no attack of this intruder names more.",
+           "What intruders find who know fewer records.", ("neyman",)),
     Method(("pMSE", "S_pMSE"), "propensity score mean squared error",
            "pMSE = Σ (p̂_i − c)² / N;  S_pMSE = pMSE / its expectation if the release were a correct draw",
            "How well a model tells original from synthetic records; a standardised value near 1 is what a correct "
