@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 from unveil.columns.column import CodedColumn
 from unveil.columns.counted import held_values
 from unveil.engines.engine import CountedValues
+from unveil.engines.raw_values import GAP
 from unveil.files.arrays import from_numpy
 from unveil.files.distinct import distinct_of
 from unveil.files.source import Source
@@ -105,6 +106,8 @@ def identifier_in_file(
     """
     if counted is None:
         found, weights = distinct_of(source, name), None
+    elif source.batches is not None and _are_repeated_numbers(counted):
+        return None
     else:
         found, held = held_values(counted, source, name)
         weights = counted.records[held]
@@ -112,6 +115,12 @@ def identifier_in_file(
         return None
     counts = np.bincount(found.codes, weights, len(found.values) + 1)[:-1].astype(np.int64)
     return identifier_in(name, found.values, counts, is_number=source.variable(name).kind in (None, "numeric"))
+
+
+def _are_repeated_numbers(counted: CountedValues) -> bool:
+    """Whether the values are whole numbers, and more records have each than may have the number of a unit."""
+    records = counted.records[GAP + 1 :]
+    return pt.is_integer(counted.values.type) and int(records.sum()) > MOST_EACH * int(np.count_nonzero(records))
 
 
 def identifier_in(

@@ -1,14 +1,28 @@
 /* Loops that count records by the codes of their columns. */
 #include "core.h"
 
-/* Adds to the code of each record what its value in one more column is worth.
+/* Records whose codes stay in the processor's cache from column to column. */
+#define BLOCK 4096
+/* Values of a column of which several tables of counts stay there. */
+#define FEW 512
+#define TABLES 4
+
+/* The code of each record: what its values in all columns are worth together.
  *
- * index  (n) place of each record's value in the table
- * worth  what each place adds
- * code   (n) changed
+ * indices  (columns) where the (n) places of the records' values begin, as addresses
+ * worths   (columns) where the table begins of what each place adds
+ * code     (n) receives the codes
  */
-EXPORT void add_worth(int64_t n, const int32_t *index, const int64_t *worth, int64_t *code) {
-    for (int64_t i = 0; i < n; i++) code[i] += worth[index[i]];
+EXPORT void add_worths(int64_t n, int64_t columns, const int64_t *indices, const int64_t *worths, int64_t *code) {
+    for (int64_t start = 0; start < n; start += BLOCK) {
+        int64_t stop = smaller(start + BLOCK, n);
+        memset(code + start, 0, (size_t)(stop - start) * sizeof *code);
+        for (int64_t c = 0; c < columns; c++) {
+            const int32_t *index = (const int32_t *)(intptr_t)indices[c];
+            const int64_t *worth = (const int64_t *)(intptr_t)worths[c];
+            for (int64_t i = start; i < stop; i++) code[i] += worth[index[i]];
+        }
+    }
 }
 
 /* Counts records by code. */
@@ -36,9 +50,19 @@ EXPORT int64_t places_of(int64_t n, const int64_t *values, int64_t first, int64_
     return unknown;
 }
 
-/* Counts records by the place of their value in a table. */
-EXPORT void tally_places(int64_t n, const int32_t *place, int64_t *counts) {
-    for (int64_t i = 0; i < n; i++) counts[place[i]]++;
+/* Counts records by the place of their value in a table of `size` places.
+ *
+ * Neighbours often have the same value, and a count can be raised only after it was written: of few values, neighbours
+ * are counted in tables of their own. */
+EXPORT void tally_places(int64_t n, const int32_t *place, int64_t size, int64_t *counts) {
+    int64_t tables[TABLES][FEW] = {{0}}, i = 0;
+    if (size <= FEW) {
+        for (; i + TABLES <= n; i += TABLES)
+            for (int64_t t = 0; t < TABLES; t++) tables[t][place[i + t]]++;
+        for (int64_t t = 0; t < TABLES; t++)
+            for (int64_t at = 0; at < size; at++) counts[at] += tables[t][at];
+    }
+    for (; i < n; i++) counts[place[i]]++;
 }
 
 /* Takes counts apart: from codes of cells in single files, in ascending order, to cells and key combinations.

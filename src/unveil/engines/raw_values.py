@@ -22,7 +22,7 @@ GAP = 0
 """Code of records without a value."""
 _WIDEST = 1 << 22
 """Whole numbers within such a range are looked up in a table, others are hashed."""
-_tally_places = loop("tally_places", int, np.int32, np.int64)
+_tally_places = loop("tally_places", int, np.int32, int, np.int64)
 _places_of = loop("places_of", int, np.int64, int, int, np.int32, np.int32, result=int)
 
 
@@ -53,7 +53,7 @@ class Encoded:
     def counts(self, size: int) -> NDArray[np.int64]:
         """Number of records (size,) of each raw code."""
         found = np.zeros(size if self.codes is None else len(self.codes), np.int64)
-        _tally_places(len(self.index), self.index, found)
+        _tally_places(len(self.index), self.index, len(found), found)
         return found if self.codes is None else np.bincount(self.codes, found, size).astype(np.int64)
 
 
@@ -162,7 +162,7 @@ class _Numbers:
         if self._look_up(numbers, place) and not self._extended(numbers, place, gaps):
             return None
         if gaps is not None:
-            place[gaps] = GAP
+            np.copyto(place, GAP, where=gaps)
         return place
 
     def _look_up(self, numbers: NDArray[np.int64], place: NDArray[np.int32]) -> int:
@@ -217,7 +217,9 @@ class _Numbers:
 def _with_gaps(index: NDArray[np.int32], codes: NDArray[np.int64], gaps: NDArray[np.bool_] | None) -> Encoded:
     if gaps is None:
         return Encoded(index, codes)
-    return Encoded(np.where(gaps, np.int32(len(codes)), index), np.append(codes, GAP))
+    filled = index.copy()
+    np.copyto(filled, len(codes), where=gaps)
+    return Encoded(filled, np.append(codes, GAP))
 
 
 def _spread(codes: NDArray[np.int64], held: NDArray[np.bool_]) -> NDArray[np.int64]:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import DTypeLike, NDArray
 
-from unveil.core import loop
+from unveil.core import address_of, loop
 from unveil.engines.key_range import strides_of
 from unveil.engines.raw_values import Encoded
 
 Counts = NDArray[np.int64]
-_add_worth = loop("add_worth", int, np.int32, np.int64, np.int64)
+_add_worths = loop("add_worths", int, int, np.int64, np.int64, np.int64)
 _tally = loop("tally", int, np.int64, np.int64)
 _tally_beside = loop("tally_beside", int, np.int64, int, np.int32, np.int64, np.int64)
 
@@ -35,7 +36,7 @@ class Tally:
         self._most = most
         self._shape: tuple[int, ...] = ()
         self._counts: list[Counts | None] = [np.zeros(0, np.int64)] * max(n_targets, 1)
-        self._targets = [1] * max(n_targets, 1)
+        self._targets = [0] * max(n_targets, 1)
 
     @property
     def given_up(self) -> bool:
@@ -120,10 +121,16 @@ def summed(keys: Sequence[Encoded], worths: Sequence[Counts]) -> Counts:
     worths
         Per key what each raw code adds.
     """
-    code = np.zeros(len(keys[0].index), np.int64)
-    for key, worth in zip(keys, worths, strict=False):
-        _add_worth(len(code), key.index, key.worth(worth), code)
+    code = np.empty(len(keys[0].index), np.int64)
+    indices = [key.index for key in keys]
+    by_place = [np.ascontiguousarray(key.worth(worth), np.int64) for key, worth in zip(keys, worths, strict=False)]
+    _add_worths(len(code), len(by_place), _addresses(indices, np.int32), _addresses(by_place, np.int64), code)
     return code
+
+
+def _addresses(arrays: Sequence[NDArray[Any]], kind: DTypeLike) -> Counts:
+    """Where arrays begin; they have to be kept while a loop reads them."""
+    return np.array([address_of(array, np.dtype(kind)) for array in arrays], np.int64)
 
 
 def count(code: Counts, counts: Counts) -> None:
@@ -132,8 +139,10 @@ def count(code: Counts, counts: Counts) -> None:
 
 
 def _spacious(size: int, room: int) -> int:
-    """Room for the codes that are known and some more; as it was where it is enough."""
-    return room if size <= room else size + size // 8 + (size > 2)
+    """Room for the codes that are known, as it was where it is enough; more of it once new codes have come later."""
+    if size <= room:
+        return room
+    return size + size // 8 + (size > 2) if room else size
 
 
 def _moved(counts: Counts, before: tuple[int, ...] | None, after: tuple[int, ...]) -> Counts:
