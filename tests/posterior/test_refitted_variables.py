@@ -11,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import unveil
-from posterior.brute_force import fitted
+from posterior.brute_force import fitted, with_values
 from posterior.random_worlds import FAR, column_of, method_for
-from unveil._posterior import refitted_variables
+from unveil._posterior import mixed, refitted_variables
 from unveil._posterior.refitted_variables import OtherOriginal, RefittedVariables
 from unveil._posterior.tree_sequence import build_sequence
-from unveil.errors import DataError, UnveilWarning
+from unveil.errors import CallError, DataError, UnveilWarning
+from unveil.synthesis.methods import RandomForest
 
 KINDS = ["text", "truth", "number", "real"]
 
@@ -175,3 +176,95 @@ def test_impossible_values_are_left_out_or_refused():
     assert risk.left_out["wage"] == 1
     assert risk.structures == ("exact",)
     assert any("structure 'fixed' is for trees alone, and 'exact' is computed" in text for text in risk.warnings)
+
+
+def test_long_work_is_told_before_it_begins(monkeypatch):
+    """The number of fits is at most that of records and values that differ, whatever else they are."""
+    table = survey()
+    made = fitted({"minbucket": 3, "methods": {"wage": "norm"}}, table)
+    pair = unveil.Pair(table, made.sample(seed=1))
+    options = {"target": "sex", "records": [0, 1, 2, 3, 4, 5]}
+    monkeypatch.setattr(mixed, "TOLD_FROM", 0.0)
+    left = len({tuple(row.values()) for row in table.slice(0, 6).select(["sex", "age", "wage"]).to_pylist()})
+    with pytest.warns(UnveilWarning) as told:
+        risk = unveil.posterior(pair, made, **options)
+    first, *rest = [str(one.message) for one in told]
+    assert first.startswith(f"up to {2 * left} fits, 0 minutes by the first of them: name records, candidates")
+    assert len(rest) == 1
+    assert "fitted anew" in rest[0]
+    assert risk.warnings == (rest[0],), "what depends on the machine is no result"
+    with pytest.warns(UnveilWarning) as told:
+        unveil.posterior(pair, made, time_limit=0.001, **options)
+    assert len(told) == 1
+
+
+def test_a_time_limit_ends_fits():
+    table = survey()
+    made = fitted({"minbucket": 3, "methods": {"wage": "ctree"}}, table)
+    pair = unveil.Pair(table, made.sample(seed=1))
+    with pytest.warns(UnveilWarning, match="fitted anew"):
+        risk = unveil.posterior(pair, made, target="age", time_limit=0.05)
+    assert 1 <= risk.posteriors().members.size < 80
+    told = []
+    with pytest.warns(UnveilWarning, match="fitted anew"):
+        unveil.posterior(pair, made, target="sex", progress=lambda done, total, name: told.append((done, total)))
+    assert told[-1] == (80, 80)
+    assert told[0][0] <= 32, "soon, since every world takes a fit"
+
+
+def forest(**options):
+    return {"methods": {"wage": RandomForest(n_trees=4, bootstrap_known=True, **options), "job": "ctree"}}
+
+
+@pytest.mark.parametrize("target", ["sex", "wage"])
+@pytest.mark.parametrize("n_predictors", [None, 1])
+def test_a_forest_given_its_bootstrap_samples(target, n_predictors):
+    """Against fits with the same seed to files in the same order; another seed gives another posterior."""
+    table = survey(50)
+    settings = {"minbucket": 3} | forest(n_predictors=n_predictors)
+    found = {}
+    for seed in (3, 4):
+        made = unveil.CartSynthesizer(**settings).fit(table, seed=seed)
+        pair = unveil.Pair(table, made.sample(seed=1))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UnveilWarning)
+            risk = unveil.posterior(pair, made, target=target, records=[1, 20])
+        assert risk.likelihood.endswith("given its bootstrap samples")
+        assert any("who is told the bootstrap samples" in text for text in risk.warnings)
+        for record in (1, 20):
+            log = {}
+            for value in sorted(set(table.column(target).to_pylist())):
+                changed = with_values(table, record, {target: value})
+                fit = unveil.CartSynthesizer(**settings)
+                with warnings.catch_warnings():
+                    warnings.simplefilter("ignore", UnveilWarning)
+                    log[value] = fit.fit(changed, seed=seed).log_prob(pair.releases[0]).total
+            top = max(log.values())
+            total = sum(np.exp(one - top) for one in log.values())
+            wanted = {value: np.exp(one - top) / total for value, one in log.items()}
+            shares = risk.distribution(record)
+            assert {value: shares.get(value, 0.0) for value in wanted} == pytest.approx(wanted, abs=1e-9)
+        found[seed] = risk.posteriors().probabilities
+    assert not np.allclose(found[3], found[4])
+
+
+def test_bootstrap_samples_are_those_of_one_fit_only():
+    table = survey()
+    made = unveil.CartSynthesizer(minbucket=3, **forest()).fit(table, seed=3)
+    assert (made.told_seed, unveil.CartSynthesizer(methods="rf").fit(table, seed=3).told_seed) == (3, None)
+    pair = unveil.Pair(table, made.sample(seed=1))
+    for wrong in (
+        unveil.CartSynthesizer(minbucket=3, **forest()),
+        unveil.CartSynthesizer(minbucket=3, **forest()).fit(table.take(np.arange(80)[::-1]), seed=3),
+    ):
+        with pytest.raises(CallError, match="give the synthesizer as it was fitted to the original"):
+            unveil.posterior(pair, wrong, target="sex", records=[0])
+    unsaid = unveil.CartSynthesizer(minbucket=3, methods={"wage": RandomForest(n_trees=4)}).fit(table, seed=3)
+    with pytest.warns(UnveilWarning, match="gives no probabilities: the posterior is simulated"):
+        risk = unveil.posterior(pair, unsaid, target="sex", records=[0], replicates=2)
+    assert risk.structures == ("simulated",)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        refitted = RefittedVariables(build_sequence(pair, made, {}, []), made, ["wage"])
+    with pytest.raises(CallError, match="one record more or less is not told"):
+        refitted.log("wage", OtherOriginal(3))

@@ -299,6 +299,11 @@ def _fitted(synthesizer: Any, pair: Pair, withheld: Sequence[str]) -> Any:
         return synthesizer
     if isinstance(synthesizer, CartSynthesizer) and _is_fitted_to(synthesizer, pair, withheld):
         return synthesizer
+    if isinstance(synthesizer, CartSynthesizer) and synthesizer.tells_bootstrap:
+        raise CallError(
+            "bootstrap_known=True: the bootstrap samples are those of one fit; give the synthesizer as it was fitted "
+            f"to {pair.original.label}, to all of its records and in their order"
+        )
     return quietly(synthesizer, pair.original)
 
 

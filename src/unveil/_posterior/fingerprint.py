@@ -34,5 +34,6 @@ def fingerprint(options: CheckedOptions, sequence: TreeSequence) -> str:
         "withheld": sequence.withheld,
         "synthesizer": identity_of(options.synthesizer),
         "files": values.hexdigest(),
+        "told": hashlib.sha256(repr(getattr(options.synthesizer, "told_seed", None)).encode()).hexdigest(),
     }
     return repr({name: in_plain_words(value) for name, value in asked.items()})

@@ -11,10 +11,17 @@ from unveil._posterior.candidate_records import CandidateRecords
 from unveil._posterior.likelihood import CartLikelihood, LikelihoodTerm, WorldLikelihood
 from unveil._posterior.possible_values import PossibleValues
 from unveil._posterior.refitted_variables import AS_IT_IS, OtherOriginal, RefittedVariables
+from unveil.notes import Note, warn
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+
+
+MANY = 100_000
+"""Worlds among which those that are alike are counted."""
+TOLD_FROM = 120.0
+"""Seconds that work may take untold."""
 
 
 class MixedLikelihood(WorldLikelihood):
@@ -91,3 +98,15 @@ def _without_gaps(log: Floats) -> Floats:
     """
     largest = np.fmax.reduce(log, axis=1, initial=-np.inf, keepdims=True)
     return np.where(np.isnan(log), np.where(np.isneginf(largest), 0.0, largest), log)
+
+
+def tell_cost(refitted: RefittedVariables, members: Ints, worlds: PossibleValues | CandidateRecords) -> None:
+    """Warn, before it begins, of work that takes long, as far as the first fit of each variable tells."""
+    levels = worlds.levels_between(0, min(worlds.size, MANY))
+    rounds = -(-worlds.size // MANY)
+    fits = {name: refitted.most_fits(name, members, levels) * rounds for name in refitted.names}
+    seconds = sum(refitted.seconds[name] * n for name, n in fits.items())
+    if seconds > TOLD_FROM:
+        text = "name records, candidates, a sample or a time_limit if that is too long"
+        about = f"{seconds / 3600:.1f} hours" if seconds > 7200 else f"{seconds / 60:.0f} minutes"
+        warn(Note(f"up to {sum(fits.values())} fits, {about} by the first of them: {text}", f"many fits: {text}"))

@@ -23,6 +23,8 @@ BLOCK_CELLS = 1 << 17
 """Number of record-world pairs that are computed at a time otherwise: small blocks stay near the processor."""
 FEW_RECORDS = 256
 """Number of records of a block if each takes long."""
+FEW_FITS = 64
+"""Number of record-world pairs of a block if something is fitted to each: progress is seen, and little is lost."""
 MOST_PROBABILITIES = 5_000_000
 """Largest number of record-value pairs whose posterior is kept."""
 
@@ -101,9 +103,9 @@ class Posteriors:
 _BY_RECORD = tuple(field.name for field in fields(Posteriors) if field.name != "parts")
 
 
-def block_size(n_worlds: int, slow: bool) -> int:
-    """Largest number of records that are computed together."""
-    size = max(1, BLOCK_CELLS // max(n_worlds, 1))
+def block_size(n_worlds: int, slow: bool, *, fits: bool = False) -> int:
+    """Largest number of records that are computed together; few worlds if something is fitted to each."""
+    size = max(1, (FEW_FITS if fits else BLOCK_CELLS) // max(n_worlds, 1))
     return min(size, FEW_RECORDS) if slow else size
 
 

@@ -21,7 +21,7 @@ from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood,
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.intruder_errors import with_errors
 from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, trees_concerned
-from unveil._posterior.mixed import MixedLikelihood
+from unveil._posterior.mixed import MixedLikelihood, tell_cost
 from unveil._posterior.outcomes import Outcomes, empty_intervals, levels_in_intervals, make_outcomes
 from unveil._posterior.plausible import (
     LARGEST_IMPOSSIBLE,
@@ -118,19 +118,25 @@ class PosteriorProblem:
     @property
     def likelihood(self) -> str:
         """Kind of the likelihood in words."""
+        told = ", given its bootstrap samples" if self.refitted is not None and self.refitted.told else ""
         return {
             "cart": "donor shares of sequential CART",
-            "mixed": "donor shares of sequential CART, other methods fitted to every world",
+            "mixed": f"donor shares of sequential CART, other methods fitted to every world{told}",
             "catall": "closed form of the saturated multinomial",
             "histogram": "closed form of the noised histogram",
             "delta": "the synthesizer's own",
-            "refit": "the synthesizer fitted to every world",
+            "refit": f"the synthesizer fitted to every world{told}",
             "simulated": f"{self.options.replicates} simulated files per world",
         }[self.kind]
 
     def slow(self, structure: str) -> bool:
         """Whether every record takes long."""
         return self.kind != "cart" or structure == "exact"
+
+    @property
+    def fits_worlds(self) -> bool:
+        """Whether something is fitted to every world."""
+        return self.kind in ("mixed", "refit", "simulated")
 
     @property
     def fits_first(self) -> bool:
@@ -326,6 +332,9 @@ def _mixed_problem(
     which = ("columns " if len(plans) > 1 else "column ") + quoted_list(refitted.names)
     are = "are" if len(plans) > 1 else "is"
     texts = [*checked.texts, Note(f"{why}: {which} {are} {text}", f"columns that cannot be walked are {text}")]
+    if refitted.told:
+        text = "the posterior is that of an intruder who is told the bootstrap samples of random forests"
+        texts.append(Note(f"column {quoted_list(sorted(refitted.told))}: {text}", text))
     texts += check_refitted(options, refitted, largest_impossible)
     trees = [tree for tree in checked.trees if tree.definition.variable not in reasons]
     left_out = {tree.definition.name: tree.n_impossible for tree in trees if tree.n_impossible}
@@ -333,7 +342,10 @@ def _mixed_problem(
     parts = {tree.variable for tree in trees_concerned(sequence, options.unknown)}
     parts |= {recoding.variable for recoding in recodings_concerned(sequence, options.unknown)}
     kind = "refit" if parts <= set(reasons) else "mixed"
-    return PosteriorProblem(options, sequence, kind, left_out, texts, trees, checked.check, refitted)
+    problem = PosteriorProblem(options, sequence, kind, left_out, texts, trees, checked.check, refitted)
+    if options.time_limit is None:
+        tell_cost(refitted, options.members, problem.worlds)
+    return problem
 
 
 def _on_simulation(options: CheckedOptions, sequence: TreeSequence, reason: str | None) -> list[str]:

@@ -4,6 +4,9 @@ record is replaced, taken out or put in, and no other variable is.
 A fit is that of the whole synthesizer to the other original: the same values are coded, the same plan is drawn, and of
 the plan only the steps of one variable are fitted. It depends on the values that the record has in the variable, in its
 predictors and in the variables of its rules. Originals that are alike in these share a fit.
+
+Forests whose bootstrap samples are known are fitted with the seed of the fit: the same numbers of records are drawn.
+Records keep their places then, and which of them differs matters.
 """
 
 from __future__ import annotations
@@ -17,13 +20,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._posterior.tree_sequence import TreeSequence
-from unveil.errors import UnveilWarning
+from unveil.errors import CallError, UnveilWarning
 from unveil.files.arrays import from_numpy
 from unveil.files.distinct import Distinct
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.encoding import encoded
 from unveil.synthesis.fitting import fit_plan
 from unveil.synthesis.likelihood import log_by_variable
+from unveil.synthesis.method_choice import choose_methods
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.variable import EncodedVariable, Levels
 
@@ -33,7 +37,7 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 FIT = 1
-"""Seed of fits; none that has a likelihood is random."""
+"""Seed of fits none of which is random."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +115,10 @@ class RefittedVariables:
             name: np.lexsort([sequence.original[one] for one in needed]) for name, needed in self.needed.items()
         }
         self._last: tuple[OtherOriginal, tuple[Plan, ...], dict[str, _Coded]] | None = None
+        methods, _ = choose_methods([*plans], synthesizer.cart, synthesizer.methods, synthesizer.smoothing)
+        self.told = {name for name in names if getattr(methods[name], "bootstrap_known", False)}
+        """Variables whose bootstrap samples are known."""
+        self._seed = FIT if synthesizer.told_seed is None else synthesizer.told_seed
         self._possible: dict[str, list[Flags]] = {}
         self._found: dict[tuple[object, ...], tuple[Ints, Floats]] = {}
         for name in names:
@@ -128,13 +136,43 @@ class RefittedVariables:
         return sum(possible.size for possible in self._possible[name])
 
     def log(self, name: str, other: OtherOriginal) -> tuple[Ints, Floats]:
-        """Impossible values (m,) and log-likelihood (m,) of a variable by release, under a fit to another original."""
+        """Impossible values (m,) and log-likelihood (m,) of a variable by release, under a fit to another original.
+
+        Raises
+        ------
+        CallError
+            If bootstrap samples are known, and the other original has more or fewer records.
+        """
+        if name in self.told and (other.record is None) != (other.row is None):
+            raise CallError(
+                f"bootstrap_known=True: which records column {name!r} would have been fitted to with one record more "
+                "or less is not told by the samples that were drawn; only a record replaced by another can be asked for"
+            )
         own, new = other.levels(self.needed[name], self.sequence.original)
-        key = (name, None, None) if own == new else (name, own, new)
+        key: tuple[object, ...] = (name, None, None) if own == new else (name, own, new)
+        if name in self.told and own != new:
+            key = (*key, other.record)
         if key not in self._found:
             logs = self._logs(name, AS_IT_IS if own == new else other)
             self._found[key] = _summed(logs, self._possible[name])
         return self._found[key]
+
+    def most_fits(self, name: str, members: Ints, levels: Mapping[str, Codes]) -> int:
+        """Largest number of fits of a variable to originals in each of which one of some records has other levels.
+
+        Parameters
+        ----------
+        name
+            The variable.
+        members : (r,) int64
+            The records.
+        levels : mapping of str to (c,) int32
+            The other levels by variable, those of a record together.
+        """
+        own = [self.sequence.original[one][members] for one in self.needed[name]]
+        others = [levels[one] for one in self.needed[name] if one in levels]
+        alike = members.size if name in self.told else np.unique(np.stack(own), axis=1).shape[1]
+        return int(alike * np.unique(np.stack(others), axis=1).shape[1]) if others else 0
 
     def _logs(self, name: str, other: OtherOriginal) -> list[Floats]:
         """Per release, the logarithms (n_r,) of the probabilities of a variable's values."""
@@ -142,13 +180,14 @@ class RefittedVariables:
         (plan,) = (plan for plan in plans if plan.variable.name == name)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UnveilWarning)
-            fitted = fit_plan(plan, plans, FIT, (0,), records=other.in_order(self._order[name]))
+            records = None if name in self.told else other.in_order(self._order[name])
+            fitted = fit_plan(plan, plans, self._seed, (0,), records=records)
         needed = self.needed[name]
         used = [fitted if one is plan else one for one in plans if one.variable.name in needed]
         found = []
         for r in range(len(self.sequence.z)):
-            records = {one: coded[one].of(self.sequence.released[one][r]) for one in needed}
-            found.append(log_by_variable(used, records, (name,), self.sequence.released[name][r].size)[name])
+            drawn = {one: coded[one].of(self.sequence.released[one][r]) for one in needed}
+            found.append(log_by_variable(used, drawn, (name,), self.sequence.released[name][r].size)[name])
         return found
 
     def _planned(self, other: OtherOriginal) -> tuple[tuple[Plan, ...], dict[str, _Coded]]:

@@ -108,7 +108,7 @@ def _blocks(
     """
     likelihoods: list[tuple[WorldLikelihood, Ints]] | None = None
     began, limited = math.inf if problem.fits_first else time.monotonic(), math.isfinite(seconds)
-    most = block_size(problem.worlds.size, problem.slow(task[1]))
+    most = block_size(problem.worlds.size, problem.slow(task[1]), fits=problem.fits_worlds)
     members = problem.options.members[order]
     known = _Known(checkpoint.done(task) if checkpoint else None, problem.options.pair.n_original)
     start, size = 0, 1 if limited else most

@@ -110,9 +110,9 @@ def without_likelihood(
 def _has_likelihood(method: VariableMethod, plan: Plan) -> bool:
     if isinstance(method, CartMethod):
         return not (method.smoothing and plan.variable.numeric is not None)
-    # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
-    known = getattr(method, "has_likelihood", True) and not getattr(method, "draws_in_fit", False)
-    return known and has_numbers_for(method, plan)
+    # What is random in a fit is not known to the intruder, and its outcome is no likelihood, unless it is told.
+    told = getattr(method, "bootstrap_known", False) or not getattr(method, "draws_in_fit", False)
+    return told and getattr(method, "has_likelihood", True) and has_numbers_for(method, plan)
 
 
 def refusal(synthesizer: CartSynthesizer, unknown: Iterable[str], withheld: Collection[str] = ()) -> str | None:

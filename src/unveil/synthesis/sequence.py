@@ -166,6 +166,7 @@ class CartSynthesizer:
         self._plans: tuple[Plan, ...] = ()
         self._strata: tuple[Stratum, ...] = ()
         self._palette: Palette | None = None
+        self._told_seed: int | None = None
 
     def fit(self, original: Any, *, seed: int | None = None) -> CartSynthesizer:
         """Fit the trees.
@@ -217,6 +218,7 @@ class CartSynthesizer:
             self._strata = fit_strata(plans, by, records, seed, threads=self.threads, progress=self.progress)
         else:
             self._plans = fit_plans(plans, seed, (0,), threads=self.threads, progress=self.progress)
+        self._told_seed = seed if self.tells_bootstrap else None
         self._variables = variables
         self._palette = make_palette(original, source, variables)
         warn_of_lost_dependence([_trees(sequence) for sequence in self.sequences])
@@ -393,6 +395,17 @@ class CartSynthesizer:
         self._fitted()
         require_no_strata(self.by)
         return self._plans
+
+    @property
+    def tells_bootstrap(self) -> bool:
+        """Whether a method says that intruders are told the seed of the fit (``bootstrap_known``)."""
+        given = self.methods.values() if isinstance(self.methods, Mapping) else (self.methods,)
+        return any(getattr(method, "bootstrap_known", False) for method in given)
+
+    @property
+    def told_seed(self) -> int | None:
+        """Seed of the fit, if intruders are told it; no other is kept."""
+        return self._told_seed
 
     @property
     def strata(self) -> tuple[Stratum, ...]:
