@@ -52,7 +52,7 @@ def test_help_lists_every_option_and_ends_with_an_example(call, verb):
 @pytest.mark.parametrize("verb", VERBS)
 def test_the_example_of_a_verb_can_be_called(verb):
     command, bound, _ = app.parse_args([verb, *shlex.split(VERBS[verb][-1])], print_error=False, exit_on_error=False)
-    assert command.__name__ == verb
+    assert command.__name__ == verb.replace("-", "_")
     assert bound.arguments
 
 

@@ -35,6 +35,7 @@ OUTPUTS = {
     "report": "report found.json -o OUT.html --overwrite",
     "membership": "membership o.csv s.csv --holdout s2.csv --holdout-unseen --records OUT.csv --overwrite",
     "posterior": "posterior o.csv s.csv --target ill --records OUT.csv --overwrite",
+    "privacy-loss": "privacy-loss o.csv --curves 0 --records OUT.csv --overwrite",
     "rapid": "rapid o.csv s.csv --keys sex --target ill --json OUT --overwrite",
 }
 
@@ -97,6 +98,8 @@ SEVERAL = {
                   ["--json a.json", "--plot b.png", "--records c.csv", "--checkpoint d"]),
     "membership": ("membership o.csv s.csv --holdout s2.csv --holdout-unseen",
                    ["--json a.json", "--plot b.png", "--records c.csv"]),
+    "privacy-loss": ("privacy-loss o.csv s.csv --persons 2 --curves 1 --releases 2",
+                     ["--json a.json", "--plot b.png", "--records c.csv"]),
     "utility": ("utility o.csv s.csv --measures marginals", ["--json a.json", "--plot b.png"]),
     "assess": (f"assess {FILES} --targets ill --measures identity",
                ["--html a.html", "--markdown b.md", "--public-summary c.html", "--json d.json", "--plot e.png"]),

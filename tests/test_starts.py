@@ -82,5 +82,5 @@ def test_a_verb_loads_what_it_uses(folder, words, packages, rooms):
 def test_the_list_of_verbs_has_the_sentence_of_each():
     for verb, (file, _, sentence, _) in VERBS.items():
         said = importlib.import_module(f"unveil.cli.{file}")
-        assert getattr(said, verb).__doc__.splitlines()[0] == sentence
+        assert getattr(said, verb.replace("-", "_")).__doc__.splitlines()[0] == sentence
         assert app[verb].help == sentence

@@ -183,6 +183,7 @@ VERBS = {
     "rapid --curve": "--keys sex,age --target ill --attacker cart --permutations 2",
     "membership": "--holdout h.csv --holdout-unseen --attacks dcr",
     "posterior": "--target ill --rows 0,1 --structure fixed --cp 0.5",
+    "privacy-loss": "--persons 2 --curves 0 --cp 0.5",
     "utility": "--measures marginals",
     "assess": "--keys sex,age --targets ill --measures identity",
     "compare": "--keys sex,age --targets ill --measures attribute",

@@ -273,3 +273,16 @@ def test_a_measure_object_keeps_its_own_maximum() -> None:
     percent = Measure("percent", lambda world: 100 * world.gain, 100.0)
     found = conformance([percent, oracle], trials=["certain disclosure, alone"], replicates=3)
     assert found.verdicts == {"percent": {"D1": "pass"}, "oracle": {"D1": "pass"}}
+
+
+@pytest.mark.parametrize(
+    "trial", [trial for trial in TRIALS if trial.desideratum == "D1"], ids=lambda trial: trial.name
+)
+def test_the_certain_world_is_certain_for_exact_membership(trial):
+    for world in trial.make(np.random.default_rng(7)):
+        found = unveil.exact_membership(
+            world.pair, world.synthesizer, candidates=world.holdout, records=world.records, check_settings=False
+        )
+        assert (found.n_games, found.share_right, found.share_certain) == ((1, 0), 1.0, 1.0)
+        assert BUILT_IN["exact membership"].function(world) == 1.0
+        assert math.isnan(BUILT_IN["exact membership"].function(replace(world, holdout=None)))

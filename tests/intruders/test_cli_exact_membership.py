@@ -49,11 +49,36 @@ def test_the_figures_are_those_of_the_function(run):
     assert csv.read_csv("r.csv").num_rows == 40
 
 
+def test_halves_take_the_place_of_a_holdout(run):
+    status, out, _ = run("membership o.csv s.csv --halves --exact swap --sample 20 --minbucket 10 --json -")
+    assert status == 0
+    told = json.loads(out)
+    found = unveil.exact_membership(
+        unveil.Pair("o.csv", "s.csv"), unveil.CartSynthesizer(minbucket=10), candidates="halves", sample=20
+    )
+    assert (told["others"], told["n_original"]) == ("halves", 75)
+    assert told["share_right"] == found.share_right
+    assert "attacks" not in told
+
+
+def test_attacks_by_distance_stand_beside_where_the_holdout_was_never_seen(run):
+    words = "membership o.csv s.csv --holdout h.csv --holdout-unseen --exact swap --minbucket 10 --attacks dcr"
+    status, out, _ = run(words)
+    assert status == 0
+    assert out.index("Membership") < out.index("Exact membership") < out.index("The attacks by distance have")
+    told = json.loads(run(f"{words} --json -")[1])
+    attacked = unveil.membership(unveil.Pair("o.csv", "s.csv", "h.csv"), holdout_unseen=True, attacks="dcr")
+    assert told["attacks"]["together"]["dcr"]["auc"] == attacked.together["dcr"].auc < told["auc"]
+    assert "it is what intruders do not know that protects" in told["contrast"]
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("o.csv s.csv --exact swap", "--exact needs persons whom the synthesizer never used"),
         ("o.csv s.csv --exact swap --holdout h.csv --refit cart", "and no --refit"),
+        ("o.csv s.csv --exact swap --holdout h.csv --halves", "--holdout FILE or --halves"),
+        ("o.csv s.csv --halves", "go with --exact"),
         ("o.csv s.csv --exact out --holdout h.csv", 'Choose from: "swap", "in_out"'),
         ("o.csv s.csv --exact swap --holdout h.csv --columns sex", "--exact uses all columns"),
         ("o.csv s.csv --holdout h.csv --holdout-unseen --sample 3", "go with --exact"),

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._conformance.world import World
+from unveil._intruders import exact_membership
 from unveil._posterior import posterior
 from unveil._rapid import Rapid, rapid
 from unveil._tables import attribute, identity
@@ -120,6 +121,16 @@ def _membership(world: World) -> float:
     return float(max(advantages))
 
 
+def _exact_membership(world: World) -> float:
+    if world.synthesizer is None or world.holdout is None:
+        return math.nan
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UnveilWarning)
+        found = exact_membership(world.pair, world.synthesizer, candidates=world.holdout, records=world.records,
+                                 check_settings=False)  # fmt: skip
+    return 2 * found.share_right - 1
+
+
 def _bayesian(world: World) -> float:
     if world.synthesizer is None:
         return math.nan
@@ -149,6 +160,9 @@ BUILT_IN: Mapping[str, Measure] = {
         Measure("RAPID rate", _rapid_rate, 1.0, "share of persons at risk of a random forest, tau 0.3"),
         Measure("RAPID excess", _rapid_excess, 1.0, "the same over its null: (rate - null) / (1 - null)"),
         *_MEMBERSHIP,
+        Measure("exact membership", _exact_membership, 1.0, "probability that an intruder who knows all other records "
+                "and the synthesizer names the person who was used, of that person and a held-out one, less the "
+                "reverse"),
         Measure("Bayesian", _bayesian, 1.0, "mean (posterior - prior) / (1 - prior) of the true target"),
     )
 }  # fmt: skip

@@ -15,6 +15,7 @@ from unveil._intruders.persons import HALVES, Persons, persons_of
 from unveil._intruders.privacy_result import PersonLosses, PrivacyLoss
 from unveil._intruders.simulated_losses import Simulation
 from unveil._intruders.whole_records import taken
+from unveil._posterior.call import shown_columns
 from unveil._posterior.refit import quietly
 from unveil._posterior.tree_sequence import TreeSequence, sequence_without_trees
 from unveil.checks import as_texts, check_shares, check_whole_numbers, is_number, is_whole_number
@@ -24,6 +25,7 @@ from unveil.files import Source
 from unveil.files.opening import open_source
 from unveil.notes import Note, warn
 from unveil.synthesis.any_synthesizer import as_synthesizer
+from unveil.synthesis.synthpop import made_otherwise
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -139,12 +141,14 @@ def privacy_loss(
     chosen = np.sort(rng.permutation(members.size)[:curves])
     simulation = Simulation(people, maker, sequence, members[chosen], others[chosen], estimated=estimated)
     losses, stated = simulation.run(releases, random, progress)
-    told = [] if problem is None else list(problem.warnings)
+    told: list[str] = list(made_otherwise(pair.releases, maker)) if released else []
+    told += [] if problem is None else problem.warnings
     told += [] if candidates is None else remarks_on_candidates(sequence, members)
     if chosen.size and delta < smallest and not estimated:
         told.append(Note(f"{releases} releases do not tell a delta of {delta:g} from 0; ask for more releases"))
     for text in told:
         warn(text)
+    read = pair.notes(shown_columns(pair, ()), by_amount=True) if released else ()
     return PrivacyLoss(
         n_original=pair.n_original,
         n_persons=members.size,
@@ -159,7 +163,7 @@ def privacy_loss(
         level=level,
         seed=seed,
         label_original=pair.original.label,
-        warnings=tuple(dict.fromkeys(told)),
+        warnings=tuple(dict.fromkeys([*read, *told])),
         flavour=pair.flavour,
         _persons=PersonLosses(
             people.numbers[members],

@@ -19,6 +19,14 @@ CHANCE = {"share_right": 0.5, "share_certain": 0.0, "auc": 0.5, "tpr": {f"{fpr:g
 """What guessing without any release achieves."""
 
 
+CONTRAST = (
+    "The attacks by distance have the release alone to look at; exact membership is the upper end, for an intruder who "
+    "has the synthesizer and all other records: where the attacks find little and this intruder is often right, it is "
+    "what intruders do not know that protects, and not the release."
+)
+"""What both say beside each other."""
+
+
 @dataclass(frozen=True, eq=False)
 class Games:
     """The single games; confidential.

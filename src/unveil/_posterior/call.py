@@ -177,7 +177,7 @@ def posterior(
     for text in told:
         warn(text)
     done = {name: min(one[name].members.size for one in posteriors) for name in problem.structures}
-    columns = _shown(pair, problem.sequence.withheld)
+    columns = shown_columns(pair, problem.sequence.withheld)
     return PosteriorRisk(
         target=options.targets,
         known=options.known,
@@ -209,7 +209,7 @@ def posterior(
     )
 
 
-def _shown(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
+def shown_columns(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
     """The columns that are not withheld; their warnings were given when they were coded for the likelihood."""
     columns: list[CodedColumn] = []
     with warnings.catch_warnings():

@@ -27,6 +27,7 @@ _OTHERS = {
 def exact_membership_part(context: Context) -> Section:
     """Who of two persons was used: held-out records, or halves that the synthesizer is fitted to anew."""
     from unveil._intruders import exact_membership
+    from unveil._intruders.result import CONTRAST
     from unveil._posterior.problem import check_maker
 
     scenario, pair = context.scenario, context.pair
@@ -50,7 +51,7 @@ def exact_membership_part(context: Context) -> Section:
     figure = _figure(context, found)
     entry = {
         "sentence": figure.sentence,
-        "contrast": _CONTRAST,
+        "contrast": Note(CONTRAST),
         "game": found.game,
         "others": found.others,
         "persons": found.n_games[0],
@@ -61,13 +62,6 @@ def exact_membership_part(context: Context) -> Section:
         "share_certain_high": _known(context, found, found.share_certain_interval[1]),
     }
     return Section(figures=(figure,), entries={"exact_membership": entry}, warnings=found.warnings)
-
-
-_CONTRAST = Note(
-    "The attacks by distance have the release alone to look at; exact membership is the upper end, for an intruder who "
-    "has the synthesizer and all other records: where the attacks find little and this intruder is often right, it is "
-    "what intruders do not know that protects, and not the release."
-)
 
 
 def _most_games(context: Context) -> int:

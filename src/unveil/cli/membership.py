@@ -20,6 +20,7 @@ from unveil.cli.options import (
     progress_bar,
     save_confidential,
 )
+from unveil.cli.screen import say
 from unveil.cli.trees import Trees
 from unveil.errors import CallError
 
@@ -69,7 +70,8 @@ class AttackOptions:
 def membership(
     original: Original, *synthetic: Synthetic, holdout: Path | None = None,
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
-    repeats: Whole = 3, exact: Literal["swap", "in_out"] | None = None, sample: Whole | None = None,
+    repeats: Whole = 3, exact: Literal["swap", "in_out"] | None = None,
+    halves: Annotated[bool, Parameter(negative=())] = False, sample: Whole | None = None,
     provenance: Path | None = None, visit_order: VisitOrder = None, trees: Trees = Trees(),
     records: Path | None = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
@@ -91,8 +93,12 @@ def membership(
     repeats
         Number of times the original is cut, with --refit; the settings of trees are those of --refit too.
     exact
-        In place of attacks, the intruder who knows the synthesizer and all other records, and has to tell which of two
-        persons was used (swap), or whether one was used (in_out). The settings are those that made the release.
+        The intruder who knows the synthesizer and all other records, and has to tell which of two persons was used
+        (swap), or whether one was used (in_out). The settings are those that made the release. In place of the attacks,
+        or beside them with --holdout-unseen.
+    halves
+        With --exact and without --holdout: fit the synthesizer to a random half of the original; the other half was not
+        used.
     sample
         Number of persons drawn at random, with --exact; default: all.
     provenance
@@ -104,17 +110,19 @@ def membership(
     inputs = (original, *synthetic, *reading.files, *(path for path in (holdout, provenance) if path))
     output.check(inputs, tables=[records] if records else [])
     if exact is not None:
-        if holdout is None or refit is not None:
-            raise CallError("--exact needs persons whom the synthesizer never used: --holdout FILE, and no --refit")
-        found = _exact(
-            original, synthetic, holdout, exact, sample, provenance,
-            visit_order, trees, attack, reading,
-        )  # fmt: skip
+        if (holdout is None) != halves or refit is not None:
+            raise CallError(
+                "--exact needs persons whom the synthesizer never used: --holdout FILE or --halves, and no --refit"
+            )
+        files = (original, synthetic, provenance)
+        pair, synthesizer = _made(files, holdout, visit_order, trees, reading)
+        beside = _attacked(pair, attack, holdout_unseen=holdout_unseen)
+        found = _exact(pair, synthesizer, exact, sample, attack, halves=halves)
         if records is not None:
             save_confidential(found.records(flavour="arrow"), records, output.overwrite)
-        return output.give(found)
-    if sample is not None or provenance is not None or visit_order is not None:
-        raise CallError("--sample, --provenance and --visit-order go with --exact")
+        return output.give(found) if beside is None else _both(beside, found, output)
+    if halves or sample is not None or provenance is not None or visit_order is not None:
+        raise CallError("--sample, --halves, --provenance and --visit-order go with --exact")
     if refit is not None:
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
@@ -134,15 +142,14 @@ def membership(
     return output.give(found)
 
 
-def _exact(
-    original: Path, synthetic: tuple[Path, ...], holdout: Path, game: Literal["swap", "in_out"], sample: int | None,
-    provenance: Path | None, visit_order: list[str] | None, trees: Trees, attack: AttackOptions, reading: Reading,
-) -> Any:  # fmt: skip
-    if attack.columns is not None or attack.attacks is not None:
-        raise CallError("--columns and --attacks are for attacks by distance; --exact uses all columns")
-    from unveil._intruders import exact_membership
+def _made(
+    files: tuple[Path, tuple[Path, ...], Path | None], holdout: Path | None, visit_order: list[str] | None,
+    trees: Trees, reading: Reading,
+) -> tuple[Any, Any]:  # fmt: skip
+    """The files, and the synthesizer that made the releases."""
     from unveil.cli.posterior import synthesizer_of
 
+    original, synthetic, provenance = files
     if provenance is not None:
         from unveil.synthesis.rebuild import reading_of
 
@@ -150,11 +157,48 @@ def _exact(
     pair = reading.pair(original, synthetic, holdout)
     order = None if visit_order is None else names_of(visit_order, pair.original.names)
     settings = {**trees.given(), "visit_order": order}
-    synthesizer = synthesizer_of(provenance, original, synthetic, reading, "cart", None, settings)
+    return pair, synthesizer_of(provenance, original, synthetic, reading, "cart", None, settings)
+
+
+def _attacked(pair: Any, attack: AttackOptions, *, holdout_unseen: bool) -> Any:
+    """The attacks by distance where it is stated that the holdout was never seen; None where it is not."""
+    if holdout_unseen:
+        from unveil._membership import membership as infer
+
+        return infer(pair, holdout_unseen=True, **attack.options(pair.names))
+    if attack.columns is not None or attack.attacks is not None:
+        raise CallError(
+            "--columns and --attacks are for attacks by distance, which stand beside --exact with --holdout-unseen; "
+            "--exact uses all columns"
+        )
+    return None
+
+
+def _exact(
+    pair: Any, synthesizer: Any, game: Literal["swap", "in_out"], sample: int | None, attack: AttackOptions, *,
+    halves: bool,
+) -> Any:  # fmt: skip
+    from unveil._intruders import exact_membership
+
     with progress_bar("games") as progress:
         return exact_membership(
-            pair, synthesizer, game=game, sample=sample, level=attack.level, seed=attack.seed, progress=progress
-        )
+            pair, synthesizer, candidates="halves" if halves else None, game=game, sample=sample, level=attack.level,
+            seed=attack.seed, progress=progress,
+        )  # fmt: skip
+
+
+def _both(attacks: Any, exact: Any, output: Output) -> int:
+    """The attacks by distance, the exact figures, and what the contrast means."""
+    from unveil._intruders.result import CONTRAST
+    from unveil.result import paragraph
+
+    printed = output.json != "-"
+    if printed:
+        say(attacks, "")
+    output.give(exact, {"attacks": attacks.to_dict(), "contrast": CONTRAST})
+    if printed:
+        say("", paragraph(CONTRAST))
+    return max(output.status(attacks), output.status(exact))
 
 
 def _refitted(original: Path, repeats: int, trees: Trees, attack: AttackOptions, reading: Reading) -> Any:

@@ -69,6 +69,11 @@ VERBS = {
         "membership", SINGLE, "Measure whether the release gives away whose records it was made from.",
         f"{FILES} --holdout never_seen.csv --holdout-unseen",
     ),
+    "privacy-loss": (
+        "privacy_loss", SINGLE,
+        "Measure how much likelier a release is made with a person than with another one in that place.",
+        f"{FILES} --provenance release.provenance.json",
+    ),
     "utility": (
         "utility", SINGLE, "Measure how useful the release is in place of the original.",
         f"{FILES} --model 'income ~ age + sex'",
@@ -100,7 +105,7 @@ app = App(
 app.register_install_completion_command(help="Let the shell complete verbs and options.", group=OTHER)
 for order, (verb, (file, group, sentence, example)) in enumerate(VERBS.items()):
     app.command(
-        f"unveil.cli.{file}:{verb}", name=verb, help=sentence, group=group, sort_key=order,
+        f"unveil.cli.{file}:{verb.replace('-', '_')}", name=verb, help=sentence, group=group, sort_key=order,
         group_parameters=MEASURED, help_epilogue=f"Example:\n  unveil {verb} {example}",
     )  # fmt: skip
 
