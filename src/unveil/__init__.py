@@ -26,7 +26,14 @@ if TYPE_CHECKING:
     from unveil.conformance import Conformance, conformance
     from unveil.files import Schema, Variable, read, read_schema
     from unveil.inference import Rapid, rapid, rapid_synthesizer_cv
-    from unveil.intruders import ExactMembership, PrivacyLoss, exact_membership, privacy_loss
+    from unveil.intruders import (
+        ExactMembership,
+        PartialKnowledge,
+        PrivacyLoss,
+        exact_membership,
+        partial_knowledge,
+        privacy_loss,
+    )
     from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
@@ -44,6 +51,7 @@ __all__ = [
     "Membership",
     "MissingPackageError",
     "Pair",
+    "PartialKnowledge",
     "PosteriorRisk",
     "PrivacyLoss",
     "Rapid",
@@ -62,6 +70,7 @@ __all__ = [
     "key_sets",
     "membership",
     "membership_synthesizer",
+    "partial_knowledge",
     "posterior",
     "privacy_loss",
     "rapid",
@@ -83,7 +92,10 @@ _MODULE_OF = {
     **dict.fromkeys(("Conformance", "conformance"), "conformance"),
     **dict.fromkeys(("Schema", "Variable", "read", "read_schema"), "files"),
     **dict.fromkeys(("Rapid", "rapid", "rapid_synthesizer_cv"), "inference"),
-    **dict.fromkeys(("ExactMembership", "PrivacyLoss", "exact_membership", "privacy_loss"), "intruders"),
+    **dict.fromkeys(
+        ("ExactMembership", "PartialKnowledge", "PrivacyLoss", "exact_membership", "partial_knowledge", "privacy_loss"),
+        "intruders",
+    ),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),

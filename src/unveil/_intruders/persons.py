@@ -125,10 +125,9 @@ def persons_of(pair: Pair, synthesizer: Any, candidates: Any, seed: int) -> Pers
                 f"there is no column {name!r} in {others.label}: a person needs all columns of the original"
             )
     others = replace(others, names=pair.original.names)
-    order, other_order = value_order(pair.original), value_order(others)
-    releases = [release.part(value_order(release)) for release in pair.releases]
-    sorted_pair = quiet_pair(pair, pair.original.part(order), releases)
-    return Persons(sorted_pair, order, others.part(other_order), other_order, source, synthesizer)
+    other_order = value_order(others)
+    in_order, order = sorted_pair(pair)
+    return Persons(in_order, order, others.part(other_order), other_order, source, synthesizer)
 
 
 def _from_halves(pair: Pair, synthesizer: Any, seed: int) -> Persons:
@@ -148,6 +147,13 @@ def _from_halves(pair: Pair, synthesizer: Any, seed: int) -> Persons:
         releases.append(made.part(value_order(made)))
     others = pair.original.part(order[left], "the half that was not")
     return Persons(quiet_pair(pair, half, releases), order[used], others, order[left], HALVES, fitted)
+
+
+def sorted_pair(pair: Pair) -> tuple[Pair, Places]:
+    """The pair with all files in the order of the values of their records, and where its original records stood."""
+    order = value_order(pair.original)
+    releases = [release.part(value_order(release)) for release in pair.releases]
+    return quiet_pair(pair, pair.original.part(order), releases), order
 
 
 def quiet_pair(pair: Pair, original: Source, releases: Sequence[Source]) -> Pair:

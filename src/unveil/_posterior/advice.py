@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._posterior.checked_options import Prior, PriorChoice
+from unveil._posterior.checked_options import PriorChoice
+from unveil._posterior.priors import reordered
 from unveil._posterior.protections import Protection, merged, noised, posterior_of_truth, top_coded
 from unveil._posterior.refit import quietly
 from unveil._posterior.result import PosteriorRisk
@@ -227,17 +228,7 @@ def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tup
     place[order] = np.arange(order.size)
     original = pair.original.part(order)
     options: dict[str, Any] = {"special_codes": pair.special_codes or None, "kinds": pair.kinds or None}
-    return Pair(original, list(pair.releases), **options), np.sort(place[members]), _reordered(prior, order)
-
-
-def _reordered(choice: PriorChoice, order: NDArray[np.int64]) -> PriorChoice:
-    """The same prior for the original's records in another order."""
-    if isinstance(choice, str):
-        return choice
-    if isinstance(choice, Prior):
-        return replace(choice, probabilities=_reordered(choice.probabilities, order))  # type: ignore[arg-type]
-    rows = np.asarray(choice, dtype=np.float64)
-    return rows[order] if rows.ndim == 2 and rows.shape[0] == order.size else rows
+    return Pair(original, list(pair.releases), **options), np.sort(place[members]), reordered(prior, order)
 
 
 def _protections(

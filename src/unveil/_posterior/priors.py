@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from unveil._posterior.checked_options import CheckedOptions, Prior
+from unveil._posterior.checked_options import CheckedOptions, Prior, PriorChoice
 from unveil._posterior.possible_values import number_of
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError
@@ -200,3 +201,13 @@ def _folds(truth: Ints, known: Sequence[Column]) -> Ints:
     fold = np.empty(truth.size, dtype=np.int64)
     fold[order] = np.arange(truth.size) % FOLDS
     return fold
+
+
+def reordered(choice: PriorChoice, order: NDArray[np.int64]) -> PriorChoice:
+    """The same prior for the original's records in another order."""
+    if isinstance(choice, str):
+        return choice
+    if isinstance(choice, Prior):
+        return replace(choice, probabilities=reordered(choice.probabilities, order))  # type: ignore[arg-type]
+    rows = np.asarray(choice, dtype=np.float64)
+    return rows[order] if rows.ndim == 2 and rows.shape[0] == order.size else rows

@@ -242,7 +242,27 @@ LAYOUT(Boosting, BOOSTING_FIELDS)
     F(int32_t *, feature) F(int32_t *, cut) F(uint8_t *, gaps_left) F(double *, value)
 LAYOUT(BoostedTree, BOOSTED_TREE_FIELDS)
 
+/* Persons whose values are unknown, and the trees whose splits are held: u persons, c values, t trees, q cells and l
+ * leaves of all trees one after the other, the last of each standing for none.
+ *
+ * cell, leaf                (u, t, c) cell and leaf that a person comes to in a tree with a value
+ * state                     (u) value of each person
+ * log_prior                 (u, c) logarithms of the prior
+ * donors, released          (q) donors as the state has them, and released records
+ * leaf_donors, leaf_released   (l) the same by leaf
+ * gain, leaf_gain           (q) and (l) log-likelihood that one more donor adds
+ * logs                      natural logarithms of whole numbers; 0 at 0
+ * empty                     number of released cells without a donor
+ * penalty                   what such a cell costs
+ */
+#define DISCLOSED_FIELDS(F)                                                                                            \
+    F(int32_t *, cell) F(int32_t *, leaf) F(int32_t *, state) F(double *, log_prior) F(int64_t *, donors)              \
+    F(int64_t *, released) F(int64_t *, leaf_donors) F(int64_t *, leaf_released) F(double *, gain)                     \
+    F(double *, leaf_gain) F(double *, logs) F(int64_t, u) F(int64_t, c) F(int64_t, t) F(int64_t, q) F(int64_t, l)     \
+    F(int64_t, empty) F(double, penalty)
+LAYOUT(Disclosed, DISCLOSED_FIELDS)
+
 /* All layouts. */
-#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Settled, SETTLED_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(MixedDonors, MIXED_DONORS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS) L(Boosting, BOOSTING_FIELDS) L(BoostedTree, BOOSTED_TREE_FIELDS)
+#define LAYOUTS(L) L(Node, NODE_FIELDS) L(Records, RECORDS_FIELDS) L(Limits, LIMITS_FIELDS) L(Grown, GROWN_FIELDS) L(Settled, SETTLED_FIELDS) L(Splits, SPLITS_FIELDS) L(Surrogates, SURROGATES_FIELDS) L(Training, TRAINING_FIELDS) L(Attacked, ATTACKED_FIELDS) L(ForestLeaves, FOREST_LEAVES_FIELDS) L(Worlds, WORLDS_FIELDS) L(Routing, ROUTING_FIELDS) L(LeafCells, LEAF_CELLS_FIELDS) L(MixedDonors, MIXED_DONORS_FIELDS) L(Known, KNOWN_FIELDS) L(KnownTree, KNOWN_TREE_FIELDS) L(Boosting, BOOSTING_FIELDS) L(BoostedTree, BOOSTED_TREE_FIELDS) L(Disclosed, DISCLOSED_FIELDS)
 
 #endif

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from unveil._intruders.partial_result import KnowledgePoint, PartialKnowledge
 from unveil._intruders.result import ExactMembership
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import called
@@ -62,3 +63,52 @@ def _percent(share: float, interval: tuple[float, float]) -> tuple[str, str]:
         return "-", "-"
     low, high = interval
     return number(100 * share, 1), ends((100 * low, 100 * high), 1)
+
+
+_METHODS = {"posterior": "exact", "enumeration": "all states", "chains": "chains"}
+
+
+def partial_knowledge(found: PartialKnowledge) -> str:
+    """A row per share of known records, and what the figures mean."""
+    columns = [
+        "% known", "unknown", "prior", "posterior", "+-", "% above .9", "% not mixed", "sweeps", "by",
+    ]  # fmt: skip
+    disclosed = found.structure == "splits"
+    lines = [
+        paragraph(
+            f"Partial knowledge: {', '.join(found.target)} of {found.n_persons} persons among {found.n_original} "
+            f"records, {found.n_values} values, prior {found.prior}."
+        ),
+        "",
+        text_table(columns, [_point(point) for point in found.points], 3),
+        "",
+        paragraph(
+            "The intruder knows some of the other records in full, and of all other persons "
+            f"{', '.join(found.known) or 'nothing'}. Posterior: mean probability of the true value. +-: its standard "
+            "error, because chains draw the unknown values. Not mixed: persons whose chains do not agree; above 1 % "
+            "there is no figure."
+        ),
+        paragraph(
+            "Splits disclosed: the intruder was told the splits of all trees as fitted to the true original. These "
+            "tell of the truth beyond what the release shows: this is NOT a calibrated posterior."
+            if disclosed
+            else "Exact: the trees follow the unknown values. The intruder knows the synthesizer and its settings."
+        ),
+    ]
+    return "\n".join([*lines, *warnings_in_words(found.warnings)])
+
+
+def _point(point: KnowledgePoint) -> Row:
+    drawn = point.method == "chains"
+    above = "-" if point.refused else number(100 * point.share_above_90, 1)
+    return [
+        f"{100 * point.share_known:.4g}",
+        str(point.n_unknown),
+        number(point.mean_prior, 3),
+        "-" if point.refused else number(point.mean_posterior, 3),
+        number(point.monte_carlo_error, 3) if drawn and not point.refused else "-",
+        above,
+        number(100 * point.share_not_mixed, 1) if drawn else "-",
+        str(point.sweeps) if drawn else "-",
+        _METHODS[point.method],
+    ]

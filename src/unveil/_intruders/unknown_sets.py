@@ -1,0 +1,169 @@
+"""One set of unknown persons after the other: states are enumerated where they are few, else drawn by chains."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._intruders.chains import Found, Plan, run_chains
+from unveil._intruders.disclosed import DisclosedSplits, places_of
+from unveil._intruders.enumeration import enumerate_states, n_compositions
+from unveil._intruders.knowledge import unknown_persons
+from unveil._intruders.partial_checkpoint import SetFound
+from unveil._intruders.states import States, UnknownPersons
+from unveil._posterior.likelihood import trees_concerned
+from unveil._posterior.possible_values import PossibleValues
+from unveil._posterior.problem import PosteriorProblem
+from unveil._posterior.recoded import recodings_concerned
+from unveil.errors import CallError
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+PATIENCE = 2.0
+"""Seconds after which it is estimated how long a call takes."""
+
+
+class Budget:
+    """Time of a call, and how much of its work is done.
+
+    Parameters
+    ----------
+    seconds
+        Seconds that the call may take.
+    total
+        Work, counted as unknown persons of all sets.
+    progress
+        Called with the work done, its total, and a name.
+    """
+
+    def __init__(self, seconds: float, total: int, progress: Callable[[int, int, str], None] | None):
+        self.seconds, self.total, self.progress = seconds, total, progress
+        self.began, self.done, self.skipped = time.monotonic(), 0, 0
+        self._lock = threading.Lock()
+
+    def spent(self) -> float:
+        """Seconds since the call began."""
+        return time.monotonic() - self.began
+
+    def too_long(self, seconds: float) -> bool:
+        """Whether as many seconds are more than there are left."""
+        return self.spent() + seconds > self.seconds
+
+    def check(self, units: float) -> None:
+        """Refuse a call that will take too long, some units of the current set being done.
+
+        Raises
+        ------
+        CallError
+            If it will.
+        """
+        with self._lock:
+            spent, done = self.spent(), self.done - self.skipped + units
+            if spent < PATIENCE or done <= 0:
+                return
+            left = (self.total - self.done - units) * spent / done
+            if spent + left > self.seconds:
+                raise CallError(
+                    f"this would take about {spent + left:.0f} seconds, and the budget is {self.seconds:g}: ask for "
+                    "fewer persons (sample), sets, sweeps or shares, or raise the budget"
+                )
+
+    def finish(self, units: int, name: str, *, skipped: bool = False) -> None:
+        """Some units are done; or were done by an earlier run."""
+        self.done += units
+        self.skipped += units if skipped else 0
+        if self.progress is not None:
+            self.progress(self.done, self.total, name)
+
+
+class Question:
+    """What is asked about the persons of every set.
+
+    Parameters
+    ----------
+    problem
+        Files, synthesizer, target and prior.
+    structure
+        Whether the trees follow the unknown values, or their splits are disclosed.
+    sweeps, most_sweeps, largest_not_mixed
+        See :class:`unveil._intruders.chains.Plan`.
+
+    Raises
+    ------
+    CallError
+        If the likelihood of many persons cannot be had.
+    """
+
+    def __init__(
+        self, problem: PosteriorProblem, structure: Literal["splits", "exact"], sweeps: int, most_sweeps: int,
+        largest_not_mixed: float,
+    ):  # fmt: skip
+        if problem.kind != "cart":
+            raise CallError(
+                "partial knowledge needs a sequential CART whose trees can be walked, without smoothing, proper "
+                "synthesis, rules, strata, or other methods for the columns that the target concerns"
+            )
+        assert isinstance(problem.worlds, PossibleValues)
+        unknown = problem.worlds.unknown
+        broken = recodings_concerned(problem.sequence, unknown)
+        if broken:
+            raise CallError(
+                f"column {broken[0].variable!r} is a recoding of {broken[0].sources[0]!r}, which unknown values would "
+                "break; leave one of the two columns out of the files, or name another target"
+            )
+        self.problem, self.structure = problem, structure
+        self.plan = (sweeps, most_sweeps, largest_not_mixed)
+        self.trees = [problem.trees[one.position] for one in trees_concerned(problem.sequence, unknown)]
+        if any(tree.definition.mix for tree in self.trees):
+            raise CallError("partial knowledge takes no synthesizer with mixed donors (mix); leave mix at 0")
+        self.places = places_of(problem.sequence, self.trees, unknown, problem.worlds.levels())
+        self.value = problem.outcomes.value_of(np.arange(problem.worlds.size))
+
+    def states(self, persons: UnknownPersons) -> States:
+        """The states of some unknown persons."""
+        return DisclosedSplits(persons, self.places)
+
+    def answer(self, members: Ints, asked: Ints, seed: np.random.SeedSequence, budget: Budget) -> SetFound:
+        """Posterior of some persons of a set.
+
+        Parameters
+        ----------
+        members : (u,) int64
+            The unknown persons, ascending.
+        asked : (a,) int64
+            Those of them who are asked about.
+        seed
+            Where the draws come from.
+        budget
+            How long it may take.
+        """
+        persons = unknown_persons(self.problem, members)
+        own = np.searchsorted(members, asked)
+        true = self.value[None, :] == self.problem.outcomes.truth[members][:, None]
+
+        def of_truth(shares: Floats) -> Floats:
+            return np.asarray(np.where(true, shares, 0.0).sum(axis=1))
+
+        states = self.states(persons)
+        if n_compositions(persons) <= states.most_states:
+            found = enumerate_states(states)
+        else:
+            plan = Plan(*self.plan, budget.too_long)
+            found = run_chains(
+                lambda: self.states(persons), plan, seed, of_truth, own,
+                lambda share: budget.check(share * members.size),
+            )  # fmt: skip
+        return _set_found(found, of_truth(np.exp(persons.log_prior))[own], of_truth(found.probabilities)[own], own)
+
+
+def _set_found(found: Found, prior: Floats, posterior: Floats, own: Ints) -> SetFound:
+    return SetFound(
+        prior.tolist(), posterior.tolist(), found.mixed[own].tolist(), found.effective[own].tolist(), found.not_mixed,
+        found.error, found.kept, found.sweeps,
+    )  # fmt: skip
