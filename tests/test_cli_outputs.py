@@ -91,6 +91,7 @@ SEVERAL = {
     "identity": (f"identity {FILES}", ["--json a.json", "--plot b.png", "--records c.csv"]),
     "attribute": (f"attribute {FILES} --target ill", ["--json a.json", "--plot b.svg", "--records c.parquet"]),
     "structure": (f"structure {FILES}", ["--json a.json", "--plot b.pdf"]),
+    "anonymity": (f"anonymity {FILES}", ["--json a.json", "--plot b.png"]),
     "keysets": (f"keysets {FILES}", ["--json a.json", "--plot b.png"]),
     "rapid": ("rapid o.csv s.csv --keys sex --target ill --attacker cart --permutations 2",
               ["--json a.json", "--plot b.png", "--records c.feather"]),

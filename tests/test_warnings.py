@@ -178,6 +178,7 @@ VERBS = {
     "attribute": "--keys sex,age --target ill",
     "attribute --cap-curve": "--keys sex,age --target ill",
     "structure": "--keys sex,age",
+    "anonymity": "--keys sex,age --targets ill",
     "keysets": "--keys sex,age",
     "rapid": "--keys sex,age --target ill --attacker cart --permutations 2",
     "rapid --curve": "--keys sex,age --target ill --attacker cart --permutations 2",

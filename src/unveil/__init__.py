@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
-    from unveil.tables import attribute, identity, key_sets, structure
+    from unveil.tables import anonymity, attribute, identity, key_sets, structure
     from unveil.utility import Utility, utility
 
 __all__ = [
@@ -61,6 +61,7 @@ __all__ = [
     "UnveilWarning",
     "Utility",
     "Variable",
+    "anonymity",
     "assess",
     "attribute",
     "compare",
@@ -99,7 +100,7 @@ _MODULE_OF = {
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),
-    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "tables"),
+    **dict.fromkeys(("anonymity", "attribute", "identity", "key_sets", "structure"), "tables"),
     **dict.fromkeys(("Utility", "utility"), "utility"),
 }
 _MODULES = {name: name for name in (*_MODULE_OF.values(), "models", "report", "show", "simulate", "trees")}

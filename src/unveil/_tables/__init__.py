@@ -1,5 +1,6 @@
 """Table measures: identity and attribute disclosure from key combinations."""
 
+from unveil._tables.anonymity import Anonymity, anonymity
 from unveil._tables.attribute import attribute
 from unveil._tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil._tables.compared_measure import ComparedMeasure
@@ -10,6 +11,7 @@ from unveil._tables.ladder import Ladder
 from unveil._tables.structure import Structure, structure
 
 __all__ = [
+    "Anonymity",
     "AttributeRisk",
     "AttributeRisks",
     "CapCurve",
@@ -19,6 +21,7 @@ __all__ = [
     "KeySets",
     "Ladder",
     "Structure",
+    "anonymity",
     "attribute",
     "identity",
     "key_sets",

@@ -52,6 +52,10 @@ VERBS = {
         "tables", SINGLE, "Count the key combinations of the original that the release has, and those that are new.",
         f"{FILES} --keys sex,age,region",
     ),
+    "anonymity": (
+        "tables", SINGLE, "Measure k-anonymity, l-diversity and t-closeness of each file.",
+        f"{FILES} --keys sex,age,region --targets income",
+    ),
     "keysets": (
         "tables", SINGLE, "Compute the measures for all small sets of keys, and without each key in turn.",
         f"{FILES} --keys sex,age,region --target ill",

@@ -150,6 +150,25 @@ def structure(
     return output.give(found)
 
 
+def anonymity(
+    original: Original, *synthetic: Synthetic, keys: Keys, targets: Targets = None,
+    ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
+    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+) -> int:  # fmt: skip
+    """Measure k-anonymity, l-diversity and t-closeness of each file."""
+    from unveil import _tables
+
+    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
+    found = _tables.anonymity(
+        pair,
+        names_of(keys, pair.names),
+        targets=() if targets is None else names_of(targets, pair.names),
+        ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
+        ngroups_target=groups_of(ngroups_target, "ngroups_target"),
+    )
+    return output.give(found)
+
+
 def keysets(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, max_size: Whole = 4,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from unveil._tables.anonymity import Anonymity
 from unveil._tables.attribute_risk import AttributeRisk
 from unveil._tables.curve import CapCurve
 from unveil._tables.identity import IdentityRisk
@@ -42,6 +43,30 @@ def plot_targets(risks: Sequence[AttributeRisk], *, ax: Any = None) -> Any:
 def _marked(risk: AttributeRisk) -> str:
     checks = [name for name, found in (("1-way", any(risk.check_1way)), ("2-way", any(risk.check_2way))) if found]
     return f"{risk.target} ({', '.join(checks)} check)" if checks else risk.target
+
+
+def plot_anonymity(found: Anonymity, *, ax: Any = None) -> Any:
+    """Percent of records in classes of at most k records, against k; a line per file."""
+    ax = axes.axes_for(ax)
+    largest = max((k for sizes in found.sizes for k in sizes), default=1)
+    for number, (label, sizes, one) in enumerate(zip(found.labels, found.sizes, found.files, strict=True)):
+        ks = list(sizes)
+        inside, total = 0, []
+        for k in ks:
+            inside += k * sizes[k]
+            total.append(100 * inside / one["records"])
+        color = axes.BLACK if number == 0 else _SIZES[(number - 1) % len(_SIZES)]
+        ax.step([1, *ks], [0, *total], where="post", color=color, label=axes.as_written(label))
+    ax.set_xscale("log")
+    ax.set_xticks([tick for power in range(9) for tick in (10**power, 2 * 10**power, 5 * 10**power) if tick <= largest])
+    ax.xaxis.set_major_formatter("{x:.0f}")
+    ax.xaxis.set_minor_formatter("")
+    ax.set_ylim(0, 104)
+    axes.legend_above(ax)
+    return axes.finished(
+        ax, "k: records of one file with the same keys", "percent of records in classes of at most k",
+        title=_keys(found.keys),
+    )  # fmt: skip
 
 
 def plot_cap_curve(curve: CapCurve, *, ax: Any = None) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+from unveil._tables.anonymity import BELOW, Anonymity
 from unveil._tables.compared_measure import ComparedMeasure
 from unveil._tables.curve import CapCurve
 from unveil._tables.identity import IDENTITY_MEASURES, IdentityRisk
@@ -90,6 +91,52 @@ def identity(risk: IdentityRisk) -> str:
             *warnings_in_words(risk.warnings),
         ]
     )
+
+
+def anonymity(found: Anonymity) -> str:
+    """A row per file, for each target one more, and what the figures mean."""
+    named = list(zip(found.labels, found.files, strict=True))
+    small = [f"below_{k}" for k in BELOW]
+    header = ["file", "records", "classes", "k", *(f"% in < {k}" for k in BELOW)]
+    rows: list[Row] = [
+        [label, *(_whole(one[name]) for name in ("records", "classes", "k")), *(one[name] for name in small)]
+        for label, one in named
+    ]
+    lines = [heading("Anonymity", found.n_original, found.keys), *grouping_in_words(found.grouping), ""]
+    lines.append(text_table(header, rows))
+    lines.append(
+        paragraph(
+            "A class is all records of a file with the same keys; k is the number of records of the smallest.",
+            "% in < k: percent of records in classes of fewer than k.",
+        )
+    )
+    if found.targets:
+        diverse: list[Row] = [
+            [target, label, _whole(one["l"]), one["entropy_l"], one["t"], one["one_value"], found.distances[target]]
+            for target, each in found.diversity.items()
+            for label, one in zip(found.labels, each, strict=True)
+        ]
+        lines += ["", text_table(["target", "file", "l", "entropy l", "t", "% one value", "distance"], diverse)]
+        lines.append(
+            paragraph(
+                "l: the smallest number of values in a class; entropy l: the same for values of equal shares; t: the",
+                "largest distance between the values in a class and those of the file; % one value: percent of records",
+                "in classes with one value only.",
+            )
+        )
+    lines.append(
+        paragraph(
+            "These figures describe each file by itself. Not shown: whether a release tells of the persons in the",
+            "original. In a synthetic file no record is a person's, so that k = 1 there discloses nobody, and a large",
+            "k protects nobody from an intruder who knows how the file was made.",
+        )
+    )
+    return "\n".join([*lines, *warnings_in_words(found.warnings)])
+
+
+def _whole(value: float) -> str:
+    """A count, or a dash where it is not defined."""
+    return "-" if math.isnan(value) else f"{value:.0f}"
 
 
 def structure(found: Structure) -> str:
