@@ -15,6 +15,7 @@ import pyarrow.csv as csv
 import pytest
 
 import unveil
+from unveil.assessment.policy import Policy, Threshold
 from unveil.cli import app, main
 
 pytestmark = pytest.mark.filterwarnings("ignore::unveil.UnveilWarning", "ignore:Cyclopts application:UserWarning")
@@ -95,6 +96,14 @@ MEASURES: dict[str, Callable[[unveil.Pair], Any]] = {
     "assess": lambda p: unveil.assess(p, ["age", "sex"], targets="ill", measures=["identity", "attribute"]),
     "compare": lambda p: unveil.compare(
         p.original, {"one": p.releases[0]}, ["age", "sex"], targets="ill", measures=["attribute"]
+    ),
+    "tune": lambda p: unveil.tune(
+        p.original,
+        ["age", "sex"],
+        targets="ill",
+        policy=Policy("p", "", (Threshold("repU", 100.0),)),
+        seed=1,
+        grid={"m": [1]},
     ),
 }
 

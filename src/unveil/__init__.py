@@ -38,6 +38,8 @@ if TYPE_CHECKING:
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
     from unveil.tables import anonymity, attribute, identity, key_sets, structure
+    from unveil.tables import attribute, identity, key_sets, structure
+    from unveil.tuning import Tuning, tune
     from unveil.utility import Utility, utility
 
 __all__ = [
@@ -57,6 +59,7 @@ __all__ = [
     "Rapid",
     "RiskUtilityMap",
     "Schema",
+    "Tuning",
     "UnveilError",
     "UnveilWarning",
     "Utility",
@@ -82,6 +85,7 @@ __all__ = [
     "simulate",
     "structure",
     "synthesize",
+    "tune",
     "utility",
 ]
 
@@ -101,6 +105,8 @@ _MODULE_OF = {
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),
     **dict.fromkeys(("anonymity", "attribute", "identity", "key_sets", "structure"), "tables"),
+    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "tables"),
+    **dict.fromkeys(("Tuning", "tune"), "tuning"),
     **dict.fromkeys(("Utility", "utility"), "utility"),
 }
 _MODULES = {name: name for name in (*_MODULE_OF.values(), "models", "report", "show", "simulate", "trees")}

@@ -35,7 +35,7 @@ from unveil.assessment.key_tables import _rung
 from unveil.assessment.membership_part import membership_part
 from unveil.assessment.part import Clock, Context, Skipped
 from unveil.assessment.policy import Threshold
-from unveil.assessment.posterior_part import _certain_figure, _entry, _limit, _mean_figure
+from unveil.assessment.posterior_part import _entry, _limit, certain_figure, mean_figure
 from unveil.assessment.public_summary import public_summary
 from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
 from unveil.assessment.rounding import Rounding, significant
@@ -164,7 +164,7 @@ def test_the_interval_of_a_utility_is_that_of_the_mean_over_releases() -> None:
 
 def test_posteriors_that_are_all_1_leave_room_for_records_that_were_not_drawn() -> None:
     weighed = SimpleNamespace(posterior=np.ones(20), prior=np.full(20, 0.5))
-    found = _mean_figure(weighed, "ill", "exact", 0.95, 2)
+    found = mean_figure(weighed, "ill", "exact", 0.95, 2)
     # 0.025^(1/20): so large a part of the population is in no sample of 20 with a probability of 2.5 %.
     least = 0.025 ** (1 / 20)
     assert (found.low, found.high) == (pytest.approx(least), 1)
@@ -174,9 +174,9 @@ def test_posteriors_that_are_all_1_leave_room_for_records_that_were_not_drawn() 
 def test_the_interval_of_an_excess_follows_posterior_and_prior_together() -> None:
     """Where a release tells nothing the two are equal, record by record: their difference does not vary."""
     prior = np.random.default_rng(1).uniform(0.2, 0.8, 100)
-    found = _mean_figure(SimpleNamespace(posterior=prior, prior=prior), "ill", "exact", 0.95, 2)
+    found = mean_figure(SimpleNamespace(posterior=prior, prior=prior), "ill", "exact", 0.95, 2)
     little_more = prior + 0.001 * (prior > 0.5)
-    nearly = _mean_figure(SimpleNamespace(posterior=little_more, prior=prior), "ill", "exact", 0.95, 2)
+    nearly = mean_figure(SimpleNamespace(posterior=little_more, prior=prior), "ill", "exact", 0.95, 2)
     assert found.excess == 0
     assert found.high - found.low > 0.05
     assert nearly.excess == pytest.approx(0.001, rel=0.5)
@@ -191,7 +191,7 @@ def test_intervals_of_posteriors_that_are_mostly_1_cover(wrong: float, n: int) -
     for _ in range(trials):
         low = rng.random(n) < wrong
         weighed = SimpleNamespace(posterior=np.where(low, 0.05, 1.0), prior=np.where(low, 0.2, 0.5))
-        found = _mean_figure(weighed, "ill", "exact", 0.95, 2)
+        found = mean_figure(weighed, "ill", "exact", 0.95, 2)
         hits += found.low <= mean <= found.high
         gains += found.excess_low <= (mean - before) / (1 - before) <= found.excess_high
     assert hits >= 0.9 * trials
@@ -201,7 +201,7 @@ def test_intervals_of_posteriors_that_are_mostly_1_cover(wrong: float, n: int) -
 def test_figures_of_a_posterior_by_hand() -> None:
     """Of 0.2, 0.4 and 0.9 the mean is a half, the standard deviation sqrt(0.13); beforehand it was a quarter."""
     weighed = SimpleNamespace(posterior=np.array([0.9, 0.2, 0.4]), prior=np.full(3, 0.25))
-    found = _mean_figure(weighed, "ill", "exact", 0.5, 2)
+    found = mean_figure(weighed, "ill", "exact", 0.5, 2)
     # The variance of the mean is 0.13 / 3, as of 0.25 / (0.13 / 3) records that are 0 or 1; Wilson's half width for a
     # half is z / 2 / sqrt(n + z^2).
     half = 0.6744897501960817 / 2 / math.sqrt(0.75 / 0.13 + 0.6744897501960817**2)
@@ -211,14 +211,13 @@ def test_figures_of_a_posterior_by_hand() -> None:
     assert found.excess == pytest.approx(1 / 3)
     assert found.excess_low == pytest.approx(1 / 3 - half / 0.75)
     assert found.excess_high == pytest.approx(1 / 3 + half / 0.75)
-    wide = _mean_figure(weighed, "ill", "exact", 0.9999, 2)
+    wide = mean_figure(weighed, "ill", "exact", 0.9999, 2)
     assert 0 < wide.low < 0.1
     assert 0.9 < wide.high < 1
     one = SimpleNamespace(posterior=np.array([0.5]), prior=np.array([1.0]))
-    alone = _mean_figure(one, "ill", "exact", 0.95, 2)
+    alone = mean_figure(one, "ill", "exact", 0.95, 2)
     assert all(math.isnan(v) for v in (alone.low, alone.excess, alone.excess_low))
-    certain = {"strongest": "exact", "releases": [{"exact": {"n_records": 40, "share_certain": 0.25}}]}
-    share = _certain_figure(certain, "ill", 0.95, 10)
+    share = certain_figure(0.25, 40, "ill", "exact", 0.95, 10)
     z, p, n = 1.959963984540054, 0.25, 40
     middle, width = (p + z * z / (2 * n)) / (1 + z * z / n), z * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
     assert (share.value, share.persons) == (0.25, 40)

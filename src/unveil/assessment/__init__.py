@@ -10,7 +10,7 @@ from unveil.assessment.scenario import INTRUDERS, MEASURES, Scenario, read_scena
 if TYPE_CHECKING:
     from unveil.assessment.comparison import compare
     from unveil.assessment.figure import Figure
-    from unveil.assessment.policy import Policy, read_policy
+    from unveil.assessment.policy import Policy, Threshold, read_policy
     from unveil.assessment.result import Assessment
     from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
     from unveil.assessment.run import assess
@@ -18,6 +18,7 @@ else:
     _LATE = {
         "Assessment": "result", "Figure": "figure", "Point": "risk_utility_map", "Policy": "policy",
         "RiskUtilityMap": "risk_utility_map", "assess": "run", "compare": "comparison", "read_policy": "policy",
+        "Threshold": "policy",
     }  # fmt: skip
 
     def __getattr__(name: str) -> Any:
@@ -36,6 +37,7 @@ __all__ = [
     "Policy",
     "RiskUtilityMap",
     "Scenario",
+    "Threshold",
     "assess",
     "compare",
     "read_policy",

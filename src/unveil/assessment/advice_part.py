@@ -167,7 +167,7 @@ def _other_settings(
         return
     now = synthesizer.cart
     leaves = Note(f"A leaf may hold as few as {now.minbucket} records, from which values are drawn.")
-    mixed = Note("A value that one record of a leaf has tells of this record, unless it can come from other leaves.")
+    mixed = Note("A value that one record of a leaf has can only be its own, unless it can come from other leaves.")
     wanted: list[tuple[str, Note, dict[str, Any]]] = [
         (f"Raise minbucket to {size}.", leaves, {"minbucket": size}) for size in MINBUCKETS if size > now.minbucket
     ]

@@ -328,6 +328,12 @@ def release_safe(assessment: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def let_out(content: Mapping[str, Any], leaves: Row, rounding: Rounding) -> dict[str, Any]:
+    """What a list of entries lets out of another document than an assessment, which names no files."""
+    passed: dict[str, Any] = _passed(without_nan(dict(content)), leaves, GatePosition(rounding, {}, "", 0, content, {}))
+    return passed
+
+
 STILL_TOLD = (
     "It names variables, levels and groups that enough records have, and settings of the synthesizer.",
     "Thresholds, keys and targets tell an intruder what was looked at, and what was not.",

@@ -90,9 +90,10 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
     if seen.posterior.size < least:
         figures = _too_few(seen.posterior.size, target, least)
     else:
+        one = found["sampled"]["releases"][0][how]
         figures = (
-            _mean_figure(seen, target, how, context.scenario.level, least),
-            _certain_figure(found["sampled"], target, context.scenario.level, least),
+            mean_figure(seen, target, how, context.scenario.level, least),
+            certain_figure(float(one[CERTAIN]), int(one["n_records"]), target, how, context.scenario.level, least),
         )
     unfinished = [
         f"{_WHO[who]}: {done} of {asked} records (all of them would take about {_duration(took[who] * asked / done)})"
@@ -213,7 +214,8 @@ def _too_few(n: int, target: str, least: int) -> tuple[Figure, Figure]:
     )
 
 
-def _mean_figure(weighed: Any, target: str, how: str, level: float, least: int) -> Figure:
+def mean_figure(weighed: Any, target: str, how: str, level: float, least: int) -> Figure:
+    """Mean posterior of the truth, from the posterior and the prior of persons drawn at random."""
     from unveil._posterior.summary import exact_mean
 
     posterior, prior = weighed.posterior, weighed.prior
@@ -262,10 +264,8 @@ def _interval_of_mean(mean: float, varying: NDArray[np.float64], level: float) -
     return (math.nan, math.nan) if math.isnan(variance) else score_interval(mean, variance, n, level)
 
 
-def _certain_figure(found: Mapping[str, Any], target: str, level: float, least: int) -> Figure:
-    how = str(found["strongest"])
-    one = found["releases"][0][how]
-    n, value = int(one["n_records"]), float(one[CERTAIN])
+def certain_figure(value: float, n: int, target: str, how: str, level: float, least: int) -> Figure:
+    """Share of n persons drawn at random whose value the release leaves no doubt about."""
     low, high = wilson(round(value * n), n, level)
     return Figure(
         measure="posterior certain",

@@ -45,6 +45,17 @@ def marginals_part(context: Context) -> Section:
     return _section(context, ("marginals",))
 
 
+PART_OF = {"mean TVD": "pairs", "worst pair TVD": "pairs"} | dict.fromkeys(("S_pMSE", "pMSE", "SPECKS"), "propensity")
+"""The part of a utility report that a figure comes from."""
+
+
+def utility_figures(context: Context, names: Sequence[str]) -> list[dict[str, Any]]:
+    """Some of the figures of utility, and nothing that they do not take."""
+    section = _section(context, tuple(dict.fromkeys(PART_OF[name] for name in names)))
+    figures: list[dict[str, Any]] = section.entries["utility"]["figures"]
+    return figures
+
+
 def _section(context: Context, measures: Sequence[str]) -> Section:
     from unveil._utility import utility
 

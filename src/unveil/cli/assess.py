@@ -48,13 +48,17 @@ class Asked(Derived):
 
     def options(self) -> dict[str, Any]:
         """Return the given options for :func:`unveil.assess`."""
-        given = self.given()
-        for name, value in given.items():
-            if TYPED.get(name) == COMMAS:
-                given[name] = [one.strip() for part in value for one in part.split(",")]
-            elif name.startswith("ngroups"):
-                given[name] = groups_of(value, name)
-        return given
+        return as_typed(self.given())
+
+
+def as_typed(given: dict[str, Any]) -> dict[str, Any]:
+    """Options of an assessment as the command line reads them."""
+    for name, value in given.items():
+        if TYPED.get(name) == COMMAS:
+            given[name] = [one.strip() for part in value for one in part.split(",")]
+        elif name.startswith("ngroups"):
+            given[name] = groups_of(value, name)
+    return given
 
 
 @Parameter(name="*")
@@ -318,7 +322,7 @@ def compare(
         result = compute(
             open_source(str(original), **reading.options),
             {label: open_source(str(path), **reading.options) for label, path in _labels(files).items()},
-            **options, grid=_grid(grid), m=m,
+            **options, grid=grid_of(grid), m=m,
             risk=risk, utility=utility, special_codes=reading.codes or None, kinds=reading.stated or None,
             breaks=breaks_of(breaks), progress=progress,
         )  # fmt: skip
@@ -359,11 +363,15 @@ def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[P
     return original, releases if isinstance(releases, list) else [releases]
 
 
-def _grid(given: list[str] | None) -> dict[str, list[Any]]:
+_WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
+
+
+def grid_of(given: list[str] | None) -> dict[str, list[Any]]:
+    """Settings with the values to try."""
     grid: dict[str, list[Any]] = {}
     for part in (one for text in given or () for one in text.split(",")):
         name, sign, value = part.partition("=")
         if not sign:
             raise CallError(f"--grid takes setting=value, not {part!r}")
-        grid.setdefault(name, []).append({"true": True, "false": False}.get(value.lower(), plain_value(value)))
+        grid.setdefault(name, []).append(_WORDS.get(value.lower(), plain_value(value)))
     return grid

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, make_dataclass
 from typing import Annotated, Any, TypeVar, get_args, get_type_hints
 
@@ -28,6 +28,7 @@ def derived(
     source: type,
     typed: Mapping[str, str] | None = None,
     *,
+    only: Collection[str] | None = None,
     group: Group | None = None,
     groups: Mapping[str, Group] | None = None,
 ) -> Callable[[type[T]], type[T]]:
@@ -43,12 +44,14 @@ def derived(
         Where the help lists the options.
     groups
         Where it lists some of them, by their names.
+    only
+        Options that are taken; all by default.
     """
     texts, hints = parameter_texts(source), get_type_hints(source)
 
     def decorate(cls: type[T]) -> type[T]:
         options = []
-        for option in fields(source):
+        for option in (one for one in fields(source) if only is None or one.name in only):
             words = [*texts[option.name].replace("``", "").split(), (typed or {}).get(option.name, "")]
             about = Parameter(help=" ".join(words).strip())
             if groups and option.name in groups:

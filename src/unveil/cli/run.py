@@ -91,6 +91,10 @@ VERBS = {
         "assess", DECIDE, "Show several releases or synthesizers on one map of risk and utility.",
         "original.csv --grid minbucket=5,20,50 --keys sex,age --plot map.png",
     ),
+    "tune": (
+        "tune", DECIDE, "Find the most useful settings of a synthesizer for which every rule of a policy holds.",
+        "original.csv --keys sex,age --targets ill --policy policy.toml",
+    ),
     "report": (
         "report", DECIDE, "Draw the report of an assessment from its JSON.", "assessment.json -o report.html",
     ),

@@ -84,8 +84,8 @@ class CartSynthesizer:
         How the noise is scaled.
     mix : float
         Probability, from 0 to 1, that a value comes from a donor of the whole column and not of the leaf. Above 0 no
-        released value is impossible that somebody else has, so an intruder is certain of no other value; dependence is
-        lost. The parts of a number (see above) are mixed each by itself, and one-to-one recodings are drawn like other
+        value that somebody else has is impossible for an intruder, but it can be as good as; dependence is lost. The
+        parts of a number (see above) are mixed each by itself, and one-to-one recodings are drawn like other
         variables. All variables that have predictors need the method "cart" or "sample".
     proper : bool
         Whether each copy is fitted to a bootstrap sample of the records.

@@ -1,0 +1,110 @@
+"""A search for settings in words: the winner with its fresh figures, or what is in the way, and the frontier."""
+
+from __future__ import annotations
+
+from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
+from unveil.tuning import HeldRule, InTheWay, Tried, Tuning
+
+_DIGITS = 4
+
+
+def tuning(found: Tuning) -> str:
+    """The winner, the frontier, and how they were found."""
+    names = _varied(found)
+    lines = [
+        f"Settings for policy {found.policy}: keys {', '.join(found.keys)}; targets {', '.join(found.targets)}",
+        "",
+        *(_winner(found, found.winner, names) if found.winner else _none(found, names)),
+        "",
+        f"The frontier: {_n(len(found.frontier), 'setting')} of {len(found.tried)} tried",
+        "",
+        text_table(
+            [*names, "sets", found.utility, "interval", "limit used", *(_called(one) for one in _rules(found))],
+            [_row(one, names) for one in found.frontier],
+            _DIGITS,
+        ),
+        "",
+        paragraph(
+            f"No other setting that was tried uses less of the limits and has a smaller {found.utility}. Limit used:",
+            "the largest share of a limit that a figure takes, with the unfavourable end of its interval in the worst",
+            "set of releases; at most 1 if every rule holds. Figures of rules are means over sets, with the worst end.",
+            f"{_n(found.n_sets, 'set')} of releases were drawn and measured ({found.n_releases} releases);",
+            f"{len(found.tried)} of {found.n_possible} combinations were tried.",
+            "The figures of the frontier took part in the choice, and look better than they are.",
+        ),
+        *warnings_in_words(found.warnings),
+    ]
+    return "\n".join(lines)
+
+
+def _winner(found: Tuning, winner: Tried, names: list[str]) -> list[str]:
+    rows: list[Row] = [
+        [_called(one), _limit(one), number(one.value, _DIGITS), number(one.end, _DIGITS), one.verdict]
+        for one in winner.rules
+    ]
+    said = [
+        f"The most useful setting: {winner.setting.in_words(names)}. It was chosen among {len(found.tried)} settings.",
+        f"These figures are of {_n(winner.sets, 'fresh set')} of releases, which took no part in the choice;",
+        f"{found.utility} {number(winner.utility, _DIGITS)}"
+        f" ({ends((winner.utility_low, winner.utility_high), _DIGITS)}).",
+    ]
+    if found.not_confirmed:
+        said.append(
+            f"Before it, {_n(len(found.not_confirmed), 'setting')} had been chosen whose fresh releases did not keep "
+            "the policy."
+        )
+    table = text_table(["rule", "limit", "mean", "worst end", "verdict"], rows, _DIGITS)
+    return [paragraph(*said), "", table]
+
+
+def _none(found: Tuning, names: list[str]) -> list[str]:
+    if not found.in_the_way:
+        return [paragraph(_no_confirmed(found))]
+    lines = [paragraph(_no_confirmed(found), "In the way:")]
+    return [*lines, *(paragraph(_blocks(one, len(found.tried), names)) for one in found.in_the_way)]
+
+
+def _no_confirmed(found: Tuning) -> str:
+    chosen = len(found.not_confirmed)
+    but = f" {_n(chosen, 'setting')} seemed to, and fresh releases did not confirm it." if chosen else ""
+    ended = "" if found.complete else " The search ended before all settings and sets were drawn."
+    return f"No setting in reach satisfies the policy.{but}{ended}"
+
+
+def _blocks(one: InTheWay, n: int, names: list[str]) -> str:
+    rule = one.rule
+    what = f"rule {rule.rule}, {_called(rule).partition(' ')[2]} ({_limit(rule)})"
+    where = f"with {one.setting.in_words(names)}"
+    if rule.verdict == "not measured":
+        return f"- {what}: it was not measured {where}."
+    met = "No setting meets it" if one.n_within == 0 else f"{one.n_within} of {n} settings meet it, but not with others"
+    return f"- {what}: {met}; the nearest reaches {number(rule.end, _DIGITS)} {where}."
+
+
+def _row(one: Tried, names: list[str]) -> Row:
+    settings = [one.setting.in_words([name]).partition(" ")[2] for name in names]
+    rules = [f"{number(r.value, _DIGITS)} ({number(r.end, _DIGITS)})" for r in one.rules]
+    interval = ends((one.utility_low, one.utility_high), _DIGITS)
+    return [*settings, one.sets, one.utility, interval, number(one.limit_used, 2), *rules]
+
+
+def _rules(found: Tuning) -> tuple[HeldRule, ...]:
+    return found.tried[0].rules if found.tried else ()
+
+
+def _called(rule: HeldRule) -> str:
+    return " ".join(filter(None, [f"{rule.rule}:", rule.measure, rule.target,
+                                  "" if rule.statistic == "value" else rule.statistic]))  # fmt: skip
+
+
+def _limit(rule: HeldRule) -> str:
+    return f"{rule.direction} {rule.limit:g}"
+
+
+def _varied(found: Tuning) -> list[str]:
+    """Settings of which more than one value was offered; all where there is one of each."""
+    return [name for name, values in found.space.items() if len(values) > 1] or list(found.space)
+
+
+def _n(number: int, what: str) -> str:
+    return f"{number} {what}" + "s" * (number != 1)
