@@ -9,7 +9,7 @@ from unveil.cli import INTERRUPTED
 from unveil.cli.assess import TYPED, as_typed, grid_of
 from unveil.cli.derived import Derived, derived
 from unveil.cli.groups import ASKED
-from unveil.cli.options import Listed, Original, Output, Reading, Whole, progress_bar
+from unveil.cli.options import Breaks, Listed, Original, Output, Reading, Whole, breaks_of, progress_bar
 from unveil.cli.screen import remark
 from unveil.errors import CallError
 
@@ -29,7 +29,7 @@ class Knowledge(Derived):
 def tune(
     original: Original, *, policy: Path, utility: str = "mean TVD", grid: Listed = None, tries: Whole = 40,
     budget: float = 900.0, seed: Whole | None = None, checkpoint: Path | None = None, release_safe: bool = True,
-    csv: Path | None = None, knowledge: Knowledge = Knowledge(), reading: Reading = Reading(),
+    csv: Path | None = None, knowledge: Knowledge = Knowledge(), breaks: Breaks = None, reading: Reading = Reading(),
     output: Output = Output(),
 ) -> int:  # fmt: skip
     """Find the most useful settings of a synthesizer for which every rule of a policy holds.
@@ -73,7 +73,8 @@ def tune(
         found = search(
             open_source(str(original), **reading.options), options.pop("keys"), policy=policy, utility=utility,
             grid=grid_of(grid) or None, tries=tries, budget=budget, seed=seed, checkpoint=checkpoint,
-            special_codes=reading.codes or None, kinds=reading.stated or None, progress=progress, **options,
+            special_codes=reading.codes or None, kinds=reading.stated or None, breaks=breaks_of(breaks),
+            progress=progress, **options,
         )  # fmt: skip
     document = found.document(release_safe=release_safe)
     if csv is not None:

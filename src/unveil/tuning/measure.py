@@ -82,16 +82,15 @@ class Measure:
         Who knows what and wants to know what.
     policy, utility
         Limits, and the figure of utility.
-    special_codes, kinds
-        As of :class:`unveil.Pair`.
+    reading
+        Options of :class:`unveil.Pair`: ``special_codes``, ``kinds`` and ``breaks``.
     """
 
     pair: Pair
     options: Options
     policy: Policy
     utility: str
-    special_codes: Mapping[str, Any] | None
-    kinds: Mapping[str, Any] | None
+    reading: Mapping[str, Any]
 
     def figures_of(self, setting: Setting, seeds: Sequence[int], *, whole: bool = True) -> dict[str, Any]:
         """Figures of one set of releases, as plain values: ``figures`` and ``reasons``.
@@ -109,7 +108,7 @@ class Measure:
             warnings.simplefilter("ignore", UnveilWarning)
             protections = self._protections(setting)
             original = _protected(self.pair, protections)
-            maker = setting.synthesizer(special_codes=self.special_codes, kinds=self.kinds).fit(original)
+            maker = setting.synthesizer(**self.of_synthesizer).fit(original)
             releases = [maker.sample(setting.k, seed=seed) for seed in seeds]
             pair = self._pair(self.pair.original, releases)
             context = Context(pair, Scenario.of(pair, self.options), Clock(NO_LIMIT), maker)
@@ -122,6 +121,11 @@ class Measure:
                     reasons.append(str(error))
         kept = [{name: figure[name] for name in KEPT} for figure in figures]
         return without_nan({"figures": kept, "reasons": reasons})  # type: ignore[no-any-return]
+
+    @property
+    def of_synthesizer(self) -> dict[str, Any]:
+        """What the synthesizer is told of the columns too."""
+        return {name: self.reading[name] for name in ("special_codes", "kinds") if self.reading.get(name)}
 
     @property
     def asked(self) -> tuple[Any, ...]:
@@ -178,6 +182,10 @@ class Measure:
             from unveil.assessment.membership_part import membership_part
 
             yield lambda: figures(membership_part(context))
+        if "exact membership" in wanted:
+            from unveil.assessment.exact_membership_part import exact_membership_part
+
+            yield lambda: figures(exact_membership_part(context))
         names = [name for name in UTILITIES if name in wanted]
         yield lambda: utility_figures(context, names)
 
@@ -236,7 +244,7 @@ class Measure:
 
         found = {}
         for name in Scenario.of(self.pair, self.options).targets:
-            column, special = self.pair.column(name), (self.special_codes or {}).get(name, ())
+            column, special = self.pair.column(name), (self.reading.get("special_codes") or {}).get(name, ())
             alone = [special] if isinstance(special, str | int | float) else list(special)
             one = merged(column, setting.merge, alone)
             if one.changes and one.n_groups(column) > 1:
@@ -244,7 +252,7 @@ class Measure:
         return found
 
     def _pair(self, original: Source, releases: Sequence[Any]) -> Pair:
-        return Pair(original, list(releases), special_codes=self.special_codes, kinds=self.kinds)
+        return Pair(original, list(releases), **self.reading)
 
 
 _KEYED = ("DiSCO", "DCAP")

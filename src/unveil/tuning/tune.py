@@ -40,7 +40,8 @@ def tune(
     targets: str | Sequence[str] | None = None, utility: str = "mean TVD",
     grid: Mapping[str, Sequence[Any]] | None = None, tries: int = 40, budget: float = 900.0, seed: int | None = None,
     checkpoint: str | Path | None = None, progress: Progress | None = None,
-    special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None, **options: Any,
+    special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None,
+    breaks: Mapping[str, Sequence[float]] | None = None, **options: Any,
 ) -> Tuning:  # fmt: skip
     """Find the most useful settings of a CART synthesizer for which every rule of a policy holds.
 
@@ -77,7 +78,7 @@ def tune(
         other limits or more settings takes what is there; it needs a seed.
     progress
         Called with the number of sets that were measured, their likely total, and what is being done.
-    special_codes, kinds
+    special_codes, kinds, breaks
         As of :class:`unveil.Pair`.
     options
         Further options of :func:`unveil.assess`, such as ``precision`` (of mean posteriors), ``attacker`` or ``level``.
@@ -119,14 +120,15 @@ def tune(
     rules = policy if isinstance(policy, Policy) else read_policy(policy)
     secret = seed_or_secret(seed)
     source = read(original)
-    asked, pair = _asked(source, keys, targets, options, special_codes, kinds)
+    reading = {"special_codes": special_codes, "kinds": kinds, "breaks": breaks}
+    asked, pair = _asked(source, keys, targets, options, reading)
     scenario = Scenario.of(pair, asked)
     rules.check(scenario.targets)
     settings = drawn_settings(space, tries, secret % 2**32)
-    measure = Measure(pair, replace(asked, targets=scenario.targets), rules, utility, special_codes, kinds)
+    measure = Measure(pair, replace(asked, targets=scenario.targets), rules, utility, reading)
     kept = None
     if checkpoint is not None:
-        kept = Checkpoint(checkpoint, fingerprint(pair, __version__, asked, measure.asked, secret))
+        kept = Checkpoint(checkpoint, fingerprint(pair, __version__, asked, breaks, measure.asked, secret))
     draw = _Drawn(measure, settings, secret, kept, progress or (lambda *_: None), tuple(space))
     search = Search(len(settings), draw, budget).run()
     draw.progress(draw.done, draw.done, "done")
@@ -134,7 +136,7 @@ def tune(
 
 
 def _asked(
-    source: Any, keys: Any, targets: Any, options: Mapping[str, Any], special_codes: Any, kinds: Any
+    source: Any, keys: Any, targets: Any, options: Mapping[str, Any], reading: Mapping[str, Any]
 ) -> tuple[Options, Pair]:
     """The options, and the original in the order of its values beside itself."""
     known = [field.name for field in fields(Options) if field.name not in ("keys", "targets", "measures", "budget")]
@@ -145,7 +147,7 @@ def _asked(
         # That the original is no release is known here.
         warnings.simplefilter("ignore", UnveilWarning)
         ordered = source.part(value_order(source))
-        pair = Pair(ordered, [ordered], special_codes=special_codes, kinds=kinds)
+        pair = Pair(ordered, [ordered], **reading)
     return Options(keys, targets=targets, **options), pair
 
 
@@ -218,12 +220,10 @@ def _result(
         warnings=(
             *_unfinished(search, len(draw.settings)),
             *([said_of(reasons)] if reasons else []),
-            *measure.pair.notes(map(measure.pair.column, (*scenario.keys, *scenario.targets))),
+            *_notes(measure.pair, (*scenario.keys, *scenario.targets)),
         ),
         flavour=flavour,
-        _shared={
-            name: value for name, value in (("special_codes", measure.special_codes), ("kinds", measure.kinds)) if value
-        },
+        _shared=measure.of_synthesizer,
     )
 
 
@@ -251,6 +251,12 @@ def _in_the_way(tried: Sequence[Tried]) -> tuple[InTheWay, ...]:
         InTheWay(nearest[at].rules[at], nearest[at].setting, sum(one.rules[at].limit_used <= 1 for one in tried))
         for at in missed
     )
+
+
+def _notes(pair: Pair, names: Sequence[str]) -> list[str]:
+    """What deserves a look in the columns of the original: how they were read and coded."""
+    coded = [note for name in names for note in pair.column(name).notes]
+    return list(dict.fromkeys([*pair.original.remarks_on(names), *coded, *pair.roles.identifier_notes(names)]))
 
 
 def _unfinished(search: Search, n: int) -> list[Note]:
