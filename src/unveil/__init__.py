@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
     from unveil.tables import anonymity, attribute, identity, key_sets, structure
-    from unveil.tables import attribute, identity, key_sets, structure
     from unveil.tuning import Tuning, tune
     from unveil.utility import Utility, utility
 
