@@ -37,17 +37,25 @@ def coded(index: int, kind: str = "int32") -> pa.Array:
     return pa.DictionaryArray.from_arrays(pa.array([0, 1, index], kind), pa.array(["a", "b"]), safe=False)
 
 
+def with_a_gap(at_gap: int, behind: int, gaps: int = 1) -> pa.Array:
+    parts = [pa.py_buffer(b"\x05"), pa.py_buffer(offsets(0, at_gap, behind))]
+    kind = pa.dictionary(pa.int32(), pa.string())
+    return pa.DictionaryArray.from_buffers(kind, 3, parts, pa.array(["a", "b"]), null_count=gaps)
+
+
 BAD: dict[str, Callable[[], pa.Array]] = {
     "an index beyond the dictionary": lambda: coded(2),
     "an index far beyond": lambda: coded(2**31 - 1),
     "an index below": lambda: coded(-1),
     "an index below in 64 bits": lambda: coded(-(2**62), "int64"),
+    "an index beyond the dictionary behind a gap": lambda: with_a_gap(0, 2),
+    "more gaps than there are": lambda: with_a_gap(0, 1, gaps=2),
     "bytes that are no text": lambda: buffers(pa.string(), 3, None, offsets(0, 1, 2, 3), b"a\xffb"),
     "half a character at the end": lambda: buffers(pa.string(), 2, None, offsets(0, 1, 2), "aé".encode()[:2]),
     "offsets that fall": lambda: buffers(pa.string(), 3, None, offsets(0, 2, 1, 3), b"abc"),
     "offsets far apart": lambda: buffers(pa.string(), 3, None, offsets(0, 1 << 30, 2, 3), b"abc"),
     "a dictionary that is no text": lambda: pa.DictionaryArray.from_arrays(
-        pa.array([0, 1, 0]), buffers(pa.string(), 2, None, offsets(0, 1, 2), b"\xff\xfe")
+        pa.array([0, 1, 0], "int32"), buffers(pa.string(), 2, None, offsets(0, 1, 2), b"\xff\xfe")
     ),
     "a time of 30 hours": lambda: buffers(pa.time32("s"), 3, None, offsets(1, 2, 30 * 3600)),
 }
@@ -78,6 +86,11 @@ def test_what_is_not_what_it_says_is_refused(tmp_path: Path, what: str, how: str
         open_source(data).column("x")
     assert "\n" not in str(caught.value)
     assert open_source(data).column("y").null_count == len(array)
+
+
+def test_the_index_of_a_gap_is_not_looked_at(tmp_path: Path):
+    as_file(pa.table({"x": with_a_gap(99, 1)}), tmp_path / "people.arrow")
+    assert open_source(tmp_path / "people.arrow").column("x").to_pylist() == ["a", None, "b"]
 
 
 def test_a_dictionary_whose_order_is_declared_is_looked_at_before_its_levels_are_taken(tmp_path: Path):

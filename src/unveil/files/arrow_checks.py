@@ -10,9 +10,11 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from unveil.errors import DataError, FileError, UnveilError, is_of_memory
+from unveil.files.arrays import buffer_view
 from unveil.files.documents import Maybe, check_shape, parse_json
 from unveil.files.path_checks import installed_memory, no_memory, reason_of
 
@@ -71,7 +73,7 @@ def valid(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
     try:
         for chunk in column.chunks:
             # A date in milliseconds need not be midnight: it is read as a time then.
-            (chunk.view(pa.int64()) if pa.types.is_date64(chunk.type) else chunk).validate(full=True)
+            _check(chunk.view(pa.int64()) if pa.types.is_date64(chunk.type) else chunk)
     except (pa.ArrowException, MemoryError, ValueError) as error:
         if is_of_memory(error):
             raise no_memory(label) from None
@@ -79,6 +81,21 @@ def valid(column: pa.ChunkedArray, name: str, label: str) -> pa.ChunkedArray:
             f"{label}: column {name!r} is damaged ({reason_of(error):.300}); write the data again"
         ) from None
     return column
+
+
+def _check(chunk: pa.Array) -> None:
+    """Raise the error of Arrow for a damaged array."""
+    if not pa.types.is_dictionary(chunk.type) or chunk.type.index_type != pa.int32():
+        chunk.validate(full=True)
+        return
+    chunk.validate()
+    indices, values = chunk.indices, chunk.dictionary
+    indices.validate(full=True)
+    values.validate(full=True)
+    # NumPy finds the largest index in a fiftieth of the time that Arrow takes to look at each; as a number without a
+    # sign, a negative one is large. A gap may have any index: Arrow tells which are of gaps.
+    if len(indices) and int(buffer_view(indices, np.uint32).max()) >= len(values):
+        chunk.validate(full=True)
 
 
 def check_records(num_rows: int, label: str) -> int:
