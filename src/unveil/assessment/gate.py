@@ -109,6 +109,13 @@ POSTERIOR = Row(
                 persons="records",
             )
         ],
+        "mistakes": Row(
+            {
+                "sentence": by.said, "records": by.count,
+                "rows": [Row({"wrong": by.as_it_is, "mean_posterior": by.probability, "share_certain": by.share})],
+            },
+            persons="records",
+        ),
         "n_values": by.two_digits,
         "prior": by.as_it_is,
         "gain_histogram": by.histogram,

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.assessment.figure import Figure
+from unveil.assessment.mistaken_intruder import mistaken_intruder
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
@@ -95,6 +96,10 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
             mean_figure(seen, target, how, context.scenario.level, least),
             certain_figure(float(one[CERTAIN]), int(one["n_records"]), target, how, context.scenario.level, least),
         )
+    entry = _entry(context, found)
+    if not first:
+        walked = drawn.flagged if "all" in runs else 0
+        entry["mistakes"] = mistaken_intruder(context, target, walked, share - (time.monotonic() - begin))
     unfinished = [
         f"{_WHO[who]}: {done} of {asked} records (all of them would take about {_duration(took[who] * asked / done)})"
         for who, done, asked in _counts(found)
@@ -102,7 +107,7 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
     ]
     return Section(
         figures=figures,
-        targets={target: {"posterior": _entry(context, found)}},
+        targets={target: {"posterior": entry}},
         warnings=(
             *dict.fromkeys(text for one in found.values() for text in one["warnings"]),
             # What is planned concerns synthesizers whose trees can be held.

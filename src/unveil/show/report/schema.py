@@ -33,7 +33,9 @@ POINT = {"threshold": REAL} | dict.fromkeys(
 HISTOGRAM = {"edges": [REAL], "counts": [NUMBER]}
 ROW = {"*": VALUE}
 POSTERIOR = {"labels?": NAMES, "releases?": [{"*": ROW}], "rows?": [ROW], "cross?": [[ROW]],
-             "gain_histogram?": Maybe(HISTOGRAM), "prior?": VALUE, "n_values?": NUMBER}  # fmt: skip
+             "gain_histogram?": Maybe(HISTOGRAM),
+             "mistakes?": {"sentence": NOTE, "*": VALUE, "rows?": [ROW]}, "prior?": VALUE,
+             "n_values?": NUMBER}  # fmt: skip
 FIGURE = (
     {"measure": TEXT, "intruder": TEXT, "target": NOTE, "unit": TEXT, "undefined": NOTE, "per_release": [NUMBER]}
     | dict.fromkeys(("value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling"), NUMBER)
