@@ -29,6 +29,7 @@ OUTPUTS = {
     "html": f"assess {FILES} --targets ill --html OUT --overwrite",
     "markdown": f"assess {FILES} --targets ill --markdown OUT --overwrite",
     "json of an assessment": f"assess {FILES} --targets ill --json OUT --overwrite",
+    "settings": "tune o.csv --keys sex --targets ill --policy p.toml --grid m=1 --csv OUT.csv --overwrite",
     "points": f"compare {FILES} --targets ill --csv OUT.csv --overwrite",
     "copy": "synthesize o.csv -o OUT.csv -m 1 --overwrite",
     "schema": "schema o.csv -o OUT",
@@ -48,6 +49,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     for name, first in (("o", 0), ("s", 1), ("s2", 2)):
         Path(f"{name}.csv").write_text("\n".join(["sex,age,ill", *rows[first:], ""]))
     Path("found.json").write_text("{}")
+    Path("p.toml").write_text('[[rule]]\nmeasure = "repU"\nlimit = 100\n')
 
     def call(words: str) -> tuple[int, str]:
         monkeypatch.setattr(sys, "argv", ["unveil", *words.split()])
@@ -106,6 +108,8 @@ SEVERAL = {
                ["--html a.html", "--markdown b.md", "--public-summary c.html", "--json d.json", "--plot e.png"]),
     "compare": (f"compare {FILES} --targets ill --measures attribute",
                 ["--csv a.csv", "--json b.json", "--plot c.png"]),
+    "tune": ("tune o.csv --keys sex,age --targets ill --policy p.toml --grid m=1 --seed 1",
+             ["--csv a.csv", "--json b.json", "--plot c.png"]),
     "synthesize": ("synthesize o.csv -m 1", ["-o new.csv", "new.provenance.json"]),
     "report": ("report found.json", ["-o a.html", "--public-summary b.html"]),
     "demo": ("demo 50 --folder .",
