@@ -206,7 +206,7 @@ def test_synthesizers_that_cannot_be_walked():
     proper = unveil.CartSynthesizer(proper=True)
     with pytest.raises(CallError, match="needs a sequential CART whose trees can be walked"):
         unveil.partial_knowledge(PAIR, proper, target="y")
-    with pytest.raises(CallError, match="mixed donors"):
+    with pytest.raises(CallError, match="no synthesizer with mixed donors"):
         unveil.partial_knowledge(PAIR, unveil.CartSynthesizer(mix=0.1), target="y", check_settings=False)
     twice = TABLE.append_column("again", TABLE.column("y"))
     pair = unveil.Pair(twice, unveil.CartSynthesizer().fit(twice).sample(seed=1))

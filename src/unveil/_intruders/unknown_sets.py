@@ -10,9 +10,10 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._intruders.chains import Found, Plan, run_chains
-from unveil._intruders.disclosed import DisclosedSplits, places_of
+from unveil._intruders.chains import CHAINS, Found, Plan, run_chains
+from unveil._intruders.disclosed import DisclosedSplits, Places, places_of
 from unveil._intruders.enumeration import enumerate_states, n_compositions
+from unveil._intruders.following import FollowingTrees
 from unveil._intruders.knowledge import unknown_persons
 from unveil._intruders.partial_checkpoint import SetFound
 from unveil._intruders.states import States, UnknownPersons
@@ -67,12 +68,21 @@ class Budget:
             spent, done = self.spent(), self.done - self.skipped + units
             if spent < PATIENCE or done <= 0:
                 return
-            left = (self.total - self.done - units) * spent / done
-            if spent + left > self.seconds:
-                raise CallError(
-                    f"this would take about {spent + left:.0f} seconds, and the budget is {self.seconds:g}: ask for "
-                    "fewer persons (sample), sets, sweeps or shares, or raise the budget"
-                )
+            self.expect((self.total - self.done - units) * spent / done)
+
+    def expect(self, seconds: float) -> None:
+        """Refuse a call that has as many seconds of work before it, and too few are left.
+
+        Raises
+        ------
+        CallError
+            If it has.
+        """
+        if self.too_long(seconds):
+            raise CallError(
+                f"this would take about {self.spent() + seconds:.0f} seconds, and the budget is {self.seconds:g}: ask "
+                "for fewer persons (sample), sets, sweeps or unknown records, or raise the budget"
+            )
 
     def finish(self, units: int, name: str, *, skipped: bool = False) -> None:
         """Some units are done; or were done by an earlier run."""
@@ -120,14 +130,19 @@ class Question:
         self.problem, self.structure = problem, structure
         self.plan = (sweeps, most_sweeps, largest_not_mixed)
         self.trees = [problem.trees[one.position] for one in trees_concerned(problem.sequence, unknown)]
-        if any(tree.definition.mix for tree in self.trees):
-            raise CallError("partial knowledge takes no synthesizer with mixed donors (mix); leave mix at 0")
-        self.places = places_of(problem.sequence, self.trees, unknown, problem.worlds.levels())
+        self.levels = problem.worlds.levels()
+        self.places: Places | None = None
+        if structure == "splits":
+            if any(tree.definition.mix for tree in self.trees):
+                raise CallError("structure 'splits' takes no synthesizer with mixed donors (mix); use 'exact'")
+            self.places = places_of(problem.sequence, self.trees, unknown, self.levels)
         self.value = problem.outcomes.value_of(np.arange(problem.worlds.size))
 
     def states(self, persons: UnknownPersons) -> States:
         """The states of some unknown persons."""
-        return DisclosedSplits(persons, self.places)
+        if self.places is not None:
+            return DisclosedSplits(persons, self.places)
+        return FollowingTrees(persons, self.problem.sequence, self.trees, self.levels)
 
     def answer(self, members: Ints, asked: Ints, seed: np.random.SeedSequence, budget: Budget) -> SetFound:
         """Posterior of some persons of a set.
@@ -154,6 +169,8 @@ class Question:
         if n_compositions(persons) <= states.most_states:
             found = enumerate_states(states)
         else:
+            if isinstance(states, FollowingTrees):
+                budget.expect(states.least_seconds() * CHAINS * self.plan[0])
             plan = Plan(*self.plan, budget.too_long)
             found = run_chains(
                 lambda: self.states(persons), plan, seed, of_truth, own,
