@@ -32,7 +32,7 @@ from unveil.tuning.setting import Setting
 
 POSTERIOR = ("posterior", "posterior certain")
 KEPT = ("measure", "target", "unit", "value", "low", "high", "excess", "excess_low", "excess_high", "p_value",
-        "per_release")  # fmt: skip
+        "per_release", "persons")  # fmt: skip
 """What is kept of a figure."""
 NO_LIMIT = 1e9
 """Seconds of a part: a figure must not depend on how fast the machine is."""
@@ -271,7 +271,7 @@ def _of_keys(context: Context) -> list[dict[str, Any]]:
                 dict.fromkeys(KEPT, math.nan)
                 | {"measure": measure, "target": target, "unit": "percent", "value": risk.mean[own]}
                 | {"low": spans[own].low, "high": spans[own].high}
-                | {"per_release": [release[own] for release in risk.releases]}
+                | {"per_release": [release[own] for release in risk.releases], "persons": None}
             )
     return found
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from unveil.assessment import gate_rules as by
@@ -17,10 +18,15 @@ def _named(rule: Rule, *names: str) -> dict[str, Rule]:
     return dict.fromkeys(names, rule)
 
 
+def _of_utility(rule: Rule) -> Rule:
+    """The rule of a figure, for the utility that was sought: its name stands once, at the top."""
+    return lambda value, at: rule(value, replace(at, row={"measure": at.whole["utility"], "unit": "distance"}))
+
+
 SETTING = Row(_named(by.as_it_is, *NAMES))
 HELD = {
     **_named(by.as_it_is, "rule", "measure", "target", "unit", "statistic", "direction", "limit", "verdict"),
-    "value": by.figure, "end": by.high,
+    "value": by.figure, "end": by.high, "persons": by.count,
     # A share of a limit would tell the figure with all its digits.
     "limit_used": by.nothing,
 }  # fmt: skip
@@ -28,9 +34,11 @@ TRIED = Row(
     {
         "setting": SETTING,
         **_named(by.as_it_is, "stage", "sets", "holds", "frontier"),
-        "rules": [Row(HELD)],
+        "rules": [Row(HELD, persons="persons")],
         "limit_used": by.nothing,
-        **_named(by.two_digits, "utility", "utility_low", "utility_high"),
+        "utility": _of_utility(by.figure),
+        "utility_low": _of_utility(by.low),
+        "utility_high": _of_utility(by.high),
     }
 )
 LEAVES = Row(
@@ -42,7 +50,7 @@ LEAVES = Row(
         "tried": [TRIED],
         "winner": TRIED,
         "not_confirmed": [SETTING],
-        "in_the_way": [Row({"setting": SETTING, "n_within": by.as_it_is, **HELD})],
+        "in_the_way": [Row({"setting": SETTING, "n_within": by.as_it_is, **HELD}, persons="persons")],
         "n_original": by.count,
         "warnings": by.sentences,
     }

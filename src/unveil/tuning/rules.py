@@ -36,6 +36,8 @@ class HeldRule(Plain):
         ``end / limit``, or ``limit / end`` where the limit is to be reached: at most 1 if the rule holds.
     verdict
         "within", "above", "below", or "not measured".
+    persons
+        Original records behind the figure; all of them where it is None.
     """
 
     rule: int
@@ -49,6 +51,7 @@ class HeldRule(Plain):
     end: float
     limit_used: float
     verdict: str
+    persons: int | None = None
 
 
 def held(policy: Policy, figures: Sequence[Mapping[str, Any]]) -> tuple[HeldRule, ...]:
@@ -75,6 +78,7 @@ def held(policy: Policy, figures: Sequence[Mapping[str, Any]]) -> tuple[HeldRule
                     end=used["value"],
                     limit_used=_limit_used(used["value"], rule, used["verdict"]),
                     verdict=used["verdict"],
+                    persons=_persons(figures, rule.measure, figure["target"]),
                 )
             )
     return tuple(found)
@@ -102,6 +106,11 @@ def _strict(rule: Threshold) -> Threshold:
 
 def _unit(figures: Sequence[Mapping[str, Any]], measure: str) -> str:
     return next((str(one["unit"]) for one in figures if one["measure"] == measure), "")
+
+
+def _persons(figures: Sequence[Mapping[str, Any]], measure: str, target: str | None) -> int | None:
+    same = (one.get("persons") for one in figures if (one["measure"], one["target"]) == (measure, target))
+    return next(same, None)
 
 
 def _limit_used(end: float, rule: Threshold, verdict: str) -> float:

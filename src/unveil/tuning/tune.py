@@ -210,7 +210,7 @@ def _result(
         tried=tuple(tried.values()),
         winner=winner,
         not_confirmed=tuple(draw.settings[n] for n in search.not_confirmed),
-        in_the_way=() if winner else _in_the_way(list(tried.values())),
+        in_the_way=() if winner or search.interrupted else _in_the_way(list(tried.values())),
         n_sets=draw.done,
         n_releases=draw.releases,
         complete=not search.out_of_time and not search.interrupted,

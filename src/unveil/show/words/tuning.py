@@ -58,17 +58,16 @@ def _winner(found: Tuning, winner: Tried, names: list[str]) -> list[str]:
 
 
 def _none(found: Tuning, names: list[str]) -> list[str]:
+    said = ["No setting in reach satisfies the policy."]
+    if found.interrupted or any(one.holds for one in found.tried):
+        said = ["The search ended before a setting was found whose fresh releases satisfy the policy."]
+    if found.not_confirmed:
+        n = len(found.not_confirmed)
+        said.append(f"{_n(n, 'setting')} seemed to, and fresh releases did not confirm it.")
     if not found.in_the_way:
-        return [paragraph(_no_confirmed(found))]
-    lines = [paragraph(_no_confirmed(found), "In the way:")]
-    return [*lines, *(paragraph(_blocks(one, len(found.tried), names)) for one in found.in_the_way)]
-
-
-def _no_confirmed(found: Tuning) -> str:
-    chosen = len(found.not_confirmed)
-    but = f" {_n(chosen, 'setting')} seemed to, and fresh releases did not confirm it." if chosen else ""
-    ended = "" if found.complete else " The search ended before all settings and sets were drawn."
-    return f"No setting in reach satisfies the policy.{but}{ended}"
+        return [paragraph(*said)]
+    blocks = [paragraph(_blocks(one, len(found.tried), names)) for one in found.in_the_way]
+    return [paragraph(*said, "In the way:"), *blocks]
 
 
 def _blocks(one: InTheWay, n: int, names: list[str]) -> str:
