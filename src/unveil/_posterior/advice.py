@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -194,19 +194,7 @@ def advise(
         rows.append(ask.row("m", str(value), Pair(pair.original, list(pair.releases[:value])), synthesizer))
     if first is not None and wanted and max(wanted) < pair.n_releases:
         rows.append(replace(first, setting="m", value=str(pair.n_releases)))
-    more_mixed = [share for share in mix if share > synthesizer.cart.mix]
-    for option, values in (("minbucket", minbucket), ("cp", cp), ("mix", more_mixed)):
-        for setting in values:
-            other = copy.copy(synthesizer)
-            # minsplit follows minbucket unless it was set.
-            changed: dict[str, Any] = {option: setting}
-            other.cart = replace(synthesizer.cart, **changed)
-            try:
-                released = _released(pair, pair.original, other, seed)
-            except CallError as error:  # a variable has a method that does not mix
-                ask.left_out.append(f"{option} {setting:g}, as {error}")
-                continue
-            rows.append(ask.row(option, f"{setting:g}", *released))
+    rows += _other_settings(ask, pair, synthesizer, {"minbucket": minbucket, "cp": cp, "mix": mix}, seed)
     if len(risk.target) == 1 and isinstance(prior, str) and prior == "uniform":
         column = pair.column(risk.target[0])
         for protection in _protections(column, synthesizer, merge, top, noise, seed):
@@ -219,6 +207,26 @@ def advise(
     return Advice(
         int(exposed.size), int(chosen.size), threshold, done, tuple(ask.left_out), risk.warnings, pair.flavour
     )
+
+
+def _other_settings(
+    ask: _Asker, pair: Pair, synthesizer: CartSynthesizer, tried: Mapping[str, Sequence[float]], seed: int
+) -> Iterator[AdviceRow | None]:
+    """Figures of other settings of the trees, each by itself; of a mix only where it is more than there is."""
+    for option, values in tried.items():
+        for setting in values:
+            if option == "mix" and setting <= synthesizer.cart.mix:
+                continue
+            other = copy.copy(synthesizer)
+            # minsplit follows minbucket unless it was set.
+            changed: dict[str, Any] = {option: setting}
+            other.cart = replace(synthesizer.cart, **changed)
+            try:
+                released = _released(pair, pair.original, other, seed)
+            except CallError as error:  # a variable has a method that does not mix
+                ask.left_out.append(f"{option} {setting:g}, as {error}")
+                continue
+            yield ask.row(option, f"{setting:g}", *released)
 
 
 def _by_value(pair: Pair, members: NDArray[np.int64], prior: PriorChoice) -> tuple[Pair, NDArray[np.int64], Any]:
