@@ -198,7 +198,7 @@ def test_a_fit_anew_gives_the_same():
     )
     with pytest.warns(UnveilWarning, match="rules"):
         refitted = posterior(pair, slow, target="job", records=members)
-    assert refitted.likelihood == "the synthesizer fitted to every world"
+    assert refitted.likelihood == "donor shares of sequential CART, other methods fitted to every world"
     assert refitted.posteriors().probabilities == pytest.approx(fast.posteriors().probabilities, abs=1e-9)
 
 

@@ -104,7 +104,7 @@ def test_a_recoding_that_records_would_not_settle_is_fitted_anew():
     original = pa.table({"sex": ["f", "m"] * 3, "x": list("aabbcc"), "y": list("ppqqrr")})
     synthesizer = CartSynthesizer(minbucket=1).fit(original)
     pair = unveil.Pair(original, synthesizer.sample(seed=1))
-    with pytest.warns(UnveilWarning, match="hardly two records per value: the synthesizer is fitted anew"):
+    with pytest.warns(UnveilWarning, match="hardly two records per value: column 'y' is fitted anew"):
         risk = posterior(pair, synthesizer, target="y", records=[0])
     assert not risk.walked
     assert math.isfinite(risk.posteriors().posterior[0])
