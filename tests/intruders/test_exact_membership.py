@@ -265,3 +265,18 @@ def test_releases_that_are_pooled_add_up(game):
     assert pooled.records().column("log_ratio").to_numpy() == pytest.approx(ratios, abs=1e-8)
     assert np.isfinite(ratios).any()
     assert pooled.share_certain > max(one.share_certain for one in singly) - 1e-12
+
+
+def test_candidates_that_are_odd_are_said():
+    odd = pa.table({"sex": ["x", "f"], "age": [30, 31], "income": [600, 600], "ill": ["no", "no"]})
+    with pytest.warns(UnveilWarning, match="1 of the candidates hold a value of column 'sex' that no file has"):
+        unveil.exact_membership(PAIR, SYNTHESIZER, candidates=odd, game="in_out", sample=2)
+
+
+def test_twins_among_those_who_were_not_used_are_counted():
+    rows = pa.concat_tables([ORIGINAL.slice(5, 2), OTHERS.slice(0, 8)])
+    people, others = ORIGINAL.to_pylist(), rows.to_pylist()
+    found = unveil.exact_membership(PAIR, SYNTHESIZER, candidates=rows, game="in_out", sample=200)
+    twins = sum(one in people for one in others)
+    assert found.n_alike == twins >= 2
+    assert f"{twins} of the persons who were not used have the values of one who was" in str(found)

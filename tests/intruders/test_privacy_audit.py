@@ -11,7 +11,6 @@ import unveil
 from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 
-pytestmark = pytest.mark.filterwarnings("ignore:.*have a twin in all columns")
 SCHEMA = {"x": {"levels": ["a", "b"]}}
 ONE, RELEASED = pa.table({"x": ["a"]}), 60
 

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._intruders.likelihood_ratios import in_blocks, problem_of, ratios_by
-from unveil._intruders.neighbours import alike
+from unveil._intruders.neighbours import alike, n_twins_of, unknown_levels
 from unveil._intruders.persons import persons_of
 from unveil._intruders.result import ExactMembership, Game, Games
 from unveil._intruders.whole_records import taken
@@ -106,6 +106,8 @@ def exact_membership(
     asked = np.arange(persons.numbers.size) if records is None else persons.places_of(records, "records")
     members = asked[_drawn(drawn, asked.size, sample)]
     n_others, texts = persons.others.num_rows, list(problem.warnings)
+    if persons.source == "candidates":
+        texts += unknown_levels(problem.sequence)
     if game == "swap":
         others = _partners(drawn, n_others, members.size)
         if members.size > n_others:
@@ -138,7 +140,9 @@ def exact_membership(
         n_original=persons.pair.n_original,
         n_others=n_others,
         n_games=(members.size, n_games - members.size),
-        n_alike=int(alike(problem.sequence.original, members, rows, others).sum()) if game == "swap" else 0,
+        n_alike=int(alike(problem.sequence.original, members, rows, others).sum())
+        if game == "swap"
+        else n_twins_of(problem.sequence.original, taken(rows, others)),
         share_right=_share(games, right),
         share_right_interval=_interval(games, right, level),
         share_certain=_share(games, certain),

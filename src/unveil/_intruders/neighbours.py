@@ -8,14 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._intruders.whole_records import Levels
-from unveil._posterior.candidate_records import record_worlds, remarks_on_values
+from unveil._posterior.candidate_records import remarks_on_values
 from unveil._posterior.refit import quietly
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.columns import Pair
 from unveil.errors import CallError
 from unveil.files import Source
 from unveil.files.opening import open_source
-from unveil.notes import Note
 from unveil.synthesis import CartSynthesizer
 from unveil.synthesis.record_order import value_order
 
@@ -39,8 +38,10 @@ def drawn_neighbours(pair: Pair, n: int, seed: int) -> Source:
     return open_source(fitted.sample(n, seed=seed), label="persons drawn by trees of the original")
 
 
-def neighbours_of(original: Levels, members: Ints, rows: Levels, rng: np.random.Generator) -> Ints:
-    """(q,) number of the row that stands in the place of each member; everyone is taken before anyone is taken again.
+def neighbours_of(original: Levels, members: Ints, rows: Levels, rng: np.random.Generator) -> tuple[Ints, int]:
+    """(q,) number of the row that stands in the place of each member, and of how many the first one was a twin.
+
+    Everyone is taken before anyone is taken again.
 
     Parameters
     ----------
@@ -61,13 +62,34 @@ def neighbours_of(original: Levels, members: Ints, rows: Levels, rng: np.random.
     k = next(iter(rows.values())).size
     rounds = [rng.permutation(k) for _ in range(-(-members.size // k))]
     chosen = np.concatenate(rounds)[: members.size].astype(np.int64)
+    n_twins = int(alike(original, members, rows, chosen).sum())
     for _ in range(k):
         same = alike(original, members, rows, chosen)
         if not same.any():
-            return chosen
+            return chosen, n_twins
         # A person's own values would make the same original: the next candidate is taken.
         chosen[same] = (chosen[same] + 1) % k
     raise CallError("candidates: every row has the values of a person in question; add other persons")
+
+
+def unknown_levels(sequence: TreeSequence) -> list[str]:
+    """What is to be said of persons with levels that no file has; amounts differ from person to person anyway."""
+    named = {
+        name: levels
+        for name, levels in sequence.further.items()
+        if sequence.variables[name].kind not in ("numeric", "date", "datetime")
+    }
+    return remarks_on_values(sequence, named)
+
+
+def n_twins_of(original: Levels, rows: Levels) -> int:
+    """Number of rows that have the values of some original record."""
+    table = {name: np.concatenate([original[name], levels]) for name, levels in rows.items()}
+    kinds = np.zeros(next(iter(table.values())).size, dtype=np.int64)
+    for codes in table.values():
+        _, kinds = np.unique(kinds * (int(codes.max()) + 1) + codes, return_inverse=True)
+    n = next(iter(original.values())).size
+    return int(np.isin(kinds[n:], kinds[:n]).sum())
 
 
 def alike(original: Levels, members: Ints, rows: Levels, others: Ints) -> NDArray[np.bool_]:
@@ -76,14 +98,3 @@ def alike(original: Levels, members: Ints, rows: Levels, others: Ints) -> NDArra
     for name, levels in rows.items():
         same &= original[name][members] == levels[others]
     return same
-
-
-def remarks_on_candidates(sequence: TreeSequence, members: Ints) -> list[str]:
-    """What is to be said of persons who were not used: values that no file has, and persons in question among them."""
-    worlds = record_worlds(sequence, list(sequence.further))
-    texts = remarks_on_values(sequence, worlds.rows)
-    own = int((worlds.same[members] >= 0).sum())
-    if own:
-        text = "persons in question have a twin in all columns among the candidates, or are candidates themselves"
-        texts.append(Note(f"{own} {text}", f"some {text}"))
-    return texts

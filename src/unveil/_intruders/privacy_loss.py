@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from unveil._intruders.fresh_releases import is_random
 from unveil._intruders.likelihood_ratios import in_blocks, problem_of, ratios_by
-from unveil._intruders.neighbours import drawn_neighbours, neighbours_of, remarks_on_candidates
+from unveil._intruders.neighbours import drawn_neighbours, neighbours_of, unknown_levels
 from unveil._intruders.persons import HALVES, Persons, persons_of
 from unveil._intruders.privacy_result import PersonLosses, PrivacyLoss
 from unveil._intruders.simulated_losses import Simulation
@@ -130,7 +130,7 @@ def privacy_loss(
     problem = None if estimated else problem_of(people.pair, people.synthesizer, people.others, check_settings=released)
     sequence = _coded(people, maker) if problem is None else problem.sequence
     rows = sequence.further
-    others = neighbours_of(sequence.original, members, rows, rng)
+    others, n_twins = neighbours_of(sequence.original, members, rows, rng)
     realised = None
     if problem is not None and released:
         ratios = ratios_by(problem, people.pair, members.size)
@@ -143,7 +143,7 @@ def privacy_loss(
     losses, stated = simulation.run(releases, random, progress)
     told: list[str] = list(made_otherwise(pair.releases, maker)) if released else []
     told += [] if problem is None else problem.warnings
-    told += [] if candidates is None else remarks_on_candidates(sequence, members)
+    told += [] if candidates is None else unknown_levels(sequence)
     if chosen.size and delta < smallest and not estimated:
         told.append(Note(f"{releases} releases do not tell a delta of {delta:g} from 0; ask for more releases"))
     for text in told:
@@ -155,6 +155,7 @@ def privacy_loss(
         n_curves=chosen.size,
         n_releases=releases,
         sizes=tuple(pair.n_synthetic),
+        n_twins=n_twins,
         neighbours="drawn" if candidates is None else "candidates",
         exact=not estimated,
         stated_epsilon=stated,

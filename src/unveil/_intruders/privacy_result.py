@@ -94,6 +94,8 @@ class PrivacyLoss(Result):
         Fresh releases of each original.
     sizes
         Records of the files of one release.
+    n_twins
+        Persons who have the values of the candidate that was theirs; the next candidate stands in their place.
     neighbours
         Who stands in the place of a person: "drawn" (by trees of the original) or "candidates".
     exact
@@ -120,6 +122,7 @@ class PrivacyLoss(Result):
     n_curves: int
     n_releases: int
     sizes: tuple[int, ...]
+    n_twins: int
     neighbours: str
     exact: bool
     stated_epsilon: float

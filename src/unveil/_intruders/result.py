@@ -74,7 +74,8 @@ class ExactMembership(Result):
     n_games
         Games: persons of the original, and with "in_out" persons who were not used.
     n_alike
-        With "swap", games between two persons with the same values, whom nobody can tell apart.
+        With "swap", games between two persons with the same values, whom nobody can tell apart; with "in_out", persons
+        who were not used and have the values of one who was.
     share_right, share_right_interval
         Share of games in which the likelier answer is right, half where both are as likely, and its interval.
     share_certain, share_certain_interval

@@ -48,7 +48,11 @@ def exact_membership(found: ExactMembership) -> str:
     ]
     if found.n_alike:
         lines.append(
-            paragraph(f"{found.n_alike} of the games are between persons with the same values: nobody can win these.")
+            paragraph(
+                f"{found.n_alike} of the games are between persons with the same values: nobody can win these."
+                if found.game == "swap"
+                else f"{found.n_alike} of the persons who were not used have the values of one who was."
+            )
         )
     if any(math.isnan(hits) for hits in found.roc.tpr):
         lines.append(paragraph("-: there are fewer persons than one false alarm takes."))

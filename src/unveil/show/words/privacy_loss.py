@@ -39,6 +39,10 @@ def _asked(found: PrivacyLoss) -> list[str]:
         "original, and as many without the person."
         if found.n_curves
         else "No fresh releases were made.",
+        *(
+            [f"{found.n_twins} persons have the values of their candidate: the next one stood in."]
+            * (found.n_twins > 0)
+        ),
     ]
 
 
