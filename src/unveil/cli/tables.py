@@ -228,8 +228,10 @@ def _by(risk: Any, by: str | None) -> dict[str, Any]:
 
 
 def _save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
-    """Write the figures of every original record where they are counted."""
-    for i, (path, label) in enumerate(zip(record_files(records, len(risk.labels)), risk.labels, strict=False)):
+    """Write the figures of every original record where they are counted, if a file is named."""
+    if records is None:
+        return
+    for i, (path, label) in enumerate(zip(record_files(records, len(risk.labels)), risk.labels, strict=True)):
         risk.write_records(path, i, overwrite=overwrite)
         say_confidential(path, f" ({label})")
 
