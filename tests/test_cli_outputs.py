@@ -37,6 +37,7 @@ OUTPUTS = {
     "membership": "membership o.csv s.csv --holdout s2.csv --holdout-unseen --records OUT.csv --overwrite",
     "posterior": "posterior o.csv s.csv --target ill --records OUT.csv --overwrite",
     "privacy-loss": "privacy-loss o.csv --curves 0 --records OUT.csv --overwrite",
+    "partial-knowledge": "partial-knowledge o.csv s.csv --target ill --records OUT.csv --overwrite",
     "rapid": "rapid o.csv s.csv --keys sex --target ill --json OUT --overwrite",
 }
 
@@ -103,6 +104,8 @@ SEVERAL = {
                    ["--json a.json", "--plot b.png", "--records c.csv"]),
     "privacy-loss": ("privacy-loss o.csv s.csv --persons 2 --curves 1 --releases 2",
                      ["--json a.json", "--plot b.png", "--records c.csv"]),
+    "partial-knowledge": ("partial-knowledge o.csv s.csv --target ill --records-known 1,0.5 --sets 1",
+                          ["--json a.json", "--plot b.png", "--records c.csv", "--checkpoint d"]),
     "utility": ("utility o.csv s.csv --measures marginals", ["--json a.json", "--plot b.png"]),
     "assess": (f"assess {FILES} --targets ill --measures identity",
                ["--html a.html", "--markdown b.md", "--public-summary c.html", "--json d.json", "--plot e.png"]),

@@ -194,6 +194,7 @@ VERBS = {
     "membership": "--holdout h.csv --holdout-unseen --attacks dcr",
     "posterior": "--target ill --rows 0,1 --structure fixed --cp 0.5",
     "privacy-loss": "--persons 2 --curves 0 --cp 0.5",
+    "partial-knowledge": "--target ill --records-known 1 --rows 0,1 --cp 0.5",
     "utility": "--measures marginals",
     "assess": "--keys sex,age --targets ill --measures identity",
     "compare": "--keys sex,age --targets ill --measures attribute",

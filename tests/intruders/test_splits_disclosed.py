@@ -92,6 +92,9 @@ def test_counts_follow_the_state(seed, n):
     assert other.log_likelihood() == pytest.approx(states.log_likelihood())
     assert np.array_equal(other._d.kept["donors"], states._d.kept["donors"])
     assert np.array_equal(other._d.kept["leaf_donors"], states._d.kept["leaf_donors"])
+    for name in ("gain", "leaf_gain"):
+        assert np.isfinite(states._d.kept[name]).all()
+        assert states._d.kept[name][-1] == 0  # the place that stands for none
 
 
 def test_two_persons_of_one_leaf_do_not_freeze():

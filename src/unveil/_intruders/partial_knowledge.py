@@ -16,6 +16,7 @@ from unveil._intruders.partial_checkpoint import PartialCheckpoint, SetFound
 from unveil._intruders.partial_result import KnowledgePoint, OfPersons, PartialKnowledge, Structure
 from unveil._intruders.persons import sorted_pair
 from unveil._intruders.unknown_sets import Budget, Question
+from unveil._posterior.call import shown_columns
 from unveil._posterior.checked_options import PriorChoice, check_options
 from unveil._posterior.fingerprint import fingerprint
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
@@ -212,6 +213,7 @@ def partial_knowledge(
     told = (*told, *_refused(points))
     for text in told:
         warn(text)
+    columns = shown_columns(pair, problem.sequence.withheld)
     return PartialKnowledge(
         target=options.targets,
         known=options.known,
@@ -225,7 +227,7 @@ def partial_knowledge(
         left_out=problem.left_out,
         withheld=problem.sequence.withheld,
         seed=seed,
-        warnings=tuple(dict.fromkeys(told)),
+        warnings=tuple(dict.fromkeys([*pair.notes(columns, by_amount=True), *told])),
         flavour=pair.flavour,
         _persons=tuple(of_persons),
     )

@@ -210,7 +210,7 @@ def posterior(
 
 
 def shown_columns(pair: Pair, withheld: Sequence[str]) -> list[CodedColumn]:
-    """The columns that are not withheld; their warnings were given when they were coded for the likelihood."""
+    """Return the columns that are not withheld; their warnings were given when they were coded for the likelihood."""
     columns: list[CodedColumn] = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)

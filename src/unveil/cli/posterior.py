@@ -102,7 +102,7 @@ def posterior(
         risk = compute(
             pair, synthesizer, target=names_of(target, pair.original.names),
             known="all" if known is None else names_of(known, pair.original.names), candidates=_candidates(candidates),
-            prior=prior, structure=structure, records=_rows(rows, pair.n_original),  # type: ignore[arg-type]
+            prior=prior, structure=structure, records=rows_of(rows, pair.n_original),  # type: ignore[arg-type]
             releases=releases, intruder_errors=intruder_errors,  # type: ignore[arg-type]
             withheld=[] if withheld is None else names_of(withheld, pair.original.names), seed=seed, progress=progress,
             checkpoint=checkpoint, sample=sample, time_limit=time_limit,
@@ -170,7 +170,8 @@ def _candidates(given: list[str] | None) -> list[Any] | None:
     return values
 
 
-def _rows(given: list[str] | None, n: int) -> Any:
+def rows_of(given: list[str] | None, n: int) -> Any:
+    """Record numbers as the option ``--rows`` has them."""
     if given is None:
         return "all"
     numbers: list[int] = []

@@ -78,6 +78,10 @@ VERBS = {
         "Measure how much likelier a release is made with a person than with another one in that place.",
         f"{FILES} --provenance release.provenance.json",
     ),
+    "partial-knowledge": (
+        "partial_knowledge", SINGLE, "Measure what an intruder learns who knows only a part of the other records.",
+        f"{FILES} --target income --records-known 1,0.9,0.5,0",
+    ),
     "utility": (
         "utility", SINGLE, "Measure how useful the release is in place of the original.",
         f"{FILES} --model 'income ~ age + sex'",

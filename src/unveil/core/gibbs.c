@@ -1,4 +1,6 @@
-/* Draw the unknown values of many persons where the splits of all trees are held: donor counts follow the state. */
+/* Draw the unknown values of many persons where the splits of all trees are held: donor counts follow the state. Only
+ * cells and leaves with released records are counted; the counts of others, and of the places that stand for none, mean
+ * nothing. */
 #include "core.h"
 
 /* Log-likelihood that one more donor adds to a cell. A released cell without a donor costs the penalty. */
@@ -10,6 +12,7 @@ static double gain_of_cell(const Disclosed *d, int64_t cell) {
 
 /* The same for a leaf: its donors share what is drawn. */
 static double gain_of_leaf(const Disclosed *d, int64_t leaf) {
+    if (!d->leaf_released[leaf]) return 0.0;
     int64_t m = d->leaf_donors[leaf];
     return m ? (double)d->leaf_released[leaf] * (d->logs[m] - d->logs[m + 1]) : 0.0;
 }
@@ -66,8 +69,10 @@ EXPORT void put_persons(Disclosed *d) {
 /* Log-likelihood of the state as it is, without what the penalty adds. */
 EXPORT double log_of_state(const Disclosed *d) {
     double sum = 0.0;
-    for (int64_t cell = 0; cell < d->q; cell++) sum += (double)d->released[cell] * d->logs[d->donors[cell]];
-    for (int64_t leaf = 0; leaf < d->l; leaf++) sum -= (double)d->leaf_released[leaf] * d->logs[d->leaf_donors[leaf]];
+    for (int64_t cell = 0; cell < d->q; cell++)
+        if (d->released[cell]) sum += (double)d->released[cell] * d->logs[d->donors[cell]];
+    for (int64_t leaf = 0; leaf < d->l; leaf++)
+        if (d->leaf_released[leaf]) sum -= (double)d->leaf_released[leaf] * d->logs[d->leaf_donors[leaf]];
     return sum;
 }
 
