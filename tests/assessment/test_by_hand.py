@@ -511,7 +511,7 @@ def test_a_synthesizer_is_attacked_with_what_was_declared_of_the_columns(monkeyp
         raise Skipped("seen")
 
     monkeypatch.setattr("unveil._membership.membership_synthesizer", attacked)
-    monkeypatch.setattr("unveil._posterior.problem.check_maker", lambda *_: None)
+    monkeypatch.setattr("unveil._posterior.choice.check_maker", lambda *_: None)
     table = pa.table({"age": [1, 2, 3, -8] * 5, "ill": ["y", "n"] * 10})
     declared: dict[str, Any] = {"kinds": {"age": "numeric"}, "special_codes": {"age": [-8]}}
     for options in (declared, {}):

@@ -14,7 +14,7 @@ import unveil
 from unveil._intruders.knowledge import unknown_persons
 from unveil._intruders.unknown_sets import Question
 from unveil._posterior.checked_options import check_options
-from unveil._posterior.problem import make_problem
+from unveil._posterior.choice import make_problem
 from unveil.errors import UnveilWarning
 
 

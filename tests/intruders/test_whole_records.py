@@ -14,7 +14,7 @@ from posterior.brute_force import log_likelihood, with_values
 from posterior.random_worlds import mixed, random_world
 from unveil._intruders.whole_records import WalkedRecords
 from unveil._posterior.checked_options import check_options
-from unveil._posterior.problem import make_problem
+from unveil._posterior.choice import make_problem
 from unveil.errors import UnveilError, UnveilWarning
 from unveil.synthesis import CartSynthesizer
 

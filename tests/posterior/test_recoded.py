@@ -9,8 +9,7 @@ import pyarrow as pa
 import pytest
 
 import unveil
-from unveil._posterior import posterior
-from unveil._posterior import problem as problem
+from unveil._posterior import choice, posterior
 from unveil._posterior import tree_methods as walkable
 from unveil._posterior.refit import quietly
 from unveil.errors import CallError, DataError, UnveilWarning
@@ -70,7 +69,7 @@ def test_equals_full_refits(monkeypatch, original, options, settings):
     walked = posterior(pair, synthesizer, structure="exact", records=records, check_settings=False, **options)
     assert walked.walked
     names = original.column_names
-    monkeypatch.setattr(problem, "not_walked", lambda *_: dict.fromkeys(names, "for comparison"))
+    monkeypatch.setattr(choice, "not_walked", lambda *_: dict.fromkeys(names, "for comparison"))
     with pytest.warns(UnveilWarning, match="fitted anew"):
         fitted = posterior(pair, synthesizer, structure="exact", records=records, **options)
     assert not fitted.walked

@@ -270,3 +270,12 @@ def test_bootstrap_samples_are_those_of_one_fit_only():
         refitted = RefittedVariables(build_sequence(pair, made, {}, []), made, ["wage"])
     with pytest.raises(CallError, match="one record more or less is not told"):
         refitted.log("wage", OtherOriginal(3))
+
+
+def test_the_variable_without_probabilities_is_named():
+    """Not the first that is no tree, which has probabilities."""
+    table = survey()
+    made = fitted({"minbucket": 3, "methods": {"wage": "norm", "job": "rf"}}, table)
+    pair = unveil.Pair(table, made.sample(seed=1))
+    with pytest.warns(UnveilWarning, match="column 'job' is modelled by RandomForest, which gives no probabilities"):
+        unveil.posterior(pair, made, target="sex", records=[0], replicates=2)

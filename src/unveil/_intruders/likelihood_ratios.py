@@ -13,8 +13,9 @@ from unveil._intruders.mixed import MixedRecords
 from unveil._intruders.refitted import RefittedRecords
 from unveil._intruders.whole_records import WalkedRecords, WholeRecords
 from unveil._posterior.checked_options import check_options
+from unveil._posterior.choice import make_problem
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
-from unveil._posterior.problem import PosteriorProblem, make_problem
+from unveil._posterior.problem import PosteriorProblem
 from unveil.columns import Pair
 from unveil.errors import CallError, UnveilWarning
 from unveil.files import Source

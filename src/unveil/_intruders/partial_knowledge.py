@@ -18,10 +18,11 @@ from unveil._intruders.persons import sorted_pair
 from unveil._intruders.unknown_sets import Budget, Question
 from unveil._posterior.call import shown_columns
 from unveil._posterior.checked_options import PriorChoice, check_options
+from unveil._posterior.choice import make_problem
 from unveil._posterior.fingerprint import fingerprint
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
 from unveil._posterior.priors import reordered
-from unveil._posterior.problem import PosteriorProblem, make_problem
+from unveil._posterior.problem import PosteriorProblem
 from unveil._posterior.run import work_out
 from unveil._posterior.summary import exact_mean
 from unveil.checks import check_choice, check_flags, check_positive, check_whole_numbers, is_number

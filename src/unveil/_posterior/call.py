@@ -12,9 +12,9 @@ from unveil._posterior.advice import advise
 from unveil._posterior.candidate_records import CandidateRecords, remarks_on
 from unveil._posterior.checked_options import CheckedOptions, PriorChoice, check_options
 from unveil._posterior.checkpoint import Checkpoint
+from unveil._posterior.choice import make_problem
 from unveil._posterior.fingerprint import fingerprint
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
-from unveil._posterior.problem import make_problem
 from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.run import Progress, work_out
 from unveil._posterior.selection import Selection, pooled_label

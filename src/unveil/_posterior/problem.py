@@ -1,9 +1,8 @@
-"""Choose the likelihood that fits a synthesizer and the options of the call."""
+"""A question about records: the worlds, their prior, and the likelihood that was chosen."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -16,35 +15,23 @@ from unveil._posterior.candidate_records import (
     record_outcomes,
     record_worlds,
 )
-from unveil._posterior.checked_options import CheckedOptions, check_options
+from unveil._posterior.checked_options import CheckedOptions
 from unveil._posterior.closed_form import CatallLikelihood, HistogramLikelihood, Table
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.intruder_errors import with_errors
 from unveil._posterior.likelihood import CartLikelihood, WorldLikelihood, fit_fixed_trees, trees_concerned
-from unveil._posterior.mixed import MixedLikelihood, tell_cost
+from unveil._posterior.mixed import MixedLikelihood
 from unveil._posterior.outcomes import Outcomes, empty_intervals, levels_in_intervals, make_outcomes
-from unveil._posterior.plausible import (
-    LARGEST_IMPOSSIBLE,
-    CheckedSequence,
-    check_refitted,
-    check_truth,
-    checked_sequence,
-    grid_of_far_values,
-)
 from unveil._posterior.possible_values import PossibleValues, make_worlds
 from unveil._posterior.recoded import Recoded, recodings_concerned
 from unveil._posterior.refit import Altered, DeltaLikelihood, RefitLikelihood
 from unveil._posterior.refitted_variables import RefittedVariables
 from unveil._posterior.settings_check import SettingsCheck
-from unveil._posterior.simulated import SimulatedLikelihood, fit_is_random
-from unveil._posterior.tree_methods import drawn_by_trees, not_walked, refusal, without_likelihood
-from unveil._posterior.tree_sequence import TreeSequence, check_released, sequence_without_trees, used_by
-from unveil.columns import Pair
+from unveil._posterior.simulated import SimulatedLikelihood
+from unveil._posterior.tree_sequence import TreeSequence
 from unveil.errors import CallError, DataError
-from unveil.files.arrays import quoted_list
 from unveil.notes import Note
 from unveil.synthesis import CartSynthesizer
-from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.coded_synthesizer import SENSITIVITY
 
 Ints = NDArray[np.int64]
@@ -177,7 +164,7 @@ class PosteriorProblem:
         values are. The posterior is a mixture over the samples, and equals the prior for those that the record is not
         in; averaged over releases, ``E[(posterior - prior) / (1 - prior)] <= 1 - q``.
         """
-        if not _is_proper(self.options.synthesizer):
+        if not is_proper(self.options.synthesizer):
             return None
         n = self.options.pair.n_original
         return 1 - (1 - 1 / n) ** (n * len(releases))
@@ -263,159 +250,6 @@ def _among(sequence: TreeSequence, options: CheckedOptions, name: str) -> NDArra
     return np.concatenate([given[np.argsort(first)], truths]).astype(np.int32)
 
 
-def make_problem(options: CheckedOptions, largest_impossible: float, *, thorough: bool) -> PosteriorProblem:
-    """Choose the likelihood, and check that the synthesizer can have made the releases."""
-    pair, synthesizer = options.pair, options.synthesizer
-    texts: list[str] = []
-    reason = None
-    if isinstance(synthesizer, CartSynthesizer) and not synthesizer.proper:
-        lacking = [name for name in pair.original.names if any(name not in release for release in pair.releases)]
-        reasons = not_walked(synthesizer, options.unknown, {*options.withheld, *lacking})
-        reason = next(iter(reasons.values()), None)
-        if not reasons or not without_likelihood(synthesizer, options.unknown, {*options.withheld, *lacking}):
-            checked = checked_sequence(options, largest_impossible, thorough=thorough)
-            sequence, trees = checked.sequence, checked.trees
-            reasons = grid_of_far_values(sequence, trees, options.unknown) | reasons
-            if not set(reasons) <= set(sequence.withheld):
-                return _mixed_problem(options, checked, reasons, largest_impossible)
-            if options.intruder_errors and (broken := recodings_concerned(sequence, options.unknown)):
-                one = broken[0]
-                raise CallError(
-                    f"intruder_errors: column {one.variable!r} is a recoding of {one.sources[0]!r}, which a wrong "
-                    "record would break; name other targets, or leave the one column out of the files"
-                )
-            left_out = {tree.definition.name: tree.n_impossible for tree in trees if tree.n_impossible}
-            return PosteriorProblem(options, sequence, "cart", left_out, [*checked.texts], trees, checked.check)
-    sequence = _plain(options)
-    kind = _kind(options, sequence.withheld)
-    if options.rows is not None and kind != "refit":
-        if kind != "catall":
-            raise CallError(
-                "candidates that are records need a synthesizer whose likelihood is known without a simulation; this "
-                "one has none for whole records"
-            )
-        kind = "refit"
-    if kind == "refit" and sequence.withheld:
-        raise DataError(
-            f"the release has no column {sequence.withheld[0]!r}, or it is withheld: a synthesizer's own likelihood is "
-            "that of all columns; give the released column"
-        )
-    if kind == "simulated":
-        texts.extend(_on_simulation(options, sequence, reason))
-    _refuse_errors(options)
-    problem = PosteriorProblem(options, sequence, kind, {}, texts)
-    if kind in ("refit", "catall"):
-        check_truth(options)
-    return problem
-
-
-def _refuse_errors(options: CheckedOptions) -> None:
-    if options.intruder_errors:
-        raise CallError("intruder_errors: only for sequential CART whose trees can be walked")
-
-
-def _mixed_problem(
-    options: CheckedOptions, checked: CheckedSequence, reasons: Mapping[str, str], largest_impossible: float
-) -> PosteriorProblem:
-    """A sequence of which some variables, each for a reason, are fitted anew for every world."""
-    _refuse_errors(options)
-    sequence, synthesizer = checked.sequence, options.synthesizer
-    drawn = drawn_by_trees(synthesizer)
-    plans = [plan for plan in synthesizer.plans if plan.variable.name in {*reasons} - {*sequence.withheld}]
-    for plan in plans:
-        check_released(sequence, plan.variable.name, used_by(sequence, plan, drawn[plan.variable.name]))
-    refitted = RefittedVariables(sequence, synthesizer, [plan.variable.name for plan in plans])
-    text = "fitted anew for every record and value, which takes long"
-    if options.structures == ("fixed",):
-        text += "; structure 'fixed' is for trees alone, and 'exact' is computed"
-    why = "; ".join(dict.fromkeys(reasons[name] for name in refitted.names))
-    which = ("columns " if len(plans) > 1 else "column ") + quoted_list(refitted.names)
-    are = "are" if len(plans) > 1 else "is"
-    texts = [*checked.texts, Note(f"{why}: {which} {are} {text}", f"columns that cannot be walked are {text}")]
-    if refitted.told:
-        text = "the posterior is that of an intruder who is told the bootstrap samples of random forests"
-        texts.append(Note(f"column {quoted_list(sorted(refitted.told))}: {text}", text))
-    texts += check_refitted(options, refitted, largest_impossible)
-    trees = [tree for tree in checked.trees if tree.definition.variable not in reasons]
-    left_out = {tree.definition.name: tree.n_impossible for tree in trees if tree.n_impossible}
-    left_out |= {name: refitted.n_impossible(name) for name in refitted.names if refitted.n_impossible(name)}
-    parts = {tree.variable for tree in trees_concerned(sequence, options.unknown)}
-    parts |= {recoding.variable for recoding in recodings_concerned(sequence, options.unknown)}
-    kind = "refit" if parts <= set(reasons) else "mixed"
-    problem = PosteriorProblem(options, sequence, kind, left_out, texts, trees, checked.check, refitted)
-    if options.time_limit is None:
-        tell_cost(refitted, options.members, problem.worlds)
-    return problem
-
-
-def _on_simulation(options: CheckedOptions, sequence: TreeSequence, reason: str | None) -> list[str]:
-    """Warnings about a simulated likelihood."""
-    synthesizer, n = options.synthesizer, options.pair.n_original
-    name = (
-        without_likelihood(synthesizer, options.unknown, sequence.withheld)
-        if isinstance(synthesizer, CartSynthesizer)
-        else None
-    )
-    what, hint = "the synthesizer has no likelihood", ""
-    if name is not None and not synthesizer.proper:
-        what = f"{reason}, which gives no probabilities"
-        drawn = drawn_by_trees(synthesizer)
-        users = [plan for plan in synthesizer.plans if name in used_by(sequence, plan, drawn[plan.variable.name])]
-        if name not in options.targets and not users:
-            hint = f"; withheld=[{name!r}] gives the exact posterior of an intruder who does without this column"
-    text = "the posterior is simulated from the count of the record's own combination, a weak lower bound"
-    texts: list[str] = [Note(f"{what}: {text}{hint}", text)]
-    if _is_proper(synthesizer):
-        left_out = f"a record is left out of the fit of a release with a probability of {(1 - 1 / n) ** n:.2f}"
-        text = (
-            f"proper synthesis: {left_out}, and nothing is learnt of it then; on average the normalised gain lies "
-            "between what was simulated and largest_mean_gain"
-        )
-        texts.append(Note(text))
-    return texts
-
-
-def check_maker(pair: Pair, synthesizer: Any, target: str) -> None:
-    """Check that a synthesizer can have made the releases, as far as its likelihood tells.
-
-    Raises
-    ------
-    DataError
-        If it cannot.
-    """
-    options = check_options(pair, synthesizer, target=target, structure="fixed")
-    maker = options.synthesizer
-    if isinstance(maker, CartSynthesizer) and not maker.proper and refusal(maker, options.unknown) is None:
-        checked_sequence(options, LARGEST_IMPOSSIBLE, thorough=True)
-    elif _kind(options) in ("refit", "catall"):
-        check_truth(options)
-
-
-def _is_proper(synthesizer: Any) -> bool:
+def is_proper(synthesizer: Any) -> bool:
     """Whether every release is drawn from a fit to a bootstrap sample."""
     return isinstance(synthesizer, CartSynthesizer) and synthesizer.proper
-
-
-def _kind(options: CheckedOptions, withheld: Collection[str] = ()) -> str:
-    synthesizer = options.synthesizer
-    if isinstance(synthesizer, CatallSynthesizer):
-        return "catall" if synthesizer.epsilon is None or math.isinf(synthesizer.epsilon) else "histogram"
-    if callable(getattr(synthesizer, "delta_log_prob", None)):
-        return "delta"
-    if isinstance(synthesizer, CartSynthesizer):
-        unknown = synthesizer.proper or without_likelihood(synthesizer, options.unknown, withheld)
-        return "simulated" if unknown else "refit"
-    # What is random in a fit is not known to the intruder, and its outcome is no likelihood.
-    if callable(getattr(synthesizer, "log_prob", None)) and not fit_is_random(synthesizer):
-        return "refit"
-    if callable(getattr(synthesizer, "sample", None)):
-        return "simulated"
-    raise CallError("synthesizer: it has neither log_prob(frame) nor sample(n, seed=...)")
-
-
-def _plain(options: CheckedOptions) -> TreeSequence:
-    pair, synthesizer = options.pair, options.synthesizer
-    names = pair.original.names
-    kinds = dict(getattr(synthesizer, "kinds", None) or {})
-    special = dict(getattr(synthesizer, "special_codes", None) or {})
-    return sequence_without_trees(pair, names, kinds, special, options.candidates, options.withheld, options.rows)

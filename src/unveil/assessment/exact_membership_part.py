@@ -28,7 +28,7 @@ def exact_membership_part(context: Context) -> Section:
     """Who of two persons was used: held-out records, or halves that the synthesizer is fitted to anew."""
     from unveil._intruders import exact_membership
     from unveil._intruders.result import CONTRAST
-    from unveil._posterior.problem import check_maker
+    from unveil._posterior.choice import check_maker
 
     scenario, pair = context.scenario, context.pair
     if INTRUDERS[2] not in scenario.intruders:

@@ -51,7 +51,7 @@ def membership_part(context: Context) -> Section:
         counts, how = (found.n_members, found.n_held_out), "holdout"
         said, best = found.warnings, found.largest
     else:
-        from unveil._posterior.problem import check_maker
+        from unveil._posterior.choice import check_maker
 
         # What follows is about the synthesizer alone: of releases that it did not make it says nothing.
         check_maker(context.pair, context.synthesizer, scenario.targets[0])

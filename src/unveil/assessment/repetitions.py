@@ -66,7 +66,7 @@ class Repetitions:
     @cached_property
     def _settled(self) -> tuple[int, Note | None]:
         """How many repetitions there is time for, and why none."""
-        from unveil._posterior.problem import check_maker
+        from unveil._posterior.choice import check_maker
 
         if self.synthesizer is None:
             return 0, None
