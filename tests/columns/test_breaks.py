@@ -63,11 +63,30 @@ def test_an_option_of_a_measure_counts_before_the_pair():
 
 
 @pytest.mark.parametrize(
-    "breaks", [[], [30, 18], [18, 18], ["x"], [float("nan")], "18", 18, [[1], [2]], [1, float("inf")]]
+    "breaks", [[], [30, 18], [18, 18], ["x"], [float("nan")], "18", 18, [[1], [2]], [1, float("inf")], [10**400]]
 )
 def test_wrong_breaks_are_named(breaks):
     with pytest.raises(CallError, match=r"column 'age': breaks are numbers in ascending order"):
         unveil.Pair(ORIGINAL, RELEASE, breaks={"age": breaks})
+
+
+@pytest.mark.parametrize("breaks", [[18, 30], np.array([18, 30]), (18, 30)])
+def test_a_variable_takes_breaks_as_the_pair_does(breaks):
+    schema = {"age": unveil.Variable("age", breaks=breaks)}
+    found = unveil.identity(unveil.Pair(ORIGINAL, RELEASE, schema=schema), ["age"])
+    assert found.grouping == unveil.identity(unveil.Pair(ORIGINAL, RELEASE, breaks={"age": breaks}), ["age"]).grouping
+
+
+@pytest.mark.parametrize("breaks", [20, "18", [30, 18]])
+def test_wrong_breaks_of_a_variable_are_named(breaks):
+    with pytest.raises(CallError, match="column 'age': breaks must be numbers in ascending order"):
+        unveil.read(ORIGINAL, schema={"age": unveil.Variable("age", breaks=breaks)})
+
+
+def test_neighbouring_numbers_as_breaks_have_labels_of_their_own():
+    breaks = [0.1, np.nextafter(0.1, 1), np.nextafter(np.nextafter(0.1, 1), 1)]
+    levels = unveil.identity(unveil.Pair(ORIGINAL, RELEASE, breaks={"age": breaks}), ["age"]).grouping["age"]["levels"]
+    assert len(set(levels)) == len(levels) == 4
 
 
 def test_only_numbers_of_known_columns_are_cut():

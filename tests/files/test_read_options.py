@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -17,6 +18,13 @@ def test_options_declare_what_a_schema_would():
     assert [by_options.variable(name) for name in TABLE.column_names] == [
         by_schema.variable(name) for name in TABLE.column_names
     ]
+
+
+@pytest.mark.parametrize("codes", [np.array([-8, -9]), {-8, -9}, pa.array([-8, -9]), range(-9, -7)])
+def test_special_codes_are_listed_in_any_way(codes):
+    read = unveil.read(TABLE, special_codes={"income": codes}).variable("income").special_codes
+    assert sorted(read) == [-9, -8]
+    assert {type(code) for code in read} == {int}
 
 
 def test_options_add_to_a_schema_and_do_not_contradict_it():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import sys
 
@@ -68,6 +69,13 @@ def test_a_level_that_reads_like_a_comparison_is_a_level():
     assert found.Dorig == 50
     with pytest.raises(CallError, match="'<30'"):
         unveil.attribute(pair, ["size"], target="m", exclude_pairs=[("size", "<30", "S")])
+
+
+def test_a_year_is_no_day():
+    births = [datetime.date(year, 1, 1) for year in (1950, 1980, 1991, 1991)]
+    table = pa.table({"birth": births, "m": list("SMSM")})
+    with pytest.raises(CallError, match="column 'birth' has no level '<1990'"):
+        unveil.attribute(unveil.Pair(table, table), ["birth"], target="m", exclude_pairs=[("birth", "<1990", "S")])
 
 
 def test_on_the_command_line(tmp_path, monkeypatch, capsys):

@@ -94,7 +94,8 @@ def _codes_of(key: CodedColumn, level: object) -> list[int]:
         If there is no such level, or a group of the key lies on both sides of the number.
     """
     found = _COMPARISON.fullmatch(level) if isinstance(level, str) and level not in key.labels else None
-    if found is None or not (key.has_amounts or (key.grouping is not None and key.grouping.cuts)):
+    # Amounts of dates are days since 1970: a number that is compared with them is a year, and no such day.
+    if found is None or not (key.kind == "numeric" or (key.grouping is not None and key.grouping.cuts)):
         return [key.code_of(level)]
     holds, number = _HOLDS[found[1]], float(found[2])
     if key.grouping is None:

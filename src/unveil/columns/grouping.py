@@ -93,7 +93,7 @@ def checked_breaks(name: str, breaks: Sequence[float]) -> tuple[float, ...]:
     """
     found = np.array([np.nan])
     if not isinstance(breaks, str | bytes):
-        with suppress(TypeError, ValueError):
+        with suppress(TypeError, ValueError, OverflowError):
             found = np.array(breaks, dtype=np.float64)
     if found.ndim != 1 or not found.size or not np.isfinite(found).all() or (np.diff(found) <= 0).any():
         raise CallError(f"column {name!r}: breaks are numbers in ascending order, such as [18, 30, 65], not {breaks!r}")
@@ -192,8 +192,11 @@ def _labels(breaks: NDArray[np.float64]) -> list[str]:
 
 def _shown(breaks: NDArray[np.float64]) -> list[str]:
     """Breaks with as many digits as tell them apart."""
-    shown = [f"{b:.8g}" for b in breaks]
-    return shown if len(set(shown)) == len(shown) else [f"{b:.15g}" for b in breaks]
+    for digits in (8, 15):
+        shown = [f"{b:.{digits}g}" for b in breaks]
+        if len(set(shown)) == len(set(breaks.tolist())):
+            return shown
+    return [repr(b) for b in breaks.tolist()]
 
 
 def _between(shown: Sequence[str], closing: str) -> list[str]:

@@ -14,7 +14,7 @@ from unveil.files.arrays import is_broken
 from unveil.files.folders import label_of, stands_for_several
 from unveil.files.joined import open_parts
 from unveil.files.path_checks import check_readable
-from unveil.files.schema import Schema, as_schema
+from unveil.files.schema import Schema, as_list, as_schema
 from unveil.files.source import Kind, Scalar, Source, Variable
 from unveil.notes import overheard
 
@@ -106,8 +106,7 @@ def _declared(
         if given is not None and not isinstance(given, Mapping):
             raise CallError(f"{option} are given by column, as a mapping, not as {given!r}")
         for name, value in (given or {}).items():
-            listed = value if key == "kind" or isinstance(value, (list, tuple)) else [value]
-            further.setdefault(name, {})[key] = listed
+            further.setdefault(name, {})[key] = value if key == "kind" else _listed(value)
     if not further:
         return found
     own = as_schema(further)
@@ -124,6 +123,12 @@ def _declared(
         for name, one in own.items()
     }
     return Schema({**known, **merged}, *((found.label, found.public) if found else ()))
+
+
+def _listed(codes: Any) -> list[Any]:
+    """One special code, or several in whatever holds them, as a list."""
+    plain = as_list(codes)
+    return list(plain) if isinstance(plain, Iterable) and not isinstance(plain, str | Mapping) else [plain]
 
 
 def _opened(data: Any, label: str | None, options: _Options) -> Source:

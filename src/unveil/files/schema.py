@@ -202,9 +202,9 @@ def _is_json(path: Path) -> bool:
 
 
 def _variable(name: str, given: Any, label: str) -> Variable:
-    if isinstance(given, Variable):
-        return given
     where = f"{label}: column {name!r}"
+    if isinstance(given, Variable):
+        return _with_breaks(given, where)
     if not isinstance(given, Mapping):
         raise CallError(f"{where} must be a table with {', '.join(FIELDS)}")
     unknown = [key for key in given if key not in FIELDS]
@@ -219,6 +219,20 @@ def _variable(name: str, given: Any, label: str) -> Variable:
         return Variable(name, **{field: FIELDS[field](said[field]) for field in FIELDS if field in said})
     except _WrongValue as error:
         raise CallError(f"{where}{error}") from None
+
+
+def _with_breaks(given: Variable, where: str) -> Variable:
+    """The variable with its breaks as numbers; they tell groups apart, so they must not be an array."""
+    listed = as_list(given.breaks)
+    try:
+        return given if listed in ([], ()) else replace(given, breaks=_breaks(listed))
+    except _WrongValue as error:
+        raise CallError(f"{where}{error}") from None
+
+
+def as_list(values: Any) -> Any:
+    """An array, of numpy or Arrow, as a list of plain values; anything else as it is."""
+    return values.tolist() if hasattr(values, "tolist") else values
 
 
 class _WrongValue(Exception):
