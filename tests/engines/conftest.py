@@ -17,7 +17,12 @@ OPTIONS = {
     "spark.ui.showConsoleProgress": "false",
     "spark.log.level": "OFF",
     "spark.driver.memory": "700m",
-    "spark.sql.shuffle.partitions": "3",
+    # Hundreds of jobs on a few records: compiling them would take longer than running them.
+    "spark.driver.extraJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+    "spark.sql.shuffle.partitions": "2",
     # Another time zone than that of the files, and small parts.
     "spark.sql.session.timeZone": "America/New_York",
     "spark.sql.execution.arrow.maxRecordsPerBatch": "37",

@@ -13,6 +13,7 @@ import pytest
 
 import unveil
 from counted_figures import measured
+from engines.test_files_engine import KINDS_OF_ALL_ENGINES, random_files, slow_from
 from unveil.errors import DataError, UnveilError
 from unveil.files.opening import open_source
 
@@ -79,6 +80,23 @@ def test_relations_give_what_their_records_give(con: Any, seed: int, monkeypatch
     assert results[1] == results[2]
     if "enum" not in repr([one.types for one in found]).lower():
         assert results[0] == results[1]
+
+
+@pytest.mark.parametrize("seed", slow_from(10))
+def test_parquet_files_through_relations(seed: int, con: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The random files of the other engines, read by DuckDB, against the same files read here."""
+    monkeypatch.setattr("unveil.files.duckdb_relations.BATCH", 2048)
+    files, kinds = random_files(seed, tmp_path, KINDS_OF_ALL_ENGINES)
+    found = [con.sql(f"select * from read_parquet('{file}')") for file in files]
+    results = []
+    for given, engine in (([pq.read_table(file) for file in files], "memory"), (found, "files")):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", unveil.UnveilWarning)
+            try:
+                results.append(measured(unveil.Pair(given[0], given[1:], engine=engine), kinds[:2], kinds[2:]))
+            except UnveilError as error:
+                results.append([str(error)])
+    assert results[0] == results[1]
 
 
 def test_nothing_is_read_before_it_is_asked_for(con: Any) -> None:

@@ -7,6 +7,7 @@ import datetime
 import decimal
 import os
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -39,6 +40,8 @@ KINDS = (
     "bytes",
     "number text",
 )
+KINDS_OF_ALL_ENGINES = tuple(kind for kind in KINDS if kind != "category")
+"""Those of which DuckDB and Spark know all that Parquet files say: of a dictionary they know no order of levels."""
 
 
 def column(kind: str, rng: np.random.Generator, n: int, gaps: float) -> pa.Array:
@@ -66,10 +69,15 @@ def column(kind: str, rng: np.random.Generator, n: int, gaps: float) -> pa.Array
     return pa.compute.if_else(mask, pa.scalar(None, values.type), values)
 
 
-def random_files(seed: int, folder: Path) -> tuple[list[str], list[str]]:
+def slow_from(first: int) -> list[Any]:
+    """200 seeds; those from the first on are marked as slow."""
+    return [seed if seed < first else pytest.param(seed, marks=pytest.mark.slow) for seed in range(200)]
+
+
+def random_files(seed: int, folder: Path, of: Sequence[str] = KINDS) -> tuple[list[str], list[str]]:
     """An original and two releases as Parquet files, and the kinds of their columns."""
     rng = np.random.default_rng(seed)
-    kinds = [str(kind) for kind in rng.choice(KINDS, 4, replace=False)]
+    kinds = [str(kind) for kind in rng.choice(of, 4, replace=False)]
     files = []
     for number, n in enumerate((120, 90, 40)):
         table = pa.table({kind: column(kind, rng, n, rng.choice([0, 0.1])) for kind in kinds})
@@ -78,9 +86,7 @@ def random_files(seed: int, folder: Path) -> tuple[list[str], list[str]]:
     return files, kinds
 
 
-@pytest.mark.parametrize(
-    "seed", [seed if seed < 30 else pytest.param(seed, marks=pytest.mark.slow) for seed in range(200)]
-)
+@pytest.mark.parametrize("seed", slow_from(30))
 def test_batches_give_the_same_as_columns_in_memory(
     seed: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:  # fmt: skip
