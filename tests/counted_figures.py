@@ -7,13 +7,9 @@ from typing import Any
 import unveil
 
 
-def rows(risk: Any, *columns: str) -> list[Any]:
-    """What is said of each original record, and of the levels of some columns, for each release."""
-    found = []
-    for release in range(len(risk.labels)):
-        found += [risk.records(release, flavour="arrow").to_pydict()]
-        found += [risk.by(column, release, flavour="arrow").to_pydict() for column in columns]
-    return found
+def rows(risk: Any, column: str) -> list[Any]:
+    """What is said of each original record, and of the levels of a column."""
+    return [table.to_pydict() for table in (risk.records(0, flavour="arrow"), risk.by(column, flavour="arrow"))]
 
 
 def measured(pair: unveil.Pair, keys: list[str], targets: list[str]) -> list[Any]:
@@ -23,8 +19,8 @@ def measured(pair: unveil.Pair, keys: list[str], targets: list[str]) -> list[Any
     found = [identity, *risks, unveil.structure(pair, keys), unveil.key_sets(pair, keys, target=targets[0], max_size=2)]
     said: list[Any] = [one.to_dict() for one in found]
     said += [identity.intervals(), identity.interval(), identity.interval("process")]
-    said += rows(identity, keys[0], targets[0])
+    said += rows(identity, targets[0])
     for risk in risks:
         said += [risk.intervals(seed=1), risk.interval(), risk.interval("process"), risk.cap_curve().to_dict()]
-        said += [risk.ladder(permutations=3, seed=1).to_dict(), str(risk), *rows(risk, keys[1], risk.target)]
+        said += [risk.ladder(permutations=3, seed=1).to_dict(), str(risk), *rows(risk, keys[1])]
     return [repr(one) for one in said]

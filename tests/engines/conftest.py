@@ -30,9 +30,10 @@ OPTIONS = {
 }
 
 
-def skip_without_spark() -> None:
-    """Skip where Spark cannot be run, or fail with UNVEIL_REQUIRE_SPARK=1."""
-    found = {"pyspark": find_spec("pyspark"), "pandas": find_spec("pandas"), "Java": shutil.which("java")}
+def skip_without_spark(*more: str) -> None:
+    """Skip where Spark cannot be run, or fail with UNVEIL_REQUIRE_SPARK=1; it may need more packages."""
+    packages = {name: find_spec(name) for name in ("pyspark", "pandas", *more)}
+    found = {**packages, "Java": shutil.which("java")}
     missing = [name for name, there in found.items() if there is None]
     if missing:
         reason = f"Spark cannot be run here: no {' and no '.join(missing)}"

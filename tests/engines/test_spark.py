@@ -20,7 +20,7 @@ import pytest
 
 import unveil
 from engines.conftest import skip_without_spark
-from engines.test_files_engine import measured, random_files
+from engines.test_files_engine import KINDS_OF_ALL_ENGINES, measured, random_files, slow_from
 from unveil.engines.spark import Spark
 from unveil.errors import CallError, DataError, FileError
 
@@ -45,17 +45,17 @@ def both(memory: Callable[[], Any], spark: Callable[[], Any]) -> list[Any]:
 
 
 def from_counts(pair: unveil.Pair, keys: list[str], targets: list[str]) -> list[Any]:
-    """What takes two jobs of Spark."""
-    found: list[Any] = [unveil.identity(pair, keys), *unveil.attribute(pair, keys, targets=targets)]
+    """What takes three jobs of Spark: one for all values, and one for each measure."""
+    found: list[Any] = [*unveil.attribute(pair, keys, targets=targets), unveil.identity(pair, keys)]
     return [repr(one.to_dict()) for one in found]
 
 
-@pytest.mark.parametrize("seed", range(10))
+@pytest.mark.parametrize("seed", slow_from(16))
 def test_spark_gives_the_same_as_columns_in_memory(seed: int, tmp_path: Path, spark: Any) -> None:
     """With gaps, special codes, odd types, Unicode, numbers as text, dates, in a session of another time zone."""
-    files, kinds = random_files(seed, tmp_path)
+    files, kinds = random_files(seed, tmp_path, KINDS_OF_ALL_ENGINES)
     tables, frames = [pq.read_table(file) for file in files], [spark.read.parquet(file) for file in files]
-    found = measured if seed < 2 else from_counts
+    found = measured if seed == 0 else from_counts
     one, other = both(
         lambda: found(unveil.Pair(tables[0], tables[1:]), kinds[:2], kinds[2:]),
         lambda: found(unveil.Pair(frames[0], frames[1:]), kinds[:2], kinds[2:]),
@@ -247,6 +247,21 @@ def test_separate_processes_of_which_one_is_killed(tmp_path: Path) -> None:
     found = json.loads(done.stdout.splitlines()[-1])
     assert found.pop("bytes per record") < 1
     assert found == {"in peace": True, "after a loss": True, "killed": True}
+
+
+def test_spark_connect(tmp_path: Path) -> None:
+    """The same figures through a server; a table by its name; no table, and no server any more, are one line each."""
+    skip_without_spark("grpc", "grpc_status", "google.protobuf")
+    script = Path(__file__).with_name("spark_connect.py")
+    call = [sys.executable, str(script), str(tmp_path)]
+    done = subprocess.run(call, capture_output=True, text=True, timeout=600)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout.splitlines()[-1])
+    status, absent = found.pop("absent")
+    assert (status, absent.count("\n")) == (2, 1)
+    assert absent.startswith("unveil: nowhere.people: Spark does not find what is asked for")
+    assert found.pop("lost").startswith("the original: the connection to Spark is lost (RETRIES_EXCEEDED): start a")
+    assert found == {"engine": "Spark", "same": True, "same rows": True, "table": [0, ""]}
 
 
 def test_command_line(shared: Path, tmp_path: Path) -> None:

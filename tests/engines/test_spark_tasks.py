@@ -124,6 +124,24 @@ def test_what_a_session_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
         opened_by_spark(folder, "local[2]")
 
 
+@pytest.mark.parametrize("name", ["people", "census.people", "spark_catalog.census.people"])
+def test_names_of_tables(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could be a table is one, unless it is a file; an ending of other files is a mistake."""
+    monkeypatch.chdir(tmp_path)
+    assert spark_session._names_table(Path(name))
+    Path(name).mkdir()
+    assert not spark_session._names_table(Path(name))
+    assert not any(map(spark_session._names_table, map(Path, ("o.csv", "a/b", "o.parquet", "*.parquet", "x.sav"))))
+
+
+def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
+    """It is one line at once, and not after a quarter of an hour."""
+    monkeypatch.setattr(spark_session, "_SECONDS", 5)
+    told = r"^the server: the connection to Spark is lost \(Connection refused\): start a session again"
+    with pytest.raises(DataError, match=told), spark_session.asking_spark("the server"):
+        spark_session._remote(None, "sc://localhost:1")
+
+
 def test_an_engine_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(choice, "find_spec", lambda name: None)
     table = pa.table({"k": [1, 2]})

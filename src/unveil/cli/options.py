@@ -115,7 +115,8 @@ class Counting:
     temp_dir
         Folder for counts that do not fit in memory, in a file without a name; default: that of the system.
     spark_master
-        Count Parquet files in the workers of Spark: local[2], spark://HOST:7077, or sc://HOST for Spark Connect.
+        Count Parquet files, or tables by their names, in the workers of Spark: local[2], spark://HOST:7077, or
+        sc://HOST for Spark Connect.
     """
 
     engine: str = "auto"
@@ -230,12 +231,12 @@ class Reading:
 
         if not synthetic:
             raise CallError("no release given: name the original, then one or more synthetic files")
-        for path in synthetic:
+        counting = counting or Counting()
+        for path in synthetic if counting.spark_master is None else ():
             if not path.suffix and not os.path.exists(path) and not has_magic(str(path)):
                 raise FileError(
                     f"{path}: no such file; if it is a column, write names separated by commas, without blanks"
                 )
-        counting = counting or Counting()
         files: list[Any] = [original, *synthetic]
         if counting.spark_master is not None:
             from unveil.files.spark_session import opened_by_spark

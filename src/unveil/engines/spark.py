@@ -111,7 +111,7 @@ class Spark:
     ) -> None:  # fmt: skip
         """Write the same as a folder of Parquet files, by the workers."""
         with asking_spark(path):
-            writer = self._flags(keys, beside, flag).write.mode("overwrite" if overwrite else "errorifexists")
+            writer = self._flags(keys, beside, flag).write.mode("overwrite" if overwrite else "error")
             # Only the owner can read the files, where the file system knows owners.
             writer.option("fs.permissions.umask-mode", "077").option("fs.file.impl.disable.cache", "true").parquet(path)
 

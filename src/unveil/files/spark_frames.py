@@ -37,7 +37,7 @@ _KINDS: tuple[tuple[str, type[UnveilError], str], ...] = (
     (r"\[FAILED_READ_FILE[^\n]*", FileError, _FILE),
     (r"stopped SparkContext|SparkContext was shut down|SparkContext or SparkSession should be created"
      r"|Answer from Java side is empty|Error while sending or receiving|An error occurred while trying to connect"
-     r"|Connection re(?:fused|set)|UNAVAILABLE|SESSION_CLOSED|NO_ACTIVE_SESSION", DataError, _LOST),
+     r"|Connection re(?:fused|set)|RETRIES_EXCEEDED|UNAVAILABLE|SESSION_CLOSED|NO_ACTIVE_SESSION", DataError, _LOST),
     (r"ExecutorLostFailure[^\n]*|exited unexpectedly[^\n]*|worker (?:crashed|died)[^\n]*", DataError, _MEMORY),
 )  # fmt: skip
 """What the text of an error holds, and what is raised in its place."""

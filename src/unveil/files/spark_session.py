@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
+import socket
 import sys
 import warnings
 from collections.abc import Sequence
@@ -13,19 +15,30 @@ from typing import Any
 
 from unveil.errors import CallError, MissingPackageError
 from unveil.files.folders import PARQUET, label_of, stands_for_several
+from unveil.files.opening import ENDINGS
 from unveil.files.source import Source
 from unveil.files.spark_frames import asking_spark, open_spark_frame
 
 _CONNECT = "sc://"
+_PORT = 15002
+"""Where a server of Spark Connect listens if nothing else is said."""
+_SECONDS = 10
+"""How long such a server may take to answer."""
+_TRIES = 6
+"""How often it is asked again."""
+_LONGEST = 10_000
+"""How many milliseconds at most lie between: half a minute in all."""
+_TABLE = re.compile(r"[^\W\d]\w*(\.\w+){0,2}")
+"""Names of a table, with its database and its catalog."""
 
 
 def opened_by_spark(paths: Sequence[Path], master: str) -> list[Source]:
-    """Parquet files, folders of them or patterns of their names as Spark DataFrames.
+    """Parquet files, folders of them, patterns of their names, or tables as Spark DataFrames.
 
     Parameters
     ----------
     paths
-        The files.
+        The files, or names of tables: ``people``, ``census.people``, ``catalog.census.people``.
     master
         Where Spark runs: ``local[2]``, ``spark://host:7077``, or ``sc://host`` for Spark Connect.
 
@@ -34,20 +47,40 @@ def opened_by_spark(paths: Sequence[Path], master: str) -> list[Source]:
     CallError
         If a file is not Parquet.
     FileError
-        If there is no such file.
+        If there is no such file or table.
     MissingPackageError
         If PySpark or Java is not installed.
     """
     for path in paths:
-        if path.suffix.lower() != PARQUET and not stands_for_several(path):
-            raise CallError(f"{path}: with a Spark master files are Parquet, folders of Parquet files, or patterns")
+        if path.suffix.lower() != PARQUET and not stands_for_several(path) and not _names_table(path):
+            raise CallError(
+                f"{path}: with a Spark master files are Parquet, folders of Parquet files, patterns, or names of tables"
+            )
     session = _session(master)
     opened = []
     for path in paths:
         with asking_spark(label_of(path)):
-            frame = session.read.parquet(str(path))
+            frame = session.table(str(path)) if _names_table(path) else session.read.parquet(str(path))
         opened.append(open_spark_frame(frame, label_of(path)))
     return opened
+
+
+def _remote(session: Any, master: str) -> Any:
+    """A session of Spark Connect; where its server is gone, it is tried for half a minute, not for ten."""
+    host, _, port = master.removeprefix(_CONNECT).split("/")[0].rpartition(":")
+    with socket.create_connection((host or port, int(port) if host else _PORT), timeout=_SECONDS):
+        pass
+    found = session.builder.remote(master).getOrCreate()
+    from pyspark.sql.connect.client.retries import DefaultPolicy
+
+    found.client.set_retry_policies([DefaultPolicy(max_retries=_TRIES, max_backoff=_LONGEST)])
+    return found
+
+
+def _names_table(path: Path) -> bool:
+    """Whether a path is no file, and could be the name of a table."""
+    could_be = _TABLE.fullmatch(str(path)) is not None and path.suffix.lower() not in ENDINGS
+    return could_be and not os.path.lexists(path)
 
 
 def _session(master: str) -> Any:
@@ -68,7 +101,7 @@ def _session(master: str) -> Any:
         from pyspark.sql import SparkSession
 
         if not here:
-            return SparkSession.builder.remote(master).getOrCreate()
+            return _remote(SparkSession, master)
         options = {"spark.ui.showConsoleProgress": "false", "spark.log.level": "OFF"}
         builder = SparkSession.builder.master(master).appName("unveil")
         for name, value in options.items():
