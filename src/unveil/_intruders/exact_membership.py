@@ -42,7 +42,8 @@ def exact_membership(
         The original and its releases; several releases are used together.
     synthesizer
         The synthesizer that made the releases, with its settings; as for :func:`unveil.posterior.posterior`. Trees are
-        walked along the person's path; other synthesizers with ``log_prob`` are fitted again for every game.
+        walked along the person's path; other variables of a sequence, and other synthesizers with ``log_prob``, are
+        fitted again for every game.
     candidates
         Persons who were not used: a frame, a file, or a list of mappings; or "halves": the synthesizer is fitted to a
         random half of the original, and the other half was not used. By default the held-out records of the pair.
