@@ -12,8 +12,8 @@ from unveil.errors import CallError
 from unveil.show.plots.axes import BLUE, PALE, VERMILION, axes_for, finished
 
 POINTS = 120
-WIDEST = 20.0
-"""Epsilon beyond which nothing is drawn: the factor is half a billion."""
+WIDEST = 50.0
+"""Epsilon beyond which nothing is drawn: the factor has 21 digits."""
 
 
 def plot_privacy_loss(found: PrivacyLoss, *, ax: Any = None) -> Any:
@@ -40,5 +40,5 @@ def plot_privacy_loss(found: PrivacyLoss, *, ax: Any = None) -> Any:
     ax.set_xlim(0, top)
     return finished(
         ax, "epsilon", "delta, lower bound", f"Privacy loss: {found.n_releases} fresh releases in each direction",
-        {"loc": "upper right"},
+        {"loc": "best"},
     )  # fmt: skip
