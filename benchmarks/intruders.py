@@ -70,8 +70,22 @@ def candidates(records: int, rows: int) -> Side:
     return asked(question)
 
 
+def losses(persons: int, releases: int) -> Side:
+    """Privacy losses of some persons over fresh releases of the original and of every neighbour."""
+
+    def question(pair: Any, synthesizer: Any, others: Any) -> Any:
+        import unveil
+
+        return unveil.privacy_loss(
+            pair, synthesizer, candidates=others, persons=1000, curves=persons, releases=releases
+        ).spreads
+
+    return asked(question)
+
+
 ROWS = [
     Row("exact membership, swap, 1000 games", "SD2011", membership("swap"), fit, "one fit of CART"),
     Row("exact membership, in_out, 1000 of each", "SD2011", membership("in_out"), fit, "one fit of CART"),
     Row("posterior, 500 records, 100 candidate records", "SD2011", candidates(500, 100), fit, "one fit of CART"),
+    Row("privacy loss, 1000 persons, 5 with 50 releases each way", "SD2011", losses(5, 50), fit, "one fit of CART"),
 ]
