@@ -182,11 +182,7 @@ def advise(
     pair, chosen, prior = _by_value(pair, exposed, prior)
     chosen = np.sort(np.random.default_rng([seed, 3]).permutation(chosen)[:most_records])
     synthesizer = quietly(synthesizer, pair.original)
-    wanted = (1 << np.arange(pair.n_releases.bit_length() - 1)).tolist() if m is None else list(m)
-    wanted = sorted({value for value in wanted if value < pair.n_releases or m is not None})
-    for value in wanted:
-        if not 1 <= value <= pair.n_releases:
-            raise CallError(f"m: there are {pair.n_releases} releases, not {value}")
+    wanted = _numbers_of_releases(pair.n_releases, m)
     ask = _Asker(risk, chosen, prior, threshold)
     first = ask.row("as released", "", pair, synthesizer)
     rows = [first, ask.row("drawn anew", "", *_released(pair, pair.original, synthesizer, seed))]
@@ -207,6 +203,15 @@ def advise(
     return Advice(
         int(exposed.size), int(chosen.size), threshold, done, tuple(ask.left_out), risk.warnings, pair.flavour
     )
+
+
+def _numbers_of_releases(n: int, m: Sequence[int] | None) -> list[int]:
+    """Numbers of releases to try, ascending: those asked for, or 1, 2, 4, ... below all."""
+    wanted = (1 << np.arange(n.bit_length() - 1)).tolist() if m is None else list(m)
+    for value in wanted:
+        if not 1 <= value <= n:
+            raise CallError(f"m: there are {n} releases, not {value}")
+    return sorted({value for value in wanted if value < n or m is not None})
 
 
 def _other_settings(
