@@ -1,9 +1,9 @@
 """What a share of donors from whole columns protects: ``python examples/intruders/mix.py sd2011_9.csv``.
 
 Synthesizers of several settings are put on one map of risk and utility, each with five releases that the intruder has
-together. Then the posterior of some persons is taken with one release, and with five. Written beside this script:
-mix.md, and with matplotlib mix.svg: the gain of an intruder who has all records but one, against the distance of the
-worst pair of columns, with intervals.
+together: mix.md, and with matplotlib mix.svg (the posterior against the distance of the worst pair of columns, with
+intervals). Then it is counted how many persons an intruder is certain of, with one release and with five: certain.md.
+``--only map`` or ``--only certain`` makes one of these.
 """
 
 from __future__ import annotations
@@ -90,7 +90,8 @@ def _shown(one: Interval, *, percent: bool, fine: bool) -> str:
 
 def by_releases(original: str, releases: Sequence[int], persons: int, seed: int) -> str:
     """Gain and certainty of some persons, by setting and number of releases."""
-    lines = ["| setting | releases | target | gain | certain | no other value is possible |", "|---" * 6 + "|"]
+    names = ["setting", "releases", "target", "gain", "certain", "certain by donor counts alone", "one value possible"]
+    lines = ["| " + " | ".join(names) + " |", "|---" * len(names) + "|"]
     source = unveil.read(original)
     for name, one in SETTINGS.items():
         maker = CartSynthesizer(**one, special_codes=SPECIAL).fit(source)
@@ -98,9 +99,9 @@ def by_releases(original: str, releases: Sequence[int], persons: int, seed: int)
             made = [maker.sample(seed=seed + copy) for copy in range(m)]
             pair = unveil.Pair(source, made, special_codes=SPECIAL)
             for target in TARGETS:
-                risk = unveil.posterior(pair, maker, target=target, structure="exact", sample=persons, seed=seed)
-                found = risk.posteriors()
-                shares = [found.posterior > 0.999999, found.possible_worlds == 1]
+                risk = unveil.posterior(pair, maker, target=target, structure="both", sample=persons, seed=seed)
+                found, held = (risk.posteriors(structure=one) for one in ("exact", "fixed"))
+                shares = [found.posterior > 0.999999, held.posterior > 0.999999, found.possible_worlds == 1]
                 text = " | ".join(_share(share.mean(), persons) for share in shares)
                 print(name, m, target, flush=True)
                 lines.append(f"| {name} | {m} | {target} | {found.normalised_gain.mean():.3f} | {text} |")
@@ -126,14 +127,21 @@ def main() -> None:
     options.add_argument("--releases", type=int, default=5)
     options.add_argument("--budget", type=float, default=1200.0)
     options.add_argument("--seed", type=int, default=1)
+    options.add_argument("--only", choices=("map", "certain"))
     options.add_argument("--output", type=Path, default=FOLDER)
     chosen = options.parse_args()
-    found = measured(chosen.original, chosen.releases, chosen.budget, chosen.seed)
-    text = table(rows_of(found)) + "\n" + by_releases(chosen.original, (1, 5), 400, chosen.seed)
-    (chosen.output / "mix.md").write_text(text, encoding="utf-8")
+    if chosen.only != "certain":
+        found = measured(chosen.original, chosen.releases, chosen.budget, chosen.seed)
+        written(table(rows_of(found)), chosen.output / "mix.md")
+        if importlib.util.find_spec("matplotlib"):
+            drawn(found, chosen.output / "mix.svg")
+    if chosen.only != "map":
+        written(by_releases(chosen.original, (1, chosen.releases), 400, chosen.seed), chosen.output / "certain.md")
+
+
+def written(text: str, path: Path) -> None:
+    path.write_text(text, encoding="utf-8")
     print(text)
-    if importlib.util.find_spec("matplotlib"):
-        drawn(found, chosen.output / "mix.svg")
 
 
 if __name__ == "__main__":

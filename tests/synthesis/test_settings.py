@@ -28,6 +28,7 @@ def words(synthesizer):
 
 PAIRS = [
     ({"minbucket": 5}, {"minbucket": 6}),
+    ({}, {"mix": 0.1}),
     ({"methods": {"a": CartMethod(minbucket=5)}}, {"methods": {"a": CartMethod(minbucket=6)}}),
     ({"methods": {"a": METHODS["pmm"](n_donors=3)}}, {"methods": {"a": METHODS["pmm"](n_donors=4)}}),
     ({"methods": Own(1)}, {"methods": Own(2)}),
