@@ -114,8 +114,7 @@ def known_tree(
     _keep_counts(tree)
     _fill_known(tree)
     if mix:
-        tree.keep(mixed=np.zeros((t, y_of.size, MIXED_CHANGES)), mixed_sums=np.zeros((t, MIXED_SUMS)))
-        _fill_mixed(tree)
+        _keep_mixed(tree)
     return tree
 
 
@@ -156,6 +155,15 @@ def _place_release(tree: Struct) -> None:
     known, last = tree.kept["known"], tree.kept["nodes"]["last"]
     known["z_start"] = np.searchsorted(end[order], np.arange(tree.t))
     known["z_stop"] = np.searchsorted(end[order], last, side="right")
+
+
+def _keep_mixed(tree: Struct) -> None:
+    """Keep by node and released value what one donor less or more changes."""
+    node, code = np.nonzero(tree.kept["released"])
+    start = np.searchsorted(node, np.arange(tree.t + 1)).astype(np.int64)
+    tree.keep(mixed_start=start, mixed_code=code.astype(np.int32), mixed=np.zeros((code.size, MIXED_CHANGES)),
+              mixed_sums=np.zeros((tree.t, MIXED_SUMS)))  # fmt: skip
+    _fill_mixed(tree)
 
 
 def _keep_counts(tree: Struct) -> None:

@@ -49,17 +49,16 @@ static inline double log_mixed(double mix, int64_t inside, int64_t size, int64_t
     return log((1.0 - mix) * own + mix * (double)count / (double)n);
 }
 
-/* Change of a log-likelihood where only the donors of the whole column change.
+/* Change of a log-likelihood where a donor of the whole column goes, comes, or both.
  *
- * change   (v, MIXED_CHANGES) by value
- * sums     (MIXED_SUMS) over all values, with one donor less and one more
+ * of_old, of_new   (MIXED_CHANGES) of the value that goes and of the one that comes; the same where they are equal
+ * sums             (MIXED_SUMS) over all values, with one donor less and one more
  */
 static inline double change_mixed(
-    const double *change, const double *sums, bool leaves, bool comes, int32_t old, int32_t new) {
-    if (leaves && comes)
-        return old == new ? 0.0 : change[old * MIXED_CHANGES + GOES] + change[new * MIXED_CHANGES + COMES];
-    if (leaves) return sums[0] + change[old * MIXED_CHANGES + GOES_ALONE];
-    return comes ? sums[1] + change[new * MIXED_CHANGES + COMES_ALONE] : 0.0;
+    const double *of_old, const double *of_new, const double *sums, bool leaves, bool comes, bool same) {
+    if (leaves && comes) return same ? 0.0 : of_old[GOES] + of_new[COMES];
+    if (leaves) return sums[0] + of_old[GOES_ALONE];
+    return comes ? sums[1] + of_new[COMES_ALONE] : 0.0;
 }
 
 /* Memory for `number` things, at least one byte; null where there is none. */

@@ -77,7 +77,8 @@ static double leaf_change_mixed(
 /* Change of the likelihood of a tree whose donors are mixed. */
 static double change_of_mixed(const LeafCells *cells, const MixedDonors *all, const Moved *moved) {
     bool leaves = moved->leaves, comes = moved->comes, stays = leaves && comes && moved->first == moved->second;
-    double change = change_mixed(all->change, all->sums, leaves, comes, moved->old, moved->new);
+    const double *of_old = all->change + moved->old * MIXED_CHANGES, *of_new = all->change + moved->new * MIXED_CHANGES;
+    double change = change_mixed(of_old, of_new, all->sums, leaves, comes, moved->old == moved->new);
     if (leaves) change += leaf_change_mixed(cells, all, moved, moved->first, true, stays);
     if (comes && !stays) change += leaf_change_mixed(cells, all, moved, moved->second, false, true);
     return change;

@@ -204,8 +204,9 @@ LAYOUT(Known, KNOWN_FIELDS)
  * offset                   (p + 1) first level of each predictor in these
  * price, lowest, highest   price of a split; the lowest and highest price at which no decision changes
  * mix                      probability that a donor is one of all and not of the leaf
- * mixed, mixed_sums        (t, v, MIXED_CHANGES) and (t, MIXED_SUMS) what one donor less or more changes below a node; only
- *                          where donors are mixed (see mixed.c)
+ * mixed_start, mixed_code  (t + 1) and (e) the values of the released records of each node, ascending
+ * mixed, mixed_sums        (e, MIXED_CHANGES) and (t, MIXED_SUMS) what one donor less or more of such a value, and in all,
+ *                          changes below the node; these four only where donors are mixed (see mixed.c)
  */
 #define KNOWN_TREE_FIELDS(F)                                                                                           \
     F(int32_t *, codes) F(int32_t *, response) F(int32_t *, z_codes) F(int32_t *, z_response) F(int64_t *, y_of)       \
@@ -214,7 +215,7 @@ LAYOUT(Known, KNOWN_FIELDS)
     F(int32_t *, donors) F(int32_t *, released) F(int64_t *, number) F(int64_t *, cells) F(int64_t *, offset)          \
     F(int64_t, n) F(int64_t, z) F(int64_t, p) F(int64_t, v) F(int64_t, t) F(int64_t, k) F(int64_t, classes)            \
     F(int64_t, span) F(Limits, limits) F(double, price) F(double, lowest) F(double, highest) F(double, mix)            \
-    F(double *, mixed) F(double *, mixed_sums)
+    F(int64_t *, mixed_start) F(int32_t *, mixed_code) F(double *, mixed) F(double *, mixed_sums)
 LAYOUT(KnownTree, KNOWN_TREE_FIELDS)
 
 /* What boosting is trained on: m rows that stand for records with equal predictors.
