@@ -208,7 +208,10 @@ class EncodedVariable:
         return tuple(columns)
 
     def levels(self, columns: tuple[Column, ...]) -> Levels:
-        """Levels of records given by their parts; the opposite of :meth:`columns`."""
+        """Levels of records given by their parts; the opposite of :meth:`columns`.
+
+        A new number that reads like a special code is one: nobody could tell them apart.
+        """
         first = self.parts[0]
         if first.column.kind != "numeric":
             codes = first.levels(columns[0].codes)
@@ -216,8 +219,14 @@ class EncodedVariable:
                 return Levels(codes)
             observed = codes < 0
             number = self._number_levels(columns[1])
-            new = None if number.new is None else np.where(observed, number.new, np.nan)
-            return Levels(np.where(observed, number.codes, codes), new)
+            codes = np.where(observed, number.codes, codes)
+            if number.new is None:
+                return Levels(codes)
+            new = np.where(observed, number.new, np.nan)
+            for level in np.flatnonzero(np.isfinite(self.code_numbers)):
+                alike = new == self.code_numbers[level]
+                codes[alike], new[alike] = level, np.nan
+            return Levels(codes, new)
         return self._number_levels(columns[0])
 
     def _number_levels(self, column: Column) -> Levels:
