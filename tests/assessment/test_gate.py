@@ -436,6 +436,17 @@ def test_few_persons_have_no_percentages():
     assert release_safe(document(n=9, figures=[figure]))["figures"][0]["ceiling"] is None
 
 
+@pytest.mark.parametrize("measure", ["membership AUC", "exact membership"])
+@pytest.mark.parametrize("n", [40, 90])
+def test_a_lot_stays_a_lot(measure, n):
+    """What a guess between two persons achieves is no figure of the records: it is not rounded to 60 %."""
+    figure = {"measure": measure, "intruder": "release", "target": None, "unit": "share", "value": 0.83, "low": 0.8,
+              "high": 0.9, "undefined": None, "per_release": [0.83], "ceiling": 1.0, "margin": 0.5}  # fmt: skip
+    (found,) = release_safe(document(n=n, figures=[figure]))["figures"]
+    assert found["margin"] == 0.5
+    assert found["value"] == (None if n == 40 else 0.8)  # Of 90 persons ten are a step of 20 %.
+
+
 # Rounding ------------------------------------------------------------------------------------------------------------
 
 

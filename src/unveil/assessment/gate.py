@@ -74,7 +74,7 @@ FIGURE = Row(
     {
         **_named(by.as_it_is, "measure", "intruder", "target", "unit", "over", "does_not_show",
                  "contradicted_by"),
-        **_named(by.figure, "value", "per_release", "margin", "null_mean", "null_95", "ceiling", "held_out"),
+        **_named(by.figure, "value", "per_release", "null_mean", "null_95", "ceiling", "held_out"), "margin": by.guess,
         "low": by.low, "high": by.high, "process_low": by.low, "process_high": by.high, "process_undefined": by.said,
         "undefined": by.why_undefined, "persons": by.count, "p_value": by.p_value,
         "excess": by.share, "excess_low": by.share_low, "excess_high": by.share_high, "sentence": by.said,

@@ -15,6 +15,8 @@ LOG_ODDS_STEP = 0.5
 LEAST_P_VALUE = 0.01
 SHARES_OF_RECORDS = ("mean TVD", "worst pair TVD", "SPECKS")
 """Distances that are shares of records."""
+LOTS = {"membership AUC": 0.5, "exact membership": 0.5}
+"""What a guess between two persons achieves, whatever the records are."""
 PROBABILITIES = ("posterior",)
 """Figures that are a mean probability and no share of persons."""
 
@@ -159,6 +161,11 @@ def _in_its_unit(which: int) -> Rule:
 
 low, figure, high = (_in_its_unit(which) for which in range(3))
 """The lower end, the value and the upper end of a figure whose unit stands beside it."""
+
+
+def guess(value: Any, at: GatePosition) -> Any:
+    """What a guess achieves: a figure of the records, unless it is a lot between two persons."""
+    return LOTS.get(str(at.row.get("measure"))) or figure(value, at)
 
 
 def by_metric(value: Any, at: GatePosition) -> Any:
