@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import shlex
 import sys
 
@@ -47,6 +48,15 @@ def test_help_lists_every_option_and_ends_with_an_example(call, verb):
     assert head.count("╭─ Files") == (verb not in ("demo", "schema", "report"))
     words = shlex.split(example)
     assert words[:2] == ["unveil", verb]
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_lines_of_the_help_end_where_the_next_word_has_no_room(call, verb):
+    _, out, _ = call(verb, "--help")
+    for line, following in itertools.pairwise(out.splitlines()):
+        if following.startswith("│" + 15 * " "):
+            text, word = line.rstrip(" │"), following.strip("│ ").split(" ")[0]
+            assert len(text) + len(" ") + len(word) > len("│") + 77, line
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -1,15 +1,28 @@
 """The groups under which the help of a verb lists its options, in the order in which they are needed."""
 
+from typing import Any
+
 from cyclopts import Group
 
-FILES = Group("Files", sort_key=1)
-ASKED = Group("Keys and targets", sort_key=2)
-MEASURED = Group("What is done", sort_key=3)
+
+def whole_lines(console: Any, options: Any, panel: Any) -> None:
+    """Print a group of the help; where a docstring ends a line says nothing about where the help does."""
+    from cyclopts.help import DefaultFormatter
+
+    for text in (getattr(entry.description, "primary_renderable", None) for entry in panel.entries):
+        if hasattr(text, "plain"):
+            text.plain = " ".join(text.plain.split())
+    DefaultFormatter()(console, options, panel)
+
+
+FILES = Group("Files", sort_key=1, help_formatter=whole_lines)
+ASKED = Group("Keys and targets", sort_key=2, help_formatter=whole_lines)
+MEASURED = Group("What is done", sort_key=3, help_formatter=whole_lines)
 """Options that belong to no other group."""
-TREES = Group("Trees", sort_key=4)
-READING = Group("How files are read", sort_key=5)
-COUNTING = Group("Where records are counted", sort_key=6)
-OUTPUT = Group("Output", sort_key=7)
+TREES = Group("Trees", sort_key=4, help_formatter=whole_lines)
+READING = Group("How files are read", sort_key=5, help_formatter=whole_lines)
+COUNTING = Group("Where records are counted", sort_key=6, help_formatter=whole_lines)
+OUTPUT = Group("Output", sort_key=7, help_formatter=whole_lines)
 
 BEGIN = Group("Begin", sort_key=1)
 SINGLE = Group("One measure", sort_key=2)
