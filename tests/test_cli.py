@@ -363,6 +363,7 @@ WRONG = {
     "special_codes of no column": (f"{IDENTITY} --special-codes incom=-8", 2, ["'incom'", "'income'"]),
     "unknown kind": (f"{IDENTITY} --kinds sex=nominal", 2, ["'sex'", "'nominal'"]),
     "bad exclude_pairs": (f"{ATTRIBUTE} ill --exclude-pairs sex:f", 2, ["--exclude-pairs", "sex:f"]),
+    "exclude_pairs of no column": (f"{ATTRIBUTE} ill --exclude-pairs Sex=f:no", 2, ["no column 'Sex'", "'sex'"]),
     "unknown level": (f"{ATTRIBUTE} ill --exclude-pairs sex=x:no", 2, ["'sex'", "'x'"]),
     "bad denom_limit": (f"{ATTRIBUTE} ill --denom-limit 0", 2, ["denom_limit", "0"]),
     "limit without number": (f"{ATTRIBUTE} ill --exclude-over-denom-limit", 2, ["denom_limit"]),

@@ -14,7 +14,7 @@ MISTAKES = (0, 1, 5, 50)
 """Numbers of the intruder's other records that are wrong."""
 MOST_RECORDS = 200
 """Records drawn at random at most."""
-_NOT = "What an intruder learns some of whose other records are wrong was not computed"
+_NOT = "What an intruder learns if some of the other records are wrong was not computed"
 
 
 def mistaken_intruder(context: Context, target: str, affordable: int, seconds: float) -> dict[str, Any]:

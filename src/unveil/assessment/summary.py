@@ -46,7 +46,7 @@ def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding) -> Iterator
 
 
 _CEILINGS = {
-    "RAPID": "predicted by a model without themselves",
+    "RAPID": "predicted by a model trained without it",
     "DCAP": "guessed from the others with the same keys",
 }
 
@@ -70,10 +70,10 @@ def _beside(figure: Mapping[str, Any], n: int, say: WriterOf) -> str:
     if n == 1:
         return beside
     if not _known(figure["excess"]):
-        return beside + f" No other of the {n} targets has a higher figure."
+        return beside + f" Of the {n} targets none has a higher figure."
     if within(figure["excess"], 0):
         return beside + f" None of the {n} targets is above the mean of its null."
-    return beside + f" No other of the {n} targets is further above the mean of its null."
+    return beside + f" Of the {n} targets none is further above the mean of its null."
 
 
 def _use(utility: Mapping[str, Any] | None) -> Iterator[Note]:

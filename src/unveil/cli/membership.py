@@ -131,7 +131,7 @@ def membership(
     if holdout is None:
         raise CallError(
             "name real records that the synthesizer never saw (--holdout FILE --holdout-unseen), "
-            "or have the synthesizer fitted with and without each record (--refit cart)"
+            "or have the synthesizer fitted with and without each record (--refit cart, with the original alone)"
         )
     from unveil._membership import membership as infer
 

@@ -214,6 +214,11 @@ def _pairs(given: list[str] | None, known: Sequence[str]) -> list[tuple[str, str
                 triples.append((name, found[1].removeprefix("=") + found[2], found[3]))
                 break
         else:
+            name = re.split("[=<>]", text)[0]
+            if _LEVELS.fullmatch(text, len(name)):
+                from unveil.files.nearest import near_matches
+
+                raise CallError(f"--exclude-pairs {text}: no column {name!r}{near_matches(name, known)}")
             raise CallError(
                 f"--exclude-pairs takes key=key level:target level, or a comparison such as age<20:SINGLE, not {text!r}"
             )

@@ -163,7 +163,7 @@ def typed_column(
             line = next(line for line, record in read_records(form) if wrong in record[place : place + 1])
             raise DataError(
                 f"{form.label}: line {line}, column {column.name!r}: {wrong!r} is not a {kind} value; "
-                "correct the value or the schema"
+                "correct the value or the schema; if it stands for a gap, name it by the option missing"
             )
     typed = None if typed is None else column.with_values(typed)
     return replace(column, typed=typed, only_tokens=only_tokens and kind is None, notation=notation)

@@ -96,7 +96,7 @@ STATISTICS = {
     "excess_low": "Lower end of excess", "excess_high": "Upper end of excess",
 }  # fmt: skip
 ATTACK_NAMES = {
-    "auc": "AUC", "auc_low": "From", "auc_high": "To",
+    "auc": "AUC", "auc_low": "AUC from", "auc_high": "AUC to",
     "tpr_0.1": "Found at 10 % false alarms", "tpr_0.01": "Found at 1 % false alarms",
     "tpr_0.001": "Found at 0.1 % false alarms",
 }  # fmt: skip
