@@ -206,7 +206,9 @@ def _rule(content: Mapping[str, Any], number: int, path: Path) -> Threshold:
     where = f"{path}: rule {number}"
     for name in content:
         if name not in FIELDS:
-            raise FileError(f"{where}: unknown key {name!r}; a rule has {', '.join(FIELDS)}{near_matches(name, FIELDS)}")
+            raise FileError(
+                f"{where}: unknown key {name!r}; a rule has {', '.join(FIELDS)}{near_matches(name, FIELDS)}"
+            )
     for name in ("measure", "limit"):
         if name not in content:
             raise FileError(f"{where}: {name} is missing")
