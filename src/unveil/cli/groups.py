@@ -8,9 +8,10 @@ from cyclopts import Group
 def whole_lines(console: Any, options: Any, panel: Any) -> None:
     """Print a group of the help; where a docstring ends a line says nothing about where the help does."""
     from cyclopts.help import DefaultFormatter
+    from rich.text import Text
 
     for text in (getattr(entry.description, "primary_renderable", None) for entry in panel.entries):
-        if hasattr(text, "plain"):
+        if isinstance(text, Text):
             text.plain = " ".join(text.plain.split())
     DefaultFormatter()(console, options, panel)
 
