@@ -755,3 +755,21 @@ def test_options_by_column_are_mappings(options):
     table = pa.table({"x": [1, 2]})
     with pytest.raises(CallError, match="by column, as a mapping"):
         unveil.Pair(table, table.slice(0, 1), **options)
+
+
+def test_files_without_a_name_are_called_by_what_they_are():
+    source = unveil.read(pa.table({"a": [1, 2, 3, 4], "b": list("xyxy")}))
+    pair = unveil.Pair(source[:3], [source[3:], source[1:]])
+    assert (pair.original.label, *pair.labels) == ("the original", "release 1", "release 2")
+    assert unveil.Pair(source, source[:2], source[2:]).holdout.label == "the held-out records"
+    with pytest.warns(UnveilWarning, match="the release is the original itself"):
+        unveil.Pair(source, source)
+
+
+def test_parts_of_one_file_are_told_apart(tmp_path):
+    (tmp_path / "people.csv").write_text("a,b\n1,x\n2,y\n3,x\n")
+    source = unveil.read(tmp_path / "people.csv")
+    pair = unveil.Pair(source[:2], [source[2:], source[1:]])
+    assert (pair.original.label, *pair.labels) == ("people.csv, 1", "people.csv, 2", "people.csv, 3")
+    named = unveil.read(source[:2], label="wave 1")
+    assert unveil.Pair(named, source[2:]).original.label == "wave 1"

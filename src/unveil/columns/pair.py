@@ -28,7 +28,7 @@ from unveil.files.distinct import KIND_OF_FAMILY, Distinct, distinct_of, level_t
 from unveil.files.nearest import near_matches
 from unveil.files.opening import is_delimited, open_releases, open_source
 from unveil.files.schema import as_schema
-from unveil.files.source import KINDS, Flavour, Kind, Scalar, Source, Variable
+from unveil.files.source import KINDS, UNNAMED, Flavour, Kind, Scalar, Source, Variable
 from unveil.notes import Note, warn
 from unveil.printable import commands_shown
 
@@ -478,7 +478,7 @@ class Pair:
         return other
 
     def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
-        named = isinstance(data, str | os.PathLike | Source)
+        named = isinstance(data, str | os.PathLike) or (isinstance(data, Source) and data.label != UNNAMED)
         return open_source(data, label=None if named else label, **(self._reading if reading is None else reading))
 
     def _opened_beside(self, data: Any, label: str) -> Source:
@@ -513,11 +513,18 @@ class Pair:
         return self._reading | {"schema": dict(schema) | known} if known else self._reading
 
     def _tell_apart(self) -> None:
+        """Give files of one name their paths, or numbers where they have none, as parts of a file."""
         sources = (self.original, *self.releases)
-        labels = [s.label for s in sources]
-        if len(set(labels)) == len(labels):
-            return
-        told = [replace(s, label=str(s.path)) if s.path and labels.count(s.label) > 1 else s for s in sources]
+        by_label: dict[str, dict[int, int]] = {}
+        for one in sources:
+            files = by_label.setdefault(one.label, {})
+            files.setdefault(id(one.fetch), len(files) + 1)
+        told = [
+            one
+            if len(files := by_label[one.label]) == 1
+            else replace(one, label=one.path or f"{one.label}, {files[id(one.fetch)]}")
+            for one in sources
+        ]
         self.original, self.releases = told[0], tuple(told[1:])
 
     def _declared(self, schema: Any) -> Any:

@@ -15,7 +15,7 @@ from unveil.files.folders import label_of, stands_for_several
 from unveil.files.joined import open_parts
 from unveil.files.path_checks import check_readable
 from unveil.files.schema import Schema, as_list, as_schema
-from unveil.files.source import Kind, Scalar, Source, Variable
+from unveil.files.source import UNNAMED, Kind, Scalar, Source, Variable
 from unveil.notes import overheard
 
 DELIMITED = {".csv": None, ".txt": None, ".tsv": "\t", ".tab": "\t"}
@@ -141,12 +141,12 @@ def _opened(data: Any, label: str | None, options: _Options) -> Source:
             declared = declared.for_text()
         source = _open_file(Path(data), label or label_of(Path(data)), options)
     elif spark_frames.is_spark_frame(data):
-        source = spark_frames.open_spark_frame(data, label or "data")
+        source = spark_frames.open_spark_frame(data, label or UNNAMED)
     elif frames.is_frame(data):
-        source = frames.open_frame(data, label or "data")
+        source = frames.open_frame(data, label or UNNAMED)
     else:
         raise CallError(
-            f"{label or 'data'}: {type(data).__name__} is neither a file name nor a data frame; "
+            f"{label or UNNAMED}: {type(data).__name__} is neither a file name nor a data frame; "
             "collect or convert it first"
         )
     return source if declared is None else declared.apply(source)

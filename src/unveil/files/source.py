@@ -28,6 +28,8 @@ KINDS: tuple[Kind, ...] = ("numeric", "categorical", "ordered", "logical", "date
 Scalar = bool | int | float | str
 Fetch = Callable[[str], pa.ChunkedArray]
 Batches = Callable[[Sequence[str]], Iterator[dict[str, pa.Array]]]
+UNNAMED = "data"
+"""What a frame is called that has no name."""
 BATCH = 1 << 18
 """Number of records that are read at a time where a file is read in batches."""
 
@@ -232,8 +234,8 @@ class Source:
 
     def is_file_of(self, other: Source) -> bool:
         """Whether both are the same file, perhaps by two names."""
-        if self is other or not (self.path and other.path):
-            return self is other
+        if self.fetch is other.fetch or not (self.path and other.path):
+            return self.fetch is other.fetch
         one, two = ([os.stat(path) for path in source.parts or (str(source.path),)] for source in (self, other))
         return {(file.st_dev, file.st_ino) for file in one} == {(file.st_dev, file.st_ino) for file in two}
 
