@@ -265,7 +265,10 @@ class _Kept:
             # What is worked out is worth more than the page in between.
             remark(f"warning: {error}; the work goes on")
         if is_first and self._written:
-            remark("the page is written from now on whenever it gets better; Ctrl-C keeps it as it is")
+            remark(
+                "the page is written from now on whenever it gets better; figures of simple attacks mostly rise; "
+                "Ctrl-C keeps the page as it is"
+            )
 
     def say(self, found: Any) -> None:
         """Say which figures are new or better."""
