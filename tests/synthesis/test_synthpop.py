@@ -51,6 +51,7 @@ def test_each_setting_is_compared(said, settings, sentence):
     _, notes = told(**said)
     assert sentence in notes()[0]
     assert notes(**settings) == []
+    assert "mix=0)" in notes(**settings, mix=0.1)[0]
 
 
 def test_the_bayesian_risk_warns():
