@@ -115,6 +115,9 @@ def test_files_are_read_as_the_provenance_file_says(tmp_path, capsys):
     asked = [str(original), str(release), "--target", "income", "--structure", "fixed", "--json", "-"]
     run(*asked, "--provenance", str(provenance))
     found = json.loads(capsys.readouterr().out)
+    for setting in (["--mix", "0.5"], ["--minbucket", "9"], ["--visit-order", "income,sex"], ["--method", "catall"]):
+        with pytest.raises(CallError, match="the provenance file says how the releases were made; leave out"):
+            run(*asked, "--provenance", str(provenance), *setting)
     run(*asked, "--special-codes", "income=-8", "--missing", "unknown", "--delimiter", ";")
     assert json.loads(capsys.readouterr().out)["releases"] == found["releases"]
     assert found["n_values"] == 10, "eight amounts, the special code and the gap"

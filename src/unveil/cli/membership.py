@@ -102,8 +102,8 @@ def membership(
     sample
         Number of persons drawn at random, with --exact; default: all.
     provenance
-        The provenance file that `unveil synthesize` wrote beside the release, with --exact; it replaces the settings
-        and the options of reading that are not given.
+        The provenance file that `unveil synthesize` wrote beside the release, with --exact, in place of the
+        settings; it also says how files are read where no option does.
     records
         Write the scores of every attacked record to this file. They are confidential.
     """

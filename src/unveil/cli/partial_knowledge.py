@@ -65,8 +65,8 @@ def partial_knowledge(
     budget
         Seconds; what takes longer is refused.
     provenance
-        The provenance file that `unveil synthesize` wrote beside the release; it replaces the settings below and the
-        options of reading that are not given.
+        The provenance file that `unveil synthesize` wrote beside the release, in place of the settings below; it
+        also says how files are read where no option does.
     seed
         The same seed gives the same figures.
     checkpoint

@@ -69,8 +69,8 @@ def posterior(
     keys
         Key variables, separated by commas: sets the records at risk beside those that DiSCO flags with these keys.
     provenance
-        The provenance file that `unveil synthesize` wrote beside the release; it replaces the settings below and the
-        options of reading that are not given.
+        The provenance file that `unveil synthesize` wrote beside the release, in place of the settings below; it
+        also says how files are read where no option does.
     method
         cart, or catall for the saturated multinomial.
     seed
@@ -149,6 +149,11 @@ def synthesizer_of(
     if provenance is not None:
         from unveil.synthesis.rebuild import rebuilt
 
+        stated = [name for name, value in settings.items() if value is not None]
+        stated += ["method"] * (method != "cart") + ["epsilon"] * (epsilon is not None)
+        if stated:
+            options = ", ".join(f"--{name.replace('_', '-')}" for name in stated)
+            raise CallError(f"the provenance file says how the releases were made; leave out {options}")
         return rebuilt(provenance, original, synthetic)
     if method == "catall":
         return CatallSynthesizer(epsilon=epsilon, kinds=reading.stated or None)

@@ -40,8 +40,8 @@ def privacy_loss(
     candidates
         A file of persons who stand in the place of others; default: persons drawn by trees of the original.
     provenance
-        The provenance file that `unveil synthesize` wrote beside the release; it replaces the settings below and the
-        options of reading that are not given.
+        The provenance file that `unveil synthesize` wrote beside the release, in place of the settings below; it
+        also says how files are read where no option does.
     persons
         Number of persons drawn at random; default: all, at most 1000.
     curves
