@@ -134,3 +134,15 @@ def test_a_release_without_records_has_no_k():
     found = unveil.anonymity(unveil.Pair(table, table.slice(0, 0)), ["zip"], targets=["disease"])
     assert all(math.isnan(found.files[1][name]) for name in ("k", "below_2"))
     assert all(math.isnan(value) for value in found.diversity["disease"][1].values())
+
+
+def test_suppressed_values_are_a_value(tmp_path):
+    """Three women whose work is a gap are one class, and two persons without an answer have one answer."""
+    path = tmp_path / "suppressed.csv"
+    path.write_text("sex,work,ill\nf,*,1\nf,*,1\nf,*,0\nm,nurse,*\nm,nurse,*\n*,*,0\n", encoding="utf-8")
+    pair = unveil.Pair(path, path, missing=["", "*"])
+    found = unveil.anonymity(pair, ["sex", "work"], targets=["ill"])
+    assert found.sizes[0] == {1: 1, 2: 1, 3: 1}
+    assert found.diversity["ill"][0]["l"] == 1
+    assert found.diversity["ill"][0]["one_value"] == 50.0
+    assert unveil.Pair(path, path).column("work").has_gap is False

@@ -125,8 +125,8 @@ def anonymity(
     Of the ``n_c`` records of class c, a share ``p_cv`` has the value v; of all records of the file a share ``P_v``.
     ``k = min n_c``; ``l = min #{v: p_cv > 0}``; ``entropy l = min exp(-sum p_cv log p_cv)``; and ``t`` is the maximum
     over classes of ``sum_v |p_cv - P_v| / 2``, or for the m amounts or ordered levels of the file of
-    ``sum_i |sum_(v <= i) (p_cv - P_v)| / (m - 1)``. A gap is a value. A target with gaps or special codes, which have
-    no place in the order, is measured by the first distance.
+    ``sum_i |sum_(v <= i) (p_cv - P_v)| / (m - 1)``. A gap is a value, of keys and of targets. A target with gaps or
+    special codes, which have no place in the order, is measured by the first distance.
 
     References
     ----------
