@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import warnings
+from itertools import product
 
 import numpy as np
 import pyarrow as pa
@@ -109,6 +110,29 @@ def test_a_table_of_two_cells_that_both_have_others():
         true = binomial_delta(row["epsilon"], (8 / 20, 7 / 20), 20)
         assert row["low"] <= true <= row["high"]
         assert row["delta"] == pytest.approx(true, abs=0.03)
+
+
+def test_trees_by_enumeration():
+    """All releases of three records of two binary variables, under both originals."""
+    original = pa.table({"x": [0, 0, 0, 0, 1, 1, 1, 1], "y": [0, 0, 0, 1, 1, 1, 1, 0]})
+    other = {"x": 1, "y": 1}
+    changed = with_values(original, 2, other)
+    maker = unveil.CartSynthesizer(minbucket=1, minsplit=2, collapse=False, n_jobs=1, kinds={"x": "categorical"})
+    records = list(product((0, 1), repeat=2))
+    every = [pa.table({"x": [a for a, _ in z], "y": [b for _, b in z]}) for z in product(records, repeat=3)]
+    chances = []
+    for table in (original, changed):
+        fitted = unveil.CartSynthesizer(minbucket=1, minsplit=2, collapse=False, kinds={"x": "categorical"}).fit(table)
+        chances.append(np.exp([fitted.log_prob(z).total for z in every]))
+    one, two = chances
+    assert one.sum() == pytest.approx(1)
+    pair = unveil.Pair(original, every[6], kinds={"x": "categorical"})
+    found = unveil.privacy_loss(pair, maker, candidates=[other], persons=[2], releases=800, seed=5)
+    for row in found.curves((0.0, 0.2, 0.5, 0.8)).to_pylist():
+        true = max(np.maximum(p - np.exp(row["epsilon"]) * q, 0).sum() for p, q in ((one, two), (two, one)))
+        assert row["low"] <= true <= row["high"]
+        assert row["delta"] == pytest.approx(true, abs=0.05)
+    assert found.records().to_pylist()[0]["realised_loss"] == pytest.approx(np.log(one[6] / two[6]))
 
 
 losses = st.lists(st.floats(-5, 5) | st.just(np.inf), min_size=1, max_size=30)

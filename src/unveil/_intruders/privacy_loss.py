@@ -16,6 +16,7 @@ from unveil._intruders.privacy_result import PersonLosses, PrivacyLoss
 from unveil._intruders.simulated_losses import Simulation
 from unveil._intruders.whole_records import taken
 from unveil._posterior.call import shown_columns
+from unveil._posterior.problem import PosteriorProblem
 from unveil._posterior.refit import quietly
 from unveil._posterior.tree_sequence import TreeSequence, sequence_without_trees
 from unveil.checks import as_texts, check_shares, check_whole_numbers, is_number, is_whole_number
@@ -33,6 +34,8 @@ Progress = Callable[[int, int, str], None]
 
 MOST_PERSONS = 1000
 """Persons that are looked at where it is not said how many."""
+LARGEST_DELTA = 0.5
+"""The default is no larger."""
 RESOLUTION = 3.0
 """A delta below this number over the number of releases cannot be told from 0."""
 
@@ -109,17 +112,11 @@ def privacy_loss(
     check_shares(level=level)
     check_whole_numbers(0, seed=seed, curves=curves)
     check_whole_numbers(1, releases=releases)
-    smallest = 0.0 if delta is None else RESOLUTION / releases
-    delta = min(5 / releases, 0.5) if delta is None else delta
-    if not (is_number(delta) and 0 <= delta < 1):
-        raise CallError(f"delta must be a probability from 0 to below 1, not {delta!r}")
-    if isinstance(candidates, str) and candidates == HALVES:
-        raise CallError("candidates: give persons who stand in the place of others; halves are for exact membership")
+    delta = _checked_delta(delta, releases)
     random = np.random.SeedSequence([seed, 41])
     pair, released = _pair_of(files, synthesizer, seed)
     wanted = min(pair.n_original, MOST_PERSONS)
-    given = drawn_neighbours(pair, wanted, seed) if candidates is None else candidates
-    people = persons_of(pair, synthesizer, given, seed)
+    people = _people(pair, synthesizer, candidates, wanted, seed)
     groups = as_texts("by", by)
     for name in groups:
         pair.original.require(name)
@@ -129,23 +126,17 @@ def privacy_loss(
     estimated = _is_estimated(quietly(maker, people.pair.original))
     problem = None if estimated else problem_of(people.pair, people.synthesizer, people.others, check_settings=released)
     sequence = _coded(people, maker) if problem is None else problem.sequence
-    rows = sequence.further
-    others, n_twins = neighbours_of(sequence.original, members, rows, rng)
-    realised = None
-    if problem is not None and released:
-        ratios = ratios_by(problem, people.pair, members.size)
-        realised = in_blocks(
-            lambda at: ratios.replaced(members[at], taken(rows, others[at])), members.size, 0, members.size, progress,
-            "persons",
-        )  # fmt: skip
+    others, n_twins = neighbours_of(sequence.original, members, sequence.further, rng)
+    realised = _realised(problem, people.pair, members, others, progress) if problem and released else None
     chosen = np.sort(rng.permutation(members.size)[:curves])
     simulation = Simulation(people, maker, sequence, members[chosen], others[chosen], estimated=estimated)
     losses, stated = simulation.run(releases, random, progress)
-    told: list[str] = list(made_otherwise(pair.releases, maker)) if released else []
-    told += [] if problem is None else problem.warnings
-    told += [] if candidates is None else unknown_levels(sequence)
-    if chosen.size and delta < smallest and not estimated:
-        told.append(Note(f"{releases} releases do not tell a delta of {delta:g} from 0; ask for more releases"))
+    told: list[str] = [
+        *(made_otherwise(pair.releases, maker) if released else ()),
+        *(problem.warnings if problem else ()),
+        *(unknown_levels(sequence) if candidates is not None else ()),
+        *(_on_resolution(delta, releases) if chosen.size and problem else ()),
+    ]
     for text in told:
         warn(text)
     read = pair.notes(shown_columns(pair, ()), by_amount=True) if released else ()
@@ -175,6 +166,40 @@ def privacy_loss(
             {name: _values(sequence, name, members) for name in groups},
         ),
     )
+
+
+def _checked_delta(delta: float | None, releases: int) -> float:
+    """The delta that is asked for, or the default."""
+    if delta is None:
+        return min(5 / releases, LARGEST_DELTA)
+    if not (is_number(delta) and 0 <= delta < 1):
+        raise CallError(f"delta must be a probability from 0 to below 1, not {delta!r}")
+    return delta
+
+
+def _on_resolution(delta: float, releases: int) -> list[Note]:
+    """What is said where releases are too few for a delta."""
+    if delta >= min(RESOLUTION / releases, LARGEST_DELTA):
+        return []
+    return [Note(f"{releases} releases do not tell a delta of {delta:g} from 0; ask for more releases")]
+
+
+def _people(pair: Pair, synthesizer: Any, candidates: Any, wanted: int, seed: int) -> Persons:
+    """The files with the persons who stand in."""
+    if isinstance(candidates, str) and candidates == HALVES:
+        raise CallError("candidates: give persons who stand in the place of others; halves are for exact membership")
+    given = drawn_neighbours(pair, wanted, seed) if candidates is None else candidates
+    return persons_of(pair, synthesizer, given, seed)
+
+
+def _realised(problem: PosteriorProblem, pair: Pair, members: Ints, others: Ints, progress: Progress | None) -> Floats:
+    """(q,) losses on the releases at hand."""
+    ratios, rows = ratios_by(problem, pair, members.size), problem.sequence.further
+
+    def replaced(at: slice) -> Floats:
+        return ratios.replaced(members[at], taken(rows, others[at]))
+
+    return in_blocks(replaced, members.size, 0, members.size, progress, "persons")
 
 
 def _pair_of(files: Any, synthesizer: Any, seed: int) -> tuple[Pair, bool]:
