@@ -1,4 +1,4 @@
-"""Exact membership and whole records as candidates, beside one fit of the trees that they walk."""
+"""Intruders who know the synthesizer and other records, beside one fit of the trees that they walk."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def fit(data: Data) -> Callable[[], Any]:
     return lambda: CartSynthesizer(special_codes=SPECIAL).fit(original)
 
 
-def asked(question: Callable[[Any, Any, Any], Any]) -> Side:
-    """A question about the release, after the fit."""
+def asked(question: Callable[[Any, Any, Any], Any], *, everybody: bool = False) -> Side:
+    """A question about the release, after the fit; of four thousand records, or of all."""
 
     def ready(data: Data) -> Callable[[], Any]:
         import unveil
         from unveil.synthesis import CartSynthesizer
 
         warnings.simplefilter("ignore", unveil.UnveilWarning)
-        original, others = persons(data)
+        original, others = (unveil.read(data.survey()), None) if everybody else persons(data)
         synthesizer = CartSynthesizer(special_codes=SPECIAL).fit(original)
         release = synthesizer.sample(seed=1)
         return lambda: question(unveil.Pair(original, release), synthesizer, others)
@@ -83,9 +83,34 @@ def losses(persons: int, releases: int) -> Side:
     return asked(question)
 
 
+def unknown(structure: str, persons: int, sweeps: int) -> Side:
+    """Chains over the values of depress that nobody knows of some persons; as many sweeps of all chains together."""
+
+    def question(pair: Any, synthesizer: Any, _: Any) -> Any:
+        import unveil
+
+        each = sweeps // 4
+        return unveil.partial_knowledge(
+            pair, synthesizer, target="depress", records_known=1 - persons / pair.n_original, structure=structure,  # type: ignore[arg-type]
+            sample=1, sets=1, sweeps=each, most_sweeps=each,
+        )  # fmt: skip
+
+    return asked(question, everybody=True)
+
+
 ROWS = [
     Row("exact membership, swap, 1000 games", "SD2011", membership("swap"), fit, "one fit of CART"),
     Row("exact membership, in_out, 1000 of each", "SD2011", membership("in_out"), fit, "one fit of CART"),
     Row("posterior, 500 records, 100 candidate records", "SD2011", candidates(500, 100), fit, "one fit of CART"),
     Row("privacy loss, 1000 persons, 5 with 50 releases each way", "SD2011", losses(5, 50), fit, "one fit of CART"),
+    Row(
+        "partial knowledge, splits disclosed, 800 sweeps",
+        "SD2011",
+        unknown("splits", 5000, 800),
+        fit,
+        "one fit of CART",
+    ),
+    Row(
+        "partial knowledge, exact, 30 unknown, 200 sweeps", "SD2011", unknown("exact", 30, 200), fit, "one fit of CART"
+    ),
 ]

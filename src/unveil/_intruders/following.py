@@ -27,6 +27,8 @@ Levels = Mapping[str, Codes]
 
 MOST_KEPT = 100_000
 """Most likelihoods of a person's values that are kept."""
+DRAWN_OF_A_SET = 8
+"""Most persons of those who are alike whose values are drawn in a sweep: the others stand for the same."""
 PERSONS_BY_SWAP = 30
 """One exchange is proposed for as many persons: it takes a fit."""
 
@@ -84,7 +86,7 @@ class FollowingTrees(States):
     def sweep(self, rng: np.random.Generator) -> None:
         """See :class:`States`."""
         u = self.persons.size
-        for person in range(u):
+        for person in self._drawn(rng):
             impossible, log = self._values(person)
             weight = self.persons.log_prior[person] + log - self._penalty * impossible
             weight = np.exp(weight - weight.max())
@@ -95,6 +97,16 @@ class FollowingTrees(States):
         for _ in range(-(-u // PERSONS_BY_SWAP)):
             one, two = rng.integers(0, u, 2).tolist()
             self._swap(one, two, rng.random())
+
+    def _drawn(self, rng: np.random.Generator) -> list[int]:
+        """Persons whose values are drawn in a sweep."""
+        order = rng.permutation(self.persons.size)
+        place = np.argsort(self._set[order], kind="stable")
+        sets = self._set[order][place]
+        first = np.flatnonzero(np.diff(sets, prepend=-1))
+        rank = np.arange(sets.size) - np.repeat(first, np.diff(first, append=sets.size))
+        found: list[int] = order[place][rank < DRAWN_OF_A_SET].tolist()
+        return found
 
     def shares(self) -> Floats:
         """See :class:`States`."""
