@@ -57,7 +57,7 @@ class Budget:
         return self.spent() + seconds > self.seconds
 
     def check(self, units: float) -> None:
-        """Refuse a call that will take too long, some units of the current set being done.
+        """Refuse a call that will take too long, some units of the current set being done; not after half of them.
 
         Raises
         ------
@@ -66,7 +66,8 @@ class Budget:
         """
         with self._lock:
             spent, done = self.spent(), self.done - self.skipped + units
-            if spent < PATIENCE or done <= 0:
+            late = 2 * (self.done + units) > self.total
+            if spent < PATIENCE or done <= 0 or late:
                 return
             self.expect((self.total - self.done - units) * spent / done)
 
