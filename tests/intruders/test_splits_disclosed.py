@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -217,3 +218,20 @@ def test_calibration_where_splits_do_not_depend_on_the_truth():
 @pytest.mark.slow
 def test_calibration_over_three_hundred_truths():
     assert uniform(ranks_of_truths(300, 2, 200), 10) > 0.001
+
+
+@pytest.mark.slow
+def test_social_diagnosis(shared):
+    """The prototype had, with one release of its own, .38 to .40 where 90 % are known, and .27 where nobody is."""
+    options = pyarrow.csv.ConvertOptions(strings_can_be_null=True)
+    table = pyarrow.csv.read_csv(shared / "data" / "sd2011_9.csv", convert_options=options)
+    synthesizer = unveil.CartSynthesizer(special_codes={"income": [-8]}).fit(table)
+    found = unveil.partial_knowledge(
+        unveil.Pair(table, synthesizer.sample(seed=1)), synthesizer, target="depress", records_known=[0.9, 0], sets=1,
+        sweeps=400, most_sweeps=1600,
+    )  # fmt: skip
+    some, nobody = found.points
+    assert some.mean_posterior == pytest.approx(0.39, abs=0.03)
+    assert nobody.mean_posterior == pytest.approx(0.27, abs=0.03)
+    assert nobody.share_above_90 < 0.06
+    assert max(some.share_not_mixed, nobody.share_not_mixed) <= 0.01
