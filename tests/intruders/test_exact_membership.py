@@ -280,3 +280,21 @@ def test_twins_among_those_who_were_not_used_are_counted():
     twins = sum(one in people for one in others)
     assert found.n_alike == twins >= 2
     assert f"{twins} of the persons who were not used have the values of one who was" in str(found)
+
+
+@pytest.mark.parametrize("game", ["swap", "in_out"])
+def test_with_mixed_donors_nobody_is_certain_whose_values_others_have(game):
+    def people(seed):
+        rng = np.random.default_rng(seed)
+        code = rng.integers(0, 6, 90)
+        return pa.table({"a": code, "b": (code + (rng.random(90) < 0.2)) % 6, "c": rng.integers(0, 4, 90)})
+
+    original, others = people(1), people(2)
+    assert min(np.unique(original.column(name), return_counts=True)[1].min() for name in "abc") > 2
+    certain = {}
+    for mix in (0.0, 0.1):
+        maker = unveil.CartSynthesizer(minbucket=1, cp=0, mix=mix).fit(original)
+        pair = unveil.Pair(original, [maker.sample(seed=s) for s in range(2)], others)
+        certain[mix] = unveil.exact_membership(pair, maker, game=game).share_certain
+    assert certain[0.0] > 0
+    assert certain[0.1] == 0

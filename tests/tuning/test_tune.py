@@ -282,3 +282,14 @@ def test_social_diagnosis_with_three_rules(shared):
     )  # fmt: skip
     assert found.winner is not None
     assert all(one.verdict == "within" for one in found.winner.rules)
+
+
+def test_records_and_noise_are_settings_too():
+    ask = {"people": EVERYTHING, "targets": "income", "tries": 4}
+    found = tuned(RULES[:1], grid={"k": [None, 30], "smoothing": [None, "density"], "m": [1]}, **ask)
+    by_setting = {(one.setting.k, one.setting.smoothing): one for one in found.tried}
+    assert len(by_setting) == 4
+    # Few records scatter more, and noise moves amounts.
+    assert by_setting[30, None].utility > by_setting[None, None].utility
+    assert by_setting[None, "density"].utility != by_setting[None, None].utility
+    assert found.winner.setting.k is None
