@@ -209,6 +209,7 @@ def test_amounts_with_a_sign_of_thousands(read, cells, expected, delimiter):
         (["01/02/2020", "03/04/2020"], "days that may have the day or the month first"),
         (["1-2-2020", "3-4-2020"], "days that may have the day or the month first"),
         ([f"1.00{i},50" for i in range(8)] + ["k.A."], "looks like amounts, but for"),
+        ([f"377{i},50" for i in range(8)] + ["k.A."], "looks like amounts, but for"),
         ([f"{i}.04.1942" for i in range(1, 9)] + ["unknown"], "looks like days, but for"),
         ([f"{i}.04.42" for i in range(1, 9)], "looks like days, but for"),
     ],

@@ -141,6 +141,29 @@ SCALARS = st.one_of(
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), min_size=1).filter(str.strip)
 
 
+@pytest.mark.parametrize(
+    ("texts", "told"),
+    [
+        (["k.A."], "'k.A.'"),
+        (["n/a", "k.A."], "'k.A.', 'n/a'"),
+        ([], None),
+        (["01067"], "'01067'"),
+        (["a", "b", "c", "d"], None),
+    ],
+)
+def test_a_first_schema_says_which_texts_make_text_of_numbers(tmp_path, texts, told):
+    path = tmp_path / "costs.csv"
+    path.write_text("costs;sex\n" + "".join(f"{text};m\n" for text in [*texts, *(str(i) for i in range(100))]))
+    said = [line for line in schema_text(open_source(path)).splitlines() if line.startswith("# all values but")]
+    assert [line.split(" are ")[0] for line in said] == ([f"# all values but {told}"] if told else [])
+
+
+def test_a_first_schema_leaves_codes_alone(tmp_path):
+    path = tmp_path / "codes.csv"
+    path.write_text("code\n" + "".join(f"{i:03d}\n" for i in range(200)) + "none\n")
+    assert "all values but" not in schema_text(open_source(path))
+
+
 @given(name=NAMES, levels=st.lists(SCALARS, min_size=1, max_size=4, unique_by=repr), label=NAMES)
 def test_any_declaration_comes_back(name, levels, label):
     variable = Variable(name, kind="ordered", levels=tuple(levels), special_codes=(-8,), labels={1: label, label: "x"})

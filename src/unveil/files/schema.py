@@ -38,6 +38,7 @@ from unveil.files.atomic import replacing
 from unveil.files.documents import read_json, read_toml
 from unveil.files.nearest import near_matches
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
+from unveil.files.texts_among_numbers import texts_among_numbers
 from unveil.files.value_labels import code_of
 from unveil.printable import one_line, printable
 
@@ -386,6 +387,11 @@ def _column_text(source: Source, name: str) -> str:
         if value is not None:
             doubt = "  # these look like codes, not amounts: confirm" if key.startswith("#") else ""
             lines.append(f"{key} = {_value(value)}{doubt}")
+    if declared.kind is None and (texts := texts_among_numbers(column)):
+        lines.append(
+            f"# all values but {_comment(quoted_list(texts))} are numbers; if this stands for a gap, read the file"
+        )
+        lines.append('# with the option missing (--missing TEXT), and write kind = "numeric" here')
     text = "\n".join(lines) + "\n"
     if is_broken(text):
         half = next(t for t in (*(levels or ()), *declared.labels, *declared.labels.values(), name) if is_broken(t))
