@@ -17,7 +17,7 @@ from unveil.engines.key_range import CodedValues, KeyRange, Layout
 from unveil.engines.spark_tasks import CombineCells, CountValues, MeasureCells
 from unveil.errors import CallError, DataError, FileError, MissingPackageError, UnveilError
 from unveil.files import spark_session
-from unveil.files.spark_frames import one_line_of
+from unveil.files.spark_frames import one_line_of, open_spark_frame
 from unveil.files.spark_session import opened_by_spark
 
 
@@ -140,6 +140,20 @@ def test_a_server_that_does_not_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     told = r"^the server: the connection to Spark is lost \(Connection refused\): start a session again"
     with pytest.raises(DataError, match=told), spark_session.asking_spark("the server"):
         spark_session._remote(None, "sc://localhost:1")
+
+
+def test_more_records_than_come_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A measure that fits models says so in one line, before Spark gives anything."""
+
+    class Frame:
+        columns = ("a", "b")
+
+        def count(self) -> int:
+            return 10**9
+
+    source = open_spark_frame(Frame(), "the original")
+    with pytest.raises(DataError, match=r"^the original: this needs .* 1000000000 with 2 columns; measure a sample \("):
+        source.column("a")
 
 
 def test_an_engine_without_its_package(monkeypatch: pytest.MonkeyPatch) -> None:

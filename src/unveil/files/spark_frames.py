@@ -41,6 +41,8 @@ _KINDS: tuple[tuple[str, type[UnveilError], str], ...] = (
     (r"ExecutorLostFailure[^\n]*|exited unexpectedly[^\n]*|worker (?:crashed|died)[^\n]*", DataError, _MEMORY),
 )  # fmt: skip
 """What the text of an error holds, and what is raised in its place."""
+_MOST_VALUES = 1 << 30
+"""Most values that are brought here: 8 GiB of numbers."""
 _LONGEST = 300
 """Most characters of a message of Spark that are told."""
 _OWN = {kind.__name__: kind for kind in (CallError, DataError)}
@@ -71,6 +73,12 @@ def open_spark_frame(frame: Any, label: str) -> Source:
 
     @cache
     def table() -> pa.Table:
+        if num_rows * len(names) > _MOST_VALUES:
+            raise DataError(
+                f"{label}: this needs the records in this process, and there are {num_rows} with {len(names)} columns; "
+                "measure a sample (frame.sample(0.01, seed=1)) or some columns (frame.select), or write the DataFrame "
+                "as Parquet, of which only the columns that are asked for are read"
+            )
         with asking_spark(label):
             found = by_position(frame).toArrow()
         if found.num_rows != num_rows:
