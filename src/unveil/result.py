@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import math
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, TypeVar, overload
@@ -204,9 +205,19 @@ def ends(interval: tuple[float, float], digits: int = 2) -> str:
 
 
 def paragraph(*sentences: str, width: int = 100) -> str:
-    """Sentences as one paragraph of lines no longer than the width."""
+    """Sentences as one paragraph of lines no longer than the width; a number stays with its percent sign.
+
+    Examples
+    --------
+    >>> print(paragraph("Of the records 95 % are safe.", width=18))
+    Of the records
+    95 % are safe.
+    """
     text = printable(" ".join(sentences))
-    return paragraph_as_html(text) or textwrap.fill(text, width, break_long_words=False, break_on_hyphens=False)
+    tied = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
+    return paragraph_as_html(text) or textwrap.fill(
+        tied, width, break_long_words=False, break_on_hyphens=False
+    ).replace("\N{NO-BREAK SPACE}%", " %")
 
 
 def warnings_in_words(texts: Iterable[str]) -> list[str]:
