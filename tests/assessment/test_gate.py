@@ -20,6 +20,8 @@ import unveil
 from unveil.assessment.gate import release_safe
 from unveil.assessment.published_text import HELD_BACK, public_note, with_public
 from unveil.assessment.rounding import Rounding, readable_step
+from unveil.assessment.scenario import INTRUDERS
+from unveil.assessment.summary import summary
 from unveil.files.write import write_table
 from unveil.notes import Note
 from unveil.show.report import html, markdown
@@ -429,11 +431,22 @@ def test_few_persons_have_no_percentages():
     safe = release_safe(document(n=40, figures=[figure]))
     (found,) = safe["figures"]
     assert (found["value"], found["low"], found["high"], found["per_release"]) == (None, None, None, [None])
-    assert "too few" in found["undefined"]
+    # A reason ends the sentence that says "not defined".
+    assert found["undefined"] == "the records are too few for a figure that may be published"
     # Nobody, or everybody, is told of: these are no few persons.
     assert (found["margin"], found["ceiling"]) == (0.0, 100.0)
     assert safe["publication"]["percent"] is None
     assert release_safe(document(n=9, figures=[figure]))["figures"][0]["ceiling"] is None
+
+
+def test_that_the_records_are_too_few_is_said_once_per_sentence():
+    few = public_note(lambda say: f"Of 100 records {say.hundred(0.125)}.", Rounding(40, 10))
+    figure = {"measure": "DiSCO", "intruder": INTRUDERS[0], "target": "ill", "unit": "percent", "value": 12.5,
+              "null_mean": 5.0, "ceiling": 20.0, "excess": 0.1, "sentence": few, "sentence_public": few.public,
+              "persons": None}  # fmt: skip
+    content = {"data": {"original": {"records": 40}, "releases": [{}]}, "figures": [figure], "parts": [],
+               "scenario": {"keys": ["sex"], "targets": ["ill"]}, "utility": None}  # fmt: skip
+    assert [note.public for note in summary(content, Rounding(40, 10))][1] == few.public
 
 
 @pytest.mark.parametrize("measure", ["membership AUC", "exact membership"])

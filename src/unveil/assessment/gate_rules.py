@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from unveil.assessment.published_text import HELD_BACK, SUFFIX, TOO_FEW, rounding_of
+from unveil.assessment.published_text import HELD_BACK, SUFFIX, TOO_FEW_REASON, rounding_of
 from unveil.assessment.rounding import Rounding, significant
 
 LOG_ODDS_STEP = 0.5
@@ -105,7 +105,7 @@ def instead(text: str) -> Rule:
 def why_undefined(value: Any, at: GatePosition) -> str | None:
     """Why a figure has no value: of so few persons the gate lets none out."""
     exact = at.row.get("value")
-    return TOO_FEW if exact is not None and figure(exact, at) is None else said(value, at)
+    return TOO_FEW_REASON if exact is not None and figure(exact, at) is None else said(value, at)
 
 
 # Numbers ------------------------------------------------------------------------------------------------------------

@@ -14,7 +14,8 @@ from unveil.result import number
 
 HELD_BACK = "left out here, as it may name values or counts; the assessment that stays in the building has it"
 """Stands for a text of which nobody has said what may be published."""
-TOO_FEW = "The records are too few for a figure that may be published."
+TOO_FEW_REASON = "the records are too few for a figure that may be published"
+TOO_FEW = f"{TOO_FEW_REASON[0].upper()}{TOO_FEW_REASON[1:]}."
 SUFFIX = "_public"
 _LISTS = ("warnings", "notes", "checks", "sentences", "summary")
 """Fields that hold lists of sentences."""

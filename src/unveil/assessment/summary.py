@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from typing import Any
 
-from unveil.assessment.published_text import HELD_BACK, SUFFIX, WriterOf, note_with_figures
+from unveil.assessment.published_text import HELD_BACK, SUFFIX, TOO_FEW, WriterOf, note_with_figures
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.wording import listed
@@ -42,7 +42,8 @@ def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding) -> Iterator
             by = "excess" if any(_known(f["excess"]) for f in same) else "value"
             top = max(same, key=lambda f: f[by] if _known(f[by]) else -math.inf)
             beside = note_with_figures(partial(_beside, top, len(same)), rounding)
-            yield Note(top["sentence"] + beside, top.get("sentence" + SUFFIX, HELD_BACK) + beside.public)
+            public = top.get("sentence" + SUFFIX, HELD_BACK)
+            yield Note(top["sentence"] + beside, public if beside.public == TOO_FEW else public + beside.public)
 
 
 _CEILINGS = {
