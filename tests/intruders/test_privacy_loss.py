@@ -80,6 +80,38 @@ def test_randomised_response():
     assert np.log(2.6) - 0.2 < person["epsilon"] < np.log(3) + 1e-9
 
 
+class FlippedInTheFit:
+    """The same, where the answers are changed once, in the fit: what is released says nothing of how likely it was."""
+
+    draws_in_fit = True
+
+    def fit(self, frame, seed):
+        answers = frame["x"].to_numpy(zero_copy_only=False)
+        wrong = np.random.default_rng(seed).random(answers.size) > RandomisedResponse.share
+        self.answers = np.where(wrong, 1 - answers, answers)
+        return self
+
+    def sample(self, n, seed):
+        return pa.table({"x": self.answers})
+
+    def log_prob(self, frame):
+        with np.errstate(divide="ignore"):
+            return np.log((frame["x"].to_numpy(zero_copy_only=False) == self.answers).astype(float))
+
+
+def test_randomised_response_in_the_fit():
+    """The likelihood is estimated by other fits; the curve is the same."""
+    found = unveil.privacy_loss(
+        pa.table({"x": [1]}), FlippedInTheFit(), candidates=pa.table({"x": [0]}), releases=60, delta=0.1
+    )
+    assert not found.exact
+    for row in found.curves((0.0, 0.3, 0.6)).to_pylist():
+        true = 0.75 - np.exp(row["epsilon"]) / 4
+        assert row["low"] <= true <= row["high"]
+        assert row["delta"] == pytest.approx(true, abs=0.2)
+    assert found.records().to_pylist()[0]["epsilon"] < np.log(3) + 1
+
+
 def binomial_delta(epsilon, shares, n):
     """Delta of n records drawn with one share of "b" or another, by the sum over their number."""
     p, q = (binom.pmf(np.arange(n + 1), n, share) for share in shares)
