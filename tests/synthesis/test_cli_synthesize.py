@@ -221,6 +221,7 @@ def test_options_reach_the_synthesizer_and_the_provenance(run: Run, original: Pa
         "smoothing": {"income": "density"},
         "minsplit": 20,
         "surrogates": 2,
+        "mix": 0.0,
         "bandwidth": "silverman",
         "rules": {names[1]: [[f"{names[-1]} == '{last}'", str(level)]], "income": [["depress < 0", None]]},
     }
