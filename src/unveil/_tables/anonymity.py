@@ -316,7 +316,7 @@ def ordered_distances(place: Counts, share: Floats, starts: NDArray[np.intp], ev
     Examples
     --------
     >>> ordered_distances(np.array([0, 1, 2]), np.array([1.0, 0.5, 0.5]), np.array([0, 1]), np.full(3, 1 / 3)).round(3)
-    array([0.5  , 0.333])
+    array([0.5 , 0.25])
     """
     held = everybody > 0
     rank = np.cumsum(held) - 1
