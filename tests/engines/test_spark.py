@@ -258,7 +258,7 @@ def test_spark_connect(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout.splitlines()[-1])
     status, absent = found.pop("absent")
-    assert (status, absent.count("\n")) == (2, 1)
+    assert (status, absent.count("\n")) == (1, 1)
     assert absent.startswith("unveil: nowhere.people: Spark does not find what is asked for")
     assert found.pop("lost").startswith("the original: the connection to Spark is lost (RETRIES_EXCEEDED): start a")
     assert found == {"engine": "Spark", "same": True, "same rows": True, "table": [0, ""]}
