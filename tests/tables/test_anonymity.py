@@ -136,6 +136,14 @@ def test_a_release_without_records_has_no_k():
     assert all(math.isnan(value) for value in found.diversity["disease"][1].values())
 
 
+def test_one_target_is_a_text_as_elsewhere():
+    table = pa.table({"zip": CLASSES, "il": DISEASES, "i": SALARIES, "l": SALARIES})
+    pair = unveil.Pair(table, table.slice(0, 6))
+    assert unveil.anonymity(pair, "zip", targets="il").targets == ("il",)
+    with pytest.raises(CallError, match="target"):
+        unveil.anonymity(pair, "zip", targets=3)
+
+
 def test_suppressed_values_are_a_value(tmp_path):
     """Three women whose work is a gap are one class, and two persons without an answer have one answer."""
     path = tmp_path / "suppressed.csv"

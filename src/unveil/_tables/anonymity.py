@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.keyed_pair import Groups, KeyedPair, coded, targets_of
+from unveil._tables.keyed_pair import Groups, KeyedPair, as_names, coded, targets_of
 from unveil._tables.study import study_of
 from unveil._tables.sums import percent
 from unveil.columns.column import CodedColumn
@@ -88,7 +88,7 @@ class Anonymity(Result):
 @enough_memory()
 @pair_first
 def anonymity(
-    pair: Pair, keys: str | Sequence[str], *, targets: Sequence[str] | None = (), ngroups_keys: Groups = None,
+    pair: Pair, keys: str | Sequence[str], *, targets: str | Sequence[str] | None = (), ngroups_keys: Groups = None,
     ngroups_target: Groups = None,
 ) -> Anonymity:  # fmt: skip
     """Measure k-anonymity, l-diversity and t-closeness of the original and of each release.
@@ -147,10 +147,11 @@ def anonymity(
     >>> [int(one["k"]) for one in found.files], [int(one["l"]) for one in found.diversity["ill"]]
     ([1, 2], [1, 1])
     """
-    asked = targets if targets is None else list(targets)
-    study = study_of(pair, keys, () if asked is None else asked, ngroups_keys=ngroups_keys)
+    without = isinstance(targets, list | tuple) and not targets
+    asked = None if without or targets is None else as_names(targets, "target")
+    study = study_of(pair, keys, asked or (), ngroups_keys=ngroups_keys)
     pair = study.pair
-    names, said = ((), ()) if asked == [] else targets_of(pair, study.keys, None, asked)
+    names, said = ((), ()) if without else targets_of(pair, study.keys, None, asked)
     columns = [coded(pair, name, ngroups_target) for name in names]
     ordered = [_in_order(column) for column in columns]
     measures: list[Callable[[KeyedPair], Any]] = [_Sizes.of, *map(_Measure, columns, ordered)]
