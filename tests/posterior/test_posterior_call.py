@@ -316,7 +316,7 @@ def test_records_at_risk_are_less_so_in_another_release_of_the_same_settings():
     fitted = CartSynthesizer().fit(original)
     pair = unveil.Pair(original, fitted.sample(seed=1))
     risk = posterior(pair, fitted, target="v", structure="fixed")
-    options = {"cp": [], "merge": [], "top": [], "noise": [], "threshold": 0.05}
+    options = {"cp": [], "mix": [], "merge": [], "top": [], "noise": [], "threshold": 0.05}
     released, anew, same = risk.advice(minbucket=[5], **options).rows
     assert anew.setting == "drawn anew"
     assert anew.mean_posterior["fixed"] < 0.8 * released.mean_posterior["fixed"]
@@ -338,7 +338,7 @@ def test_a_release_is_not_drawn_anew_with_its_own_seed(made):
 def test_advice(made):
     pair, synthesizer = made
     risk = posterior(pair, synthesizer, target="ill")
-    advice = risk.advice(minbucket=[20], cp=[0.05], merge=[], top=[], noise=[], most_records=30)
+    advice = risk.advice(minbucket=[20], cp=[0.05], mix=[], merge=[], top=[], noise=[], most_records=30)
     settings = [(row.setting, row.value) for row in advice.rows]
     assert settings == [
         ("as released", ""), ("drawn anew", ""), ("m", "1"), ("m", "3"), ("minbucket", "20"), ("cp", "0.05"),
