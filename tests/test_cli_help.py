@@ -11,6 +11,7 @@ import pyarrow.csv
 import pytest
 
 from unveil.cli import main
+from unveil.cli.assess import grid_of
 from unveil.cli.run import VERBS, app, without_switches
 
 
@@ -64,6 +65,11 @@ def test_the_example_of_a_verb_can_be_called(verb):
     command, bound, _ = app.parse_args([verb, *shlex.split(VERBS[verb][-1])], print_error=False, exit_on_error=False)
     assert command.__name__ == verb.replace("-", "_")
     assert bound.arguments
+
+
+def test_the_grid_of_the_example_is_understood():
+    words = shlex.split(VERBS["compare"][-1])
+    assert grid_of([words[words.index("--grid") + 1]]) == {"minbucket": [5, 20]}
 
 
 def test_verbs_come_in_the_order_of_work(call):

@@ -93,7 +93,7 @@ VERBS = {
     ),
     "compare": (
         "assess", DECIDE, "Show several releases or synthesizers on one map of risk and utility.",
-        "original.csv --grid minbucket=5,20,50 --keys sex,age --plot map.png",
+        "original.csv --grid minbucket=5,minbucket=20 --keys sex,age --plot map.png",
     ),
     "tune": (
         "tune", DECIDE, "Find the most useful settings of a synthesizer for which every rule of a policy holds.",
