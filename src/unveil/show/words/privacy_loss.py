@@ -56,7 +56,7 @@ def _meaning(found: PrivacyLoss) -> list[str]:
     if found.n_curves:
         said.append(
             "delta(epsilon): probability that a release gives a person away beyond a factor of e^epsilon, in the worse "
-            "of both directions. none: no finite epsilon is enough."
+            "of both directions. none: nothing finite is enough."
         )
     if found.n_curves and not found.exact:
         said.append(
