@@ -116,7 +116,7 @@ def partial_knowledge(
     seed
         Where sets and draws come from.
     progress
-        Called with the number of persons done, their total, and a name.
+        Called with the number of persons done, their total, and a name; also from other threads, one at a time.
     checkpoint
         File with finished sets, so that a run that was interrupted continues where it stopped. It is confidential, only
         its owner can read it, and it is removed when all is done.
@@ -199,12 +199,12 @@ def partial_knowledge(
     points, of_persons = [], []
     try:
         for share, size, own in zip(shares, sizes, drawn, strict=True):
-            name = f"{100 * share:.4g} % known"
+            work.name = f"{100 * share:.4g} % known"
             if size == 1:
                 found = [_all_known(problem, asked)]
-                work.finish(asked.size, name)
+                work.finish(asked.size)
             else:
-                found = _of_sets(question, own, size, seed, work, finished, name)
+                found = _of_sets(question, own, size, seed, work, finished)
             point, persons_found = _summed_up(found, own if size > 1 else [(asked, asked)], share, size, asked)
             points.append(point)
             of_persons.append(persons_found.numbered(order.astype(np.int64)))
@@ -269,9 +269,8 @@ def _all_known(problem: PosteriorProblem, asked: Ints) -> SetFound:
 
 
 def _of_sets(
-    question: Question, sets: Sequence[Drawn], size: int, seed: int, work: Budget, finished: PartialCheckpoint,
-    name: str,
-) -> list[SetFound]:  # fmt: skip
+    question: Question, sets: Sequence[Drawn], size: int, seed: int, work: Budget, finished: PartialCheckpoint
+) -> list[SetFound]:
     """What is found for each set; taken from the checkpoint where an earlier run has done it."""
     found = []
     for number, (members, asked) in enumerate(sets):
@@ -280,9 +279,9 @@ def _of_sets(
         if one is None:
             one = question.answer(members, asked, np.random.SeedSequence([seed, 47, size, number]), work)
             finished.store(key, one)
-            work.finish(members.size, name)
+            work.finish(members.size)
         else:
-            work.finish(members.size, name, skipped=True)
+            work.finish(members.size, skipped=True)
         found.append(one)
     return found
 

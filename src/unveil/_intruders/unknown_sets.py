@@ -45,7 +45,8 @@ class Budget:
 
     def __init__(self, seconds: float, total: int, progress: Callable[[int, int, str], None] | None):
         self.seconds, self.total, self.progress = seconds, total, progress
-        self.began, self.done, self.skipped = time.monotonic(), 0, 0
+        self.began, self.done, self.skipped, self.name = time.monotonic(), 0, 0, ""
+        self._told = 0
         self._lock = threading.Lock()
 
     def spent(self) -> float:
@@ -57,7 +58,7 @@ class Budget:
         return self.spent() + seconds > self.seconds
 
     def check(self, units: float) -> None:
-        """Refuse a call that will take too long, some units of the current set being done; not after half of them.
+        """Tell that some units of the current set are done; refuse a call that will take too long, before half of it.
 
         Raises
         ------
@@ -65,6 +66,7 @@ class Budget:
             If it will.
         """
         with self._lock:
+            self._tell(int(self.done + units))
             spent, done = self.spent(), self.done - self.skipped + units
             late = 2 * (self.done + units) > self.total
             if spent < PATIENCE or done <= 0 or late:
@@ -85,12 +87,16 @@ class Budget:
                 "for fewer persons (sample), sets, sweeps or unknown records, or raise the budget"
             )
 
-    def finish(self, units: int, name: str, *, skipped: bool = False) -> None:
+    def finish(self, units: int, *, skipped: bool = False) -> None:
         """Some units are done; or were done by an earlier run."""
         self.done += units
         self.skipped += units if skipped else 0
-        if self.progress is not None:
-            self.progress(self.done, self.total, name)
+        self._tell(self.done)
+
+    def _tell(self, done: int) -> None:
+        if self.progress is not None and done > self._told:
+            self._told = done
+            self.progress(done, self.total, self.name)
 
 
 class Question:

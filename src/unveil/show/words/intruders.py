@@ -110,7 +110,7 @@ def _point(point: KnowledgePoint) -> Row:
         str(point.n_unknown),
         number(point.mean_prior, 3),
         "-" if point.refused else number(point.mean_posterior, 3),
-        number(point.monte_carlo_error, 3) if drawn and not point.refused else "-",
+        number(point.monte_carlo_error, 4) if drawn and not point.refused else "-",
         above,
         number(100 * point.share_not_mixed, 1) if drawn else "-",
         str(point.sweeps) if drawn else "-",
