@@ -91,7 +91,10 @@ def test_held_out_records_are_read_like_the_other_files(clean: Any, tmp_path: Pa
     found = assessed(*files, **stated)
     assert figures(found) == clean
     content = found.to_dict()
-    assert [part["status"] for part in content["parts"]] == ["done"] * len(content["parts"])
+    # Nobody said how the release was made: the intruder who knows the synthesizer is left out.
+    statuses = {part["name"]: part["status"] for part in content["parts"]}
+    assert statuses.pop("membership: all but one record") == "skipped"
+    assert set(statuses.values()) == {"done"}
     assert [(one["role"], one["records"]) for one in content["provenance"]["inputs"]][-1] == ("holdout", 90)
 
 
