@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import math
+import sys
+from contextlib import suppress
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv
 import pyarrow.parquet
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 import unveil
+from unveil.cli import main
 from unveil.errors import CallError
 
 pytestmark = pytest.mark.filterwarnings("ignore::unveil.errors.UnveilWarning")
@@ -112,6 +117,25 @@ def test_engines_give_the_same(tmp_path):
     assert (one.files, one.sizes) == (other.files, other.sizes)
     for mine, theirs in zip(one.diversity["pay"], other.diversity["pay"], strict=True):
         assert mine == pytest.approx(theirs)
+
+
+def test_one_file_by_itself(tmp_path, monkeypatch, capsys):
+    table = pa.table({"age": [3, 17, 30, 30, None], "ill": ["a", "b", "a", "b", "b"]})
+    alone = unveil.anonymity(table, ["age"], targets=["ill"])
+    beside = unveil.anonymity(unveil.Pair(table, table.slice(2)), ["age"], targets=["ill"])
+    assert (alone.files, alone.sizes) == (beside.files[:1], beside.sizes[:1])
+    assert alone.diversity["ill"] == beside.diversity["ill"][:1]
+    assert (alone.labels, alone.n_synthetic, alone.warnings) == (("the file",), (), ())
+    assert alone.to_frame("arrow").num_rows == 1
+    pyarrow.csv.write_csv(table, tmp_path / "one.csv")
+    words = ["unveil", "anonymity", str(tmp_path / "one.csv"), "--keys", "age", "--breaks", "age=18", "--json", "-"]
+    monkeypatch.setattr(sys, "argv", words)
+    with suppress(SystemExit):
+        main()
+    found = json.loads(capsys.readouterr().out)
+    assert found["labels"] == ["one.csv"]
+    assert [(one["classes"], one["k"]) for one in found["files"]] == [(3, 1)]
+    assert found["grouping"]["age"]["levels"] == ["below 18", "18 or more"]
 
 
 def test_what_it_prints_and_gives():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +15,9 @@ from unveil._tables.study import study_of
 from unveil._tables.sums import percent
 from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
-from unveil.columns.pair_first import pair_first
 from unveil.errors import enough_memory
-from unveil.files.source import Flavour
+from unveil.files.opening import open_source
+from unveil.files.source import Flavour, Source
 from unveil.result import Result
 
 Counts = NDArray[np.int64]
@@ -86,9 +87,8 @@ class Anonymity(Result):
 
 
 @enough_memory()
-@pair_first
 def anonymity(
-    pair: Pair, keys: str | Sequence[str], *, targets: str | Sequence[str] | None = (), ngroups_keys: Groups = None,
+    pair: Any, keys: str | Sequence[str], *, targets: str | Sequence[str] | None = (), ngroups_keys: Groups = None,
     ngroups_target: Groups = None,
 ) -> Anonymity:  # fmt: skip
     """Measure k-anonymity, l-diversity and t-closeness of the original and of each release.
@@ -100,7 +100,7 @@ def anonymity(
     Parameters
     ----------
     pair
-        The original and its releases.
+        The original and its releases: a :class:`unveil.Pair`. Or one file by itself, as :func:`unveil.read` takes it.
     keys
         The key variables.
     targets
@@ -146,9 +146,15 @@ def anonymity(
     >>> found = unveil.anonymity(unveil.Pair(original, release), ["age"], targets=["ill"])
     >>> [int(one["k"]) for one in found.files], [int(one["l"]) for one in found.diversity["ill"]]
     ([1, 2], [1, 1])
+    >>> int(unveil.anonymity(release, ["age"]).files[0]["k"])
+    2
     """
     without = isinstance(targets, list | tuple) and not targets
     asked = None if without or targets is None else as_names(targets, "target")
+    alone = not isinstance(pair, Pair)
+    if alone:
+        source = open_source(pair, label=None if isinstance(pair, str | os.PathLike | Source) else "the file")
+        pair = Pair(source, source.part(np.arange(source.num_rows), "the same file"))
     study = study_of(pair, keys, asked or (), ngroups_keys=ngroups_keys)
     pair = study.pair
     names, said = ((), ()) if without else targets_of(pair, study.keys, None, asked)
@@ -156,20 +162,21 @@ def anonymity(
     ordered = [_in_order(column) for column in columns]
     measures: list[Callable[[KeyedPair], Any]] = [_Sizes.of, *map(_Measure, columns, ordered)]
     sizes, *found = study.total([None, *columns], measures)
-    n = (pair.n_original, *pair.n_synthetic)
+    n = (pair.n_original, *(() if alone else pair.n_synthetic))
+    shown = len(n)
     return Anonymity(
         keys=study.keys,
         targets=tuple(names),
-        files=tuple(_described(one, records) for one, records in zip(sizes.by_file, n, strict=True)),
-        sizes=tuple(dict(sorted(one.items())) for one in sizes.by_file),
+        files=tuple(_described(one, records) for one, records in zip(sizes.by_file, n, strict=False)),
+        sizes=tuple(dict(sorted(one.items())) for one in sizes.by_file[:shown]),
         diversity={
-            name: tuple(one.to_dict(records) for one, records in zip(target.by_file, n, strict=True))
+            name: tuple(one.to_dict(records) for one, records in zip(target.by_file, n, strict=False))
             for name, target in zip(names, found, strict=True)
         },
         distances={name: "equal" if order is None else "ordered" for name, order in zip(names, ordered, strict=True)},
-        labels=(pair.original.label, *pair.labels),
+        labels=(pair.original.label, *pair.labels)[:shown],
         n_original=pair.n_original,
-        n_synthetic=pair.n_synthetic,
+        n_synthetic=n[1:],
         grouping=study.groupings(*columns),
         warnings=tuple(dict.fromkeys((*study.notes(*columns), *said))),
         flavour=pair.flavour,

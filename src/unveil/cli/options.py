@@ -195,6 +195,12 @@ class Reading:
             "decimal": self.decimal,
         }
 
+    def source(self, path: Path) -> Any:
+        """Open one file by itself."""
+        from unveil.files.opening import read
+
+        return read(path, **self.options, kinds=self.stated or None, special_codes=self.codes or None)
+
     def or_else(self, given: Mapping[str, Any]) -> Reading:
         """Options of the command line, completed by those of a scenario or provenance file."""
         found = {name: given[name] for name in [f.name for f in fields(Reading)] if name in given}

@@ -26,6 +26,7 @@ from unveil.cli.options import (
     Whole,
     as_lists,
     assignments,
+    breaks_of,
     checked_pair,
     groups_of,
     names_of,
@@ -158,12 +159,20 @@ def anonymity(
     """Measure k-anonymity, l-diversity and t-closeness of each file."""
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
+    groups: Any = groups_of(ngroups_keys, "ngroups_keys")
+    if synthetic:
+        files = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
+    else:
+        output.check((original, *reading.files))
+        files, cuts = reading.source(original), breaks_of(breaks)
+        if cuts:
+            shared = groups if isinstance(groups, dict) else dict.fromkeys(names_of(keys, files.names), groups)
+            groups = {**shared, **cuts}
     found = _tables.anonymity(
-        pair,
-        names_of(keys, pair.names),
-        targets=() if targets is None else names_of(targets, pair.names),
-        ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
+        files,
+        names_of(keys, files.names),
+        targets=() if targets is None else names_of(targets, files.names),
+        ngroups_keys=groups,
         ngroups_target=groups_of(ngroups_target, "ngroups_target"),
     )
     return output.give(found)
