@@ -14,10 +14,11 @@ import pytest
 
 import unveil
 from reference import data_file
-from unveil import CallError, FileError, UnveilWarning, cli
+from unveil import CallError, FileError, UnveilWarning, _posterior, cli
 from unveil.assessment.policy import Policy, Threshold
 from unveil.synthesis.record_order import value_order
 from unveil.tuning import Setting, Tuning
+from unveil.tuning.measure import Measure
 from unveil.tuning.setting import DEFAULT, checked_space, drawn_settings
 
 EVERYTHING = unveil.simulate.demo_population(240, seed=3)
@@ -74,6 +75,35 @@ def test_figures_are_those_of_releases_made_of_these_seeds(found):
     assert by_name["DiSCO", "depress"].value == pytest.approx(disco.mean())
     assert by_name["DiSCO", "depress"].end == pytest.approx(high.max())
     assert winner.utility == pytest.approx(utility.mean())
+
+
+def test_persons_and_halves_are_drawn_anew_for_every_set_alike_for_all_settings(monkeypatch):
+    """A figure of the check rests on none of the random draws of the choice: releases, persons, or halves."""
+    drawn = []
+    figures_of = Measure.figures_of
+
+    def noted(self, setting, seeds, **options):
+        found = figures_of(self, setting, seeds, **options)
+        drawn.append((seeds[0], setting, {one["measure"]: one["value"] for one in found["figures"]}))
+        return found
+
+    people = []
+    posterior = _posterior.posterior
+
+    def asked(*given, **options):
+        risk = posterior(*given, **options)
+        people.append(tuple(np.sort(risk.posteriors().members).tolist()))
+        return risk
+
+    monkeypatch.setattr(Measure, "figures_of", noted)
+    monkeypatch.setattr(_posterior, "posterior", asked)
+    limits = Threshold("exact membership", 1.0), Threshold("membership AUC", 1.0), Threshold("posterior", 1.0)
+    tuned(limits, targets="depress", grid={"minbucket": [20], "mix": [0.0, 0.2], "m": [1]})
+    by_set = {seed: {who for (one, *_), who in zip(drawn, people, strict=True) if one == seed} for seed, *_ in drawn}
+    assert all(len(persons) == 1 for persons in by_set.values())
+    assert len(set().union(*by_set.values())) == len(by_set) == 9
+    for measure in ("exact membership", "membership AUC"):
+        assert len({figures[measure] for _, setting, figures in drawn if not setting.mix}) > 5
 
 
 def test_the_posterior_of_merged_levels_is_that_of_the_value_before():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -36,6 +36,7 @@ KEPT = ("measure", "target", "unit", "value", "low", "high", "excess", "excess_l
 """What is kept of a figure."""
 NO_LIMIT = 1e9
 """Seconds of a part: a figure must not depend on how fast the machine is."""
+LARGEST_SEED = 1 << 31
 NOT_EXACT = (
     "it would be simulated, or take a fit for every record and value; a lower bound is no figure that a limit can be "
     "held against"
@@ -100,7 +101,8 @@ class Measure:
         setting
             How they are made.
         seeds
-            One for each release; fits are not random.
+            One for each release; fits are not random. The first one is also that of the persons and halves that are
+            drawn to measure them.
         whole
             Whether as many persons are drawn for the posterior as the precision takes; else about a quarter.
         """
@@ -111,7 +113,9 @@ class Measure:
             maker = setting.synthesizer(**self.of_synthesizer).fit(original)
             releases = [maker.sample(setting.k, seed=seed) for seed in seeds]
             pair = self._pair(self.pair.original, releases)
-            context = Context(pair, Scenario.of(pair, self.options), Clock(NO_LIMIT), maker)
+            # Persons and halves are drawn anew with the releases: a check of the same ones would confirm their luck.
+            options = replace(self.options, seed=seeds[0] % LARGEST_SEED)
+            context = Context(pair, Scenario.of(pair, options), Clock(NO_LIMIT), maker)
             figures: list[Mapping[str, Any]] = []
             reasons: list[str] = []
             for part in self._parts(context, original, releases, protections, whole=whole):
