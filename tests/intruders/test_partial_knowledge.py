@@ -174,6 +174,12 @@ def test_what_has_not_mixed_gives_no_figure(monkeypatch):
     assert all(np.isnan(row["posterior"]) for row in one.records().to_pylist() if row["share_known"] == 0.5)
 
 
+def test_a_prior_that_rules_the_release_out_gives_no_figure():
+    with pytest.warns(UnveilWarning, match="nothing that this prior allows can have given the release"):
+        one = curve(records_known=[0], prior=[1, 0, 0])
+    assert one.points[0].refused
+
+
 def test_a_budget_that_does_not_suffice_is_refused(monkeypatch):
     monkeypatch.setattr(unknown_sets, "PATIENCE", 0.0)
     with pytest.raises(CallError, match=r"would take about .* seconds, and the budget is 0\.001"):
@@ -196,6 +202,7 @@ def test_a_budget_that_does_not_suffice_is_refused(monkeypatch):
         ({"sets": 0}, "sets"),
         ({"sweeps": 3}, "sweeps"),
         ({"budget": 0}, "budget"),
+        ({"target": "c", "withheld": ["c"]}, "no known record and no release holds a value of 'c'"),
         ({"prior": "marginal"}, "no record is known to take it from"),
     ],
 )  # fmt: skip

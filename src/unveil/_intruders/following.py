@@ -7,6 +7,7 @@ Persons with the same known values can be exchanged, so that what was found is k
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -29,6 +30,8 @@ MOST_KEPT = 100_000
 """Most likelihoods of a person's values that are kept."""
 DRAWN_OF_A_SET = 8
 """Most persons of those who are alike whose values are drawn in a sweep: the others stand for the same."""
+SHIFTS = 2
+"""Proposals in a sweep to give several persons of a larger set another value at once."""
 PERSONS_BY_SWAP = 30
 """One exchange is proposed for as many persons: it takes a fit."""
 
@@ -56,6 +59,8 @@ class FollowingTrees(States):
         self._moved = [MovedRecord.of(sequence, tree.definition, levels) for tree in trees]
         self._definitions = [tree.definition for tree in trees]
         self._set = np.unique(persons.alike, return_inverse=True)[1].reshape(-1)
+        sets = (np.flatnonzero(self._set == number) for number in range(int(self._set.max()) + 1))
+        self._large = [own for own in sets if own.size > DRAWN_OF_A_SET]
         self._asked = np.isfinite(persons.log_prior)
         self._kept: dict[tuple[int, bytes], tuple[Ints, Floats]] = {}
         self._penalty = 0.0
@@ -94,6 +99,9 @@ class FollowingTrees(States):
             world = int(np.searchsorted(total, rng.random() * total[-1], side="right"))
             self._move(person, min(world, int(np.flatnonzero(weight)[-1])))
             self._now = int(impossible[self.state[person]]), float(log[self.state[person]])
+        for own in self._large:
+            for _ in range(SHIFTS):
+                self._shift(own, rng)
         for _ in range(-(-u // PERSONS_BY_SWAP)):
             one, two = rng.integers(0, u, 2).tolist()
             self._swap(one, two, rng.random())
@@ -129,6 +137,32 @@ class FollowingTrees(States):
         own[self.state[person]] -= 1
         own[world] += 1
         self.state[person] = world
+
+    def _shift(self, own: Ints, rng: np.random.Generator) -> None:
+        """Propose to several persons who are alike, and have the same value, another one at once.
+
+        Of k persons with the first value and l with the second one, d change. They are chosen at random, so that the
+        way there is k! l! / ((k - d)! (l + d)!) times as likely as the way back is.
+        """
+        first, second = rng.permutation(self.persons.n_worlds)[:2].tolist()
+        d = 1 + int(rng.integers(math.isqrt(own.size)))
+        those, uniform = rng.permutation(own[self.state[own] == first])[:d], rng.random()
+        k, others = self._count[self._set[own[0]], [first, second]].tolist()
+        prior = self.persons.log_prior[own[0]]
+        if those.size < d or prior[second] == -np.inf:
+            return
+        ways = math.lgamma(k + 1) + math.lgamma(others + 1) - math.lgamma(k - d + 1) - math.lgamma(others + d + 1)
+        for person in those.tolist():
+            self._move(person, second)
+        self._fit()
+        now = self._of_base()
+        rise = ways + d * (prior[second] - prior[first]) + now[1] - self._now[1]
+        rise -= self._penalty * (now[0] - self._now[0])
+        if rise >= 0 or uniform < math.exp(rise):
+            self._now = now
+            return
+        for person in those.tolist():
+            self._move(person, first)
 
     def _swap(self, one: int, two: int, uniform: float) -> None:
         """Propose to two persons to exchange their values; of persons who are alike the exchange changes nothing."""

@@ -157,6 +157,10 @@ def _in_question(problem: PosteriorProblem, known: Flags) -> Flags:
         held = np.zeros(problem.sequence.variables[name].n_levels, dtype=np.bool_)
         for codes in (problem.sequence.original[name][known], *problem.sequence.released[name]):
             held[codes] = True
+        if not held.any():
+            raise CallError(
+                f"no known record and no release holds a value of {name!r}: nobody knows what is in question"
+            )
         found &= held[levels]
     return found
 

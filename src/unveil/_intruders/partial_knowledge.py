@@ -327,10 +327,14 @@ def _summed_up(
 
 def _refused(points: Sequence[KnowledgePoint]) -> list[str]:
     """What is said of shares without a figure."""
-    return [
-        f"{100 * point.share_known:.4g} % known: {100 * point.share_not_mixed:.1f} % of the persons have not mixed "
-        f"after {point.sweeps} sweeps, and there is no figure; allow more sweeps (most_sweeps, budget), or ask for "
-        "another share"
-        for point in points
-        if point.refused
-    ]
+    texts = []
+    for point in points:
+        known = f"{100 * point.share_known:.4g} % known"
+        if point.refused and point.sweeps:
+            texts.append(
+                f"{known}: {100 * point.share_not_mixed:.1f} % of the persons have not mixed after {point.sweeps} "
+                "sweeps, and there is no figure; allow more sweeps (most_sweeps, budget), or ask for another share"
+            )
+        elif point.refused:
+            texts.append(f"{known}: nothing that this prior allows can have given the release, and there is no figure")
+    return texts
