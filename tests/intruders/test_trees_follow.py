@@ -194,7 +194,7 @@ def test_calibration():
 
 @pytest.mark.slow
 def test_calibration_over_three_hundred_truths():
-    assert uniform(ranks_of_truths(300, 2, 60), 10) > 0.001
+    assert uniform(ranks_of_truths(300, 2, 25), 10) > 0.001
 
 
 def test_what_takes_too_long_is_refused_before_it_begins():

@@ -195,7 +195,7 @@ def partial_knowledge(
     run = repr((fingerprint(options, problem.sequence), structure, sets, sweeps, most_sweeps, drawn))
     finished = PartialCheckpoint(checkpoint, run)
     total = sum(asked.size if size == 1 else _work(own) for size, own in zip(sizes, drawn, strict=True))
-    work = Budget(budget, total, progress)
+    work = Budget(budget, total, sum(max(len(own), 1) for own in drawn), progress)
     points, of_persons = [], []
     try:
         for share, size, own in zip(shares, sizes, drawn, strict=True):

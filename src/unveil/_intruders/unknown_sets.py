@@ -39,13 +39,15 @@ class Budget:
         Seconds that the call may take.
     total
         Work, counted as unknown persons of all sets.
+    n_sets
+        Number of sets.
     progress
         Called with the work done, its total, and a name.
     """
 
-    def __init__(self, seconds: float, total: int, progress: Callable[[int, int, str], None] | None):
-        self.seconds, self.total, self.progress = seconds, total, progress
-        self.began, self.done, self.skipped, self.name = time.monotonic(), 0, 0, ""
+    def __init__(self, seconds: float, total: int, n_sets: int, progress: Callable[[int, int, str], None] | None):
+        self.seconds, self.total, self.n_sets, self.progress = seconds, total, n_sets, progress
+        self.began, self.done, self.done_sets, self.skipped, self.name = time.monotonic(), 0, 0, 0, ""
         self._told = 0
         self._lock = threading.Lock()
 
@@ -57,21 +59,30 @@ class Budget:
         """Whether as many seconds are more than there are left."""
         return self.spent() + seconds > self.seconds
 
-    def check(self, units: float) -> None:
-        """Tell that some units of the current set are done; refuse a call that will take too long, before half of it.
+    def check(self, share: float, size: int) -> None:
+        """Tell how much of the current set is done; refuse a call that will take too long, before half of it is done.
+
+        A set takes as long as the sets before, or in proportion to its persons, whichever of the two is less.
+
+        Parameters
+        ----------
+        share
+            Share of the set that is done.
+        size
+            Number of its persons.
 
         Raises
         ------
         CallError
-            If it will.
+            If it will take too long.
         """
         with self._lock:
-            self._tell(int(self.done + units))
-            spent, done = self.spent(), self.done - self.skipped + units
-            late = 2 * (self.done + units) > self.total
-            if spent < PATIENCE or done <= 0 or late:
+            done, done_sets = self.done + share * size, self.done_sets + share
+            self._tell(int(done))
+            spent = self.spent()
+            if spent < PATIENCE or not done or 2 * done > self.total or self.skipped:
                 return
-            self.expect((self.total - self.done - units) * spent / done)
+            self.expect(spent * min(self.total / done - 1, self.n_sets / done_sets - 1))
 
     def expect(self, seconds: float) -> None:
         """Refuse a call that has as many seconds of work before it, and too few are left.
@@ -90,7 +101,8 @@ class Budget:
     def finish(self, units: int, *, skipped: bool = False) -> None:
         """Some units are done; or were done by an earlier run."""
         self.done += units
-        self.skipped += units if skipped else 0
+        self.done_sets += 1
+        self.skipped += skipped
         self._tell(self.done)
 
     def _tell(self, done: int) -> None:
@@ -181,7 +193,7 @@ class Question:
             plan = Plan(*self.plan, budget.too_long)
             found = run_chains(
                 lambda: self.states(persons), plan, seed, of_truth, own,
-                lambda share: budget.check(share * members.size),
+                lambda share: budget.check(share, members.size),
             )  # fmt: skip
         return _set_found(found, of_truth(np.exp(persons.log_prior))[own], of_truth(found.probabilities)[own], own)
 
