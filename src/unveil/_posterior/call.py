@@ -93,7 +93,9 @@ def posterior(
     releases : {"pooled", "each", "both"}
         All releases together, as an intruder has them; each release alone; or both, the pooled ones first.
     intruder_errors
-        Number of the intruder's other records that are wrong.
+        Number of the intruder's other records that are wrong. Each takes every value from another record; ``seed``
+        decides which records and values. The intruder does not know which are wrong: a released value that they make
+        impossible rules nothing out, but is a factor of ``1 / (2 n c)`` in the likelihood, for n records and c values.
     withheld
         Variables whose released values do not count, for example because they were overwritten before release.
     largest_impossible
