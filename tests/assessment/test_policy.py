@@ -101,6 +101,10 @@ def test_the_worst_release_is_the_one_furthest_on_the_wrong_side(tmp_path):
             "repU has no excess; choose from value, low, high",
         ),
         ('[[rule]]\nmeasure = "S_pMSE"\nstatistic = "p_value"\nlimit = 0.1', "S_pMSE has no p_value"),
+        (
+            '[[rule]]\nmeasure = "posterior certain"\nstatistic = "excess_high"\nlimit = 0.1',
+            "posterior certain has no excess_high; choose from value, low, high",
+        ),
         ('[[rule]]\nmeasure = "repU"\ntarget = "ill"\nlimit = 1', "repU concerns no target; leave 'ill' out"),
         ('[[rule]]\nmeasure = "RAPID"\ntarget = ["ill"]\nlimit = 1', "target is a text, not ['ill']"),
         ('[[rule]]\nmeasure = "RAPID"\nlimit = 1\nrelease = "s1"', "unknown key 'release'; a rule has measure, target"),

@@ -22,7 +22,7 @@ _PLAIN = ("value", "low", "high", "worst_release")
 _WITHOUT = {
     "repU": ("excess", "excess_low", "excess_high", "p_value"),
     "posterior": ("p_value",),
-    "posterior certain": ("p_value",),
+    "posterior certain": ("excess", "excess_low", "excess_high", "p_value"),
     "exact membership": ("excess", "excess_low", "excess_high", "p_value"),
 } | {name: tuple(one for one in STATISTICS if one not in _PLAIN) for name in UTILITIES}
 """Statistics that a measure never has."""
