@@ -12,7 +12,7 @@ from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 
 SCHEMA = {"x": {"levels": ["a", "b"]}}
-ONE, RELEASED = pa.table({"x": ["a"]}), 60
+ONE, RELEASED = pa.table({"x": ["a", "b"]}), 60
 
 
 class HalfTheNoise(CatallSynthesizer):
@@ -58,6 +58,55 @@ def true_delta(epsilon, scale, points=1500):
         chances.append(chance)
     one, other = chances
     return np.maximum(one - np.exp(epsilon) * other, 0).sum()
+
+
+class RandomisedResponse:
+    """Each released answer is that of the one record with probability 1 - q, else the other answer."""
+
+    def __init__(self, stated, q=0.2):
+        self.stated, self.q = stated, q
+
+    def fit(self, frame):
+        (self.answer,) = frame.column("x").to_pylist()
+        return self
+
+    def sample(self, n, seed):
+        other = "b" if self.answer == "a" else "a"
+        kept = np.random.default_rng(seed).random(n) >= self.q
+        return pa.table({"x": [self.answer if keep else other for keep in kept]})
+
+    def log_prob(self, frame):
+        kept = [value == self.answer for value in frame.column("x").to_pylist()]
+        return float(np.log(np.where(kept, 1 - self.q, self.q)).sum())
+
+    def privacy(self):
+        return self.stated
+
+
+@pytest.mark.parametrize(("epsilon", "above"), [(np.log(4), 0), (np.log(2), 1)])
+def test_what_a_synthesizer_of_the_user_states_is_audited(epsilon, above):
+    maker = RandomisedResponse({"epsilon": epsilon, "neighbours": "replace"})
+    pair = unveil.Pair(ONE, pa.table({"x": ["a", "b"]}))
+    found = unveil.privacy_loss(pair, maker, candidates=pa.table({"x": ["b"]}), persons=[0], releases=300, seed=1)
+    assert (found.stated_epsilon, found.n_above_stated) == (pytest.approx(epsilon), above)
+
+
+def test_a_statement_that_is_none_is_named():
+    pair = unveil.Pair(ONE, pa.table({"x": ["a", "b"]}))
+    for stated in (
+        {"epsilon": 1},
+        3,
+        {"epsilon": "much", "neighbours": "replace"},
+        {"epsilon": -1, "neighbours": "replace"},
+    ):
+        with pytest.raises(unveil.DataError, match="privacy returned"):
+            unveil.privacy_loss(
+                pair, RandomisedResponse(stated), candidates=pa.table({"x": ["b"]}), persons=[0], releases=5, seed=1
+            )
+    found = unveil.privacy_loss(
+        pair, RandomisedResponse(None), candidates=pa.table({"x": ["b"]}), persons=[0], releases=5, seed=1
+    )
+    assert np.isnan(found.stated_epsilon)
 
 
 @pytest.fixture(scope="module")

@@ -98,6 +98,8 @@ class Foreign:
             self.log_prob = self._log_prob
         if callable(getattr(inner, "delta_log_prob", None)):
             self.delta_log_prob = self._delta_log_prob
+        if callable(getattr(inner, "privacy", None)):
+            self.privacy = self._privacy
 
     def fit(self, original: Source, *, seed: int = 0) -> Foreign:
         """Return a fitted copy.
@@ -153,6 +155,28 @@ class Foreign:
                 f"{self._said()}: log_prob returned {shown(found)}; it has to be a number, one number per record, or "
                 "a pair (impossible values, log-probability of the others)"
             ) from None
+
+    def _privacy(self) -> dict[str, Any] | None:
+        """Return the privacy loss that it states: ``epsilon``, and which files are ``neighbours``; None for no claim.
+
+        Raises
+        ------
+        DataError
+            If it fails, or returns neither.
+        """
+        stated = self._call("privacy", self.inner.privacy)
+        if stated is None:
+            return None
+        try:
+            found = {"epsilon": float(stated["epsilon"]), "neighbours": stated["neighbours"]}
+        except (TypeError, KeyError, ValueError):
+            found = {"epsilon": -1.0, "neighbours": None}
+        if not found["epsilon"] >= 0 or found["neighbours"] not in ("replace", "add_remove"):
+            raise DataError(
+                f"{self._said()}: privacy returned {shown(stated)}; it has to be None, or a dictionary with epsilon, a "
+                "number from 0, and neighbours, 'replace' or 'add_remove'"
+            )
+        return found
 
     def _delta_log_prob(self, record: int, candidates: Any) -> Any:
         """Return by candidate the number of impossible values and the log-likelihood of the others.
