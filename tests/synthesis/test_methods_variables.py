@@ -316,7 +316,7 @@ def test_norm_draws_rounded_numbers_with_the_stated_probabilities(decimals: int,
     if with_predictors:
         dummies = [np.eye(column.n_levels)[column.codes][:, 1:] for column in X[1:]]
         design = np.column_stack([design, values(X[0]), *dummies])
-    b, squares, rank, _ = np.linalg.lstsq(design, values(y))
+    b, squares, rank, _ = np.linalg.lstsq(design, values(y), rcond=None)
     normal = stats.norm(design[0] @ b, np.sqrt(squares[0] / (N - rank)))
     wanted = normal.cdf(grid + 0.5 * 10.0**-decimals) - normal.cdf(grid - 0.5 * 10.0**-decimals)
     np.testing.assert_allclose(probability, wanted, atol=1e-12)
