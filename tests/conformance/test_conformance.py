@@ -275,6 +275,7 @@ def test_a_measure_object_keeps_its_own_maximum() -> None:
     assert found.verdicts == {"percent": {"D1": "pass"}, "oracle": {"D1": "pass"}}
 
 
+@pytest.mark.filterwarnings(r"ignore:\d+ of the candidates hold a value:unveil.errors.UnveilWarning")
 @pytest.mark.parametrize(
     "trial", [trial for trial in TRIALS if trial.desideratum == "D1"], ids=lambda trial: trial.name
 )

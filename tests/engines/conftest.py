@@ -32,14 +32,21 @@ OPTIONS = {
 
 def skip_without_spark(*more: str) -> None:
     """Skip where Spark cannot be run, or fail with UNVEIL_REQUIRE_SPARK=1; it may need more packages."""
-    packages = {name: find_spec(name) for name in ("pyspark", "pandas", *more)}
+    packages = {name: _found(name) for name in ("pyspark", "pandas", *more)}
     found = {**packages, "Java": shutil.which("java")}
-    missing = [name for name, there in found.items() if there is None]
+    missing = [name for name, there in found.items() if not there]
     if missing:
         reason = f"Spark cannot be run here: no {' and no '.join(missing)}"
         if os.environ.get("UNVEIL_REQUIRE_SPARK") == "1":
             pytest.fail(reason)
         pytest.skip(reason)
+
+
+def _found(name: str) -> bool:
+    try:
+        return find_spec(name) is not None
+    except ModuleNotFoundError:  # the package that holds it
+        return False
 
 
 @pytest.fixture(scope="session")

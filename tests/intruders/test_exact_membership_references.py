@@ -15,6 +15,7 @@ FIGURES = {5: ((1.0, 0.01), (1.0, 0.03)), 50: ((0.89, 0.06), (0.5, 0.2))}
 
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:the collapse of trees:unveil.errors.UnveilWarning")
+@pytest.mark.filterwarnings(r"ignore:\d+ of the candidates hold a value:unveil.errors.UnveilWarning")
 @pytest.mark.parametrize("minbucket", FIGURES)
 def test_social_diagnosis(shared, minbucket):
     """The prototype played 150 games: at 5 all were right and certain, at 50 about 89 and 50 in 100.
