@@ -66,6 +66,8 @@ def test_frames_in_the_place_of_a_pair():
     for measure in (unveil.identity, unveil.attribute, unveil.utility, unveil.posterior, unveil.rapid):
         with pytest.raises(CallError, match=rf"{measure.__name__}\(unveil.Pair\(original, release\)"):
             measure(TABLE, TABLE, ["sex"], "grade")
+    with pytest.raises(CallError, match=r"identity\(unveil.Pair\(original, release\)"):
+        unveil.identity(pair=TABLE, keys=["sex"])
 
 
 def test_names_are_there_to_be_completed():

@@ -65,8 +65,6 @@ class KeyedPair:
         DataError
             If a release lacks a key.
         """
-        if not isinstance(pair, Pair):
-            raise CallError(f"the first argument is a Pair of original and release, not {type(pair).__name__}")
         names = as_names(keys, "key")
         pair.require(names)
         only_known(ngroups_keys, names, "ngroups_keys", "key")

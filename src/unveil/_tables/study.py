@@ -35,7 +35,7 @@ def study_of(
         If a release lacks a key.
     """
     others: list[str] = []
-    if isinstance(pair, Pair) and pair.engine is not None:
+    if pair.engine is not None:
         listed = _listed(keys)
         others = [name for name in pair.names if name not in listed] if targets is None else _listed(targets)
         pair.prepare(listed, others)

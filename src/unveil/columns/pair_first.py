@@ -31,8 +31,9 @@ def pair_first(measure: Callable[P, R]) -> Callable[P, R]:
 
     @wraps(measure)
     def checked(*arguments: P.args, **options: P.kwargs) -> R:
-        if arguments and not isinstance(arguments[0], Pair):
-            kind = type(arguments[0]).__name__
+        given = arguments[:1] or tuple(value for option, value in options.items() if option == "pair")
+        if given and not isinstance(given[0], Pair):
+            kind = type(given[0]).__name__
             raise CallError(
                 f"{name}: the first argument is a Pair of original and release, not {kind}; make one first: "
                 f"{name}(unveil.Pair(original, release), ...)"

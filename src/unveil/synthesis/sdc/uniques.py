@@ -10,11 +10,13 @@ import numpy as np
 
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import pair_first
 from unveil.errors import DataError, UnveilWarning
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
 
 
+@pair_first
 def drop_replicated_uniques(
     pair: Pair,
     keys: str | Sequence[str],
