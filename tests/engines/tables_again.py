@@ -10,11 +10,12 @@ from typing import Any
 import pytest
 
 from unveil.columns import pair as pair_module
+from unveil.columns.opened_files import FileOpener
 from unveil.files.source import Source
 
 TABLES = Path(__file__).parents[1] / "tables"
 engine_for = pair_module.engine_for
-all_opened = pair_module.Pair._all_opened
+all_opened = FileOpener.all_opened
 
 
 def of_tables(name: str, again: str) -> dict[str, Any]:
@@ -55,4 +56,4 @@ def counted_by(engine: str, monkeypatch: pytest.MonkeyPatch, as_held: Callable[[
         return found if as_held is None else [as_held(one) for one in found]
 
     monkeypatch.setattr(pair_module, "engine_for", chosen)
-    monkeypatch.setattr(pair_module.Pair, "_all_opened", opened)
+    monkeypatch.setattr(FileOpener, "all_opened", opened)

@@ -121,7 +121,7 @@ def test_memory_that_lacks_while_records_are_counted(
         raise MemoryError
 
     pair = unveil.Pair(*files, engine=engine)
-    monkeypatch.setattr("unveil.columns.pair.harmonise", lacking)
+    monkeypatch.setattr("unveil.columns.coding.harmonise", lacking)
     for measure in (unveil.identity, unveil.structure):
         with pytest.raises(DataError, match=r"engine='files', with a memory_limit"):
             measure(pair, ["k", "l"])

@@ -12,23 +12,20 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.checks import check_choice
-from unveil.columns.column import CodedColumn, Grouping, are_numbers
+from unveil.columns.coding import coded
+from unveil.columns.column import CodedColumn, Grouping
 from unveil.columns.combinations import KeyCombinations, fold_keys
 from unveil.columns.counted import counted_column, held_values
 from unveil.columns.grouping import Groups, checked_breaks, grouped
-from unveil.columns.harmonise import as_kind, codes_over, harmonise, ordered_levels
 from unveil.columns.holdout import check_held_out, in_place_of_original
-from unveil.columns.labels import by_labels
+from unveil.columns.opened_files import FileOpener, told_apart
 from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
 from unveil.engines.choice import EngineName, engine_for
 from unveil.errors import CallError, DataError, enough_memory
-from unveil.files.distinct import KIND_OF_FAMILY, Distinct, distinct_of, level_text
+from unveil.files.distinct import Distinct, distinct_of
 from unveil.files.nearest import near_matches
-from unveil.files.opening import is_delimited, open_releases, open_source
-from unveil.files.schema import as_schema
-from unveil.files.source import KINDS, UNNAMED, Flavour, Kind, Scalar, Source, Variable
+from unveil.files.source import Flavour, Kind, Scalar, Source
 from unveil.notes import Note, warn
 from unveil.printable import commands_shown
 
@@ -125,22 +122,12 @@ class Pair:
         for option, by_column in (("special_codes", special_codes), ("kinds", kinds), ("breaks", breaks)):
             if by_column is not None and not isinstance(by_column, Mapping):
                 raise CallError(f"{option} are given by column, as a mapping, not as {by_column!r}")
-        given = list(synthetic) if isinstance(synthetic, list | tuple) else [synthetic]
-        releases = [release for data in given for release in open_releases(data, encoding=encoding)]
-        if not releases:
-            raise CallError("no release given: pass the synthetic file, or a list of them")
-
         self.kinds = dict(kinds or {})
-        declared = self._declared(schema)
-
-        self._reading: dict[str, Any] = {
-            "schema": declared, "missing": missing, "encoding": encoding, "delimiter": delimiter, "decimal": decimal,
-        }  # fmt: skip
-
-        names = ["the release"] if len(releases) == 1 else [f"release {i}" for i in range(1, len(releases) + 1)]
-        self.original, *opened = self._all_opened([original, *releases], ["the original", *names])
+        self._opener = FileOpener.of(
+            self.kinds, schema, missing=missing, encoding=encoding, delimiter=delimiter, decimal=decimal
+        )
+        self.original, *opened = self._opener.original_and_releases(original, synthetic)
         self.releases = tuple(opened)
-        self._tell_apart()
         self._said: tuple[str, ...] = tuple(
             Note(f"{release.label} is the original itself: the figures are those of no protection at all")
             for release in self.releases
@@ -396,8 +383,9 @@ class Pair:
         """
         if self._of is None:
             more = self._anew()
-            more.releases = (*self.releases, *(self._opened_beside(data, label) for data in files))
-            more._tell_apart()
+            known = (self.original, *self.releases)
+            more.original, *others = told_apart([*known, *(self._opener.beside(known, data, label) for data in files)])
+            more.releases = tuple(others)
         else:
             whole, records, releases = self._of
             joint = whole.with_files(files, label)
@@ -477,65 +465,6 @@ class Pair:
         other._counted, other._counted_grouped, other.engine = {}, {}, None
         return other
 
-    def _opened(self, data: Any, label: str, reading: Mapping[str, Any] | None = None) -> Source:
-        named = isinstance(data, str | os.PathLike) or (isinstance(data, Source) and data.label != UNNAMED)
-        return open_source(data, label=None if named else label, **(self._reading if reading is None else reading))
-
-    def _opened_beside(self, data: Any, label: str) -> Source:
-        """A file that is read like the others; only what is declared of its own columns holds for it."""
-        reading = self._with_labels([self.original, *self.releases])
-        if reading["schema"] is not None:
-            names = self._opened(data, label, reading | {"schema": None}).names
-            declared = as_schema(reading["schema"])
-            reading = reading | {"schema": {name: declared[name] for name in declared if name in names}}
-        return self._opened(data, label, reading)
-
-    def _all_opened(self, files: Sequence[Any], labels: Sequence[str]) -> list[Source]:
-        """Every file; text files last, since others may know the labels that stand in the place of numbers there."""
-        last = [bool(self.kinds) and is_delimited(data) for data in files]
-        first = [
-            None if wait else self._opened(data, label) for data, label, wait in zip(files, labels, last, strict=True)
-        ]
-        reading = self._with_labels([source for source in first if source is not None])
-        return [
-            source or self._opened(data, label, reading)
-            for source, data, label in zip(first, files, labels, strict=True)
-        ]
-
-    def _with_labels(self, sources: Sequence[Source]) -> dict[str, Any]:
-        """How files are read, with the labels that others declare of columns whose kind is stated."""
-        schema = as_schema(self._reading["schema"] or {})
-        known = {}
-        for name in self.kinds:
-            labels = next((v.labels for s in sources if (v := s.variable(name)).labels), {})
-            if labels and not schema[name].labels:
-                known[name] = replace(schema[name], labels=labels)
-        return self._reading | {"schema": dict(schema) | known} if known else self._reading
-
-    def _tell_apart(self) -> None:
-        """Give files of one name their paths, or numbers where they have none, as parts of a file."""
-        sources = (self.original, *self.releases)
-        by_label: dict[str, dict[int, int]] = {}
-        for one in sources:
-            files = by_label.setdefault(one.label, {})
-            files.setdefault(id(one.fetch), len(files) + 1)
-        told = [
-            one
-            if len(files := by_label[one.label]) == 1
-            else replace(one, label=one.path or f"{one.label}, {files[id(one.fetch)]}")
-            for one in sources
-        ]
-        self.original, self.releases = told[0], tuple(told[1:])
-
-    def _declared(self, schema: Any) -> Any:
-        """The schema with the stated kinds, which text files must know before they are read."""
-        for name, kind in self.kinds.items():
-            check_choice(f"column {name!r}: kind", kind, KINDS)
-        if not self.kinds:
-            return schema
-        given = {} if schema is None else dict(as_schema(schema))
-        return given | {n: replace(given.get(n, Variable(n)), kind=kind) for n, kind in self.kinds.items()}
-
     def _taken(self, name: str) -> CodedColumn:
         assert self._of is not None
         whole, records, releases = self._of
@@ -556,54 +485,7 @@ class Pair:
         return counted_column(self._coded(name, found), counted, raw)
 
     def _coded(self, name: str, values: Sequence[Distinct]) -> CodedColumn:
-        """Bring the values of all files to common codes."""
         sources = (self.original, *self.releases)
-        declared = [s.variable(name) for s in sources]
-        kind = self.kinds.get(name) or next((v.kind for v in declared if v.kind), None)
-        found = list(values)
-        found, naming, notes = by_labels(found, declared, kind)
-        found, more = harmonise([as_kind(one, kind) for one in found], kind)
-        notes += more
-        order = next((v.levels for v in declared if v.levels), ())
-        levels = ordered_levels([f.values for f in found], [naming.of(level) or level_text(level) for level in order])
-        codes = [codes_over(f, levels) for f in found]
-        family = next((f.family for f in found if f.family != "empty"), "empty")
-        column = CodedColumn(
-            name=name,
-            kind=kind or KIND_OF_FAMILY[family],
-            levels=levels,
-            has_gap=any((c == len(levels)).any() for c in codes),
-            original=codes[0],
-            releases=tuple(codes[1:]),
-            naming=naming,
-        )
-        special = self.special_codes.get(name, ())
-        if not special and are_numbers(levels):
-            special = next((v.special_codes for v in declared if v.special_codes), ())
-        column = replace(column, special=_special_levels(column, special))
-        if name in self.special_codes and len(column.special) < len(set(special)):
-            held = ", ".join(column.label(code) for code in column.special) or "none"
-            codes_given = ", ".join(map(str, special))
-            start = f"column {name!r}: of the special codes {codes_given} the files hold"
-            notes.append(Note(f"{start} {held}", f"column {name!r}: the files do not hold all special codes given"))
-        self._tell(notes)
-        return replace(column, notes=tuple(notes))
-
-
-def _special_levels(column: CodedColumn, special: Iterable[Scalar]) -> tuple[int, ...]:
-    wanted = [column.naming.of(value) or value for value in special]
-    if not wanted:
-        return ()
-    if are_numbers(column.levels):
-        codes = {_as_number(column, v) for v in wanted}
-        return tuple(i for i, v in enumerate(column.levels.to_pylist()) if v in codes)
-    texts = {level_text(v) for v in wanted}
-    return tuple(code for code, label in enumerate(column.labels[: len(column.levels)]) if label in texts)
-
-
-def _as_number(column: CodedColumn, code: Scalar) -> float:
-    try:
-        return int(code) if isinstance(code, int) or str(code).lstrip("-").isdecimal() else float(code)
-    except (TypeError, ValueError):
-        hint = near_matches(str(code), column.naming.by_label)
-        raise CallError(f"special code {code!r} of the numeric column {column.name!r} is not a number{hint}") from None
+        column = coded(name, values, sources, self.kinds.get(name), self.special_codes.get(name))
+        self._tell(column.notes)
+        return column
