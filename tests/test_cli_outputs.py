@@ -95,6 +95,7 @@ SEVERAL = {
     "attribute": (f"attribute {FILES} --target ill", ["--json a.json", "--plot b.svg", "--records c.parquet"]),
     "structure": (f"structure {FILES}", ["--json a.json", "--plot b.pdf"]),
     "anonymity": (f"anonymity {FILES}", ["--json a.json", "--plot b.png"]),
+    "population": (f"population {FILES} --population 10000", ["--json a.json", "--plot b.png", "--records c.csv"]),
     "keysets": (f"keysets {FILES}", ["--json a.json", "--plot b.png"]),
     "rapid": ("rapid o.csv s.csv --keys sex --target ill --attacker cart --permutations 2",
               ["--json a.json", "--plot b.png", "--records c.feather"]),

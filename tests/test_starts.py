@@ -68,6 +68,7 @@ def loaded(folder: Path, *words: str) -> tuple[set[str], set[str]]:
         ("identity o.csv s.csv --keys sex,age", ARRAYS, TABLES),
         ("attribute o.csv s.csv --keys sex,age --target depress", ARRAYS, TABLES),
         ("structure o.csv s.csv --keys sex,age", ARRAYS, TABLES),
+        ("population o.csv s.csv --keys sex,age --population 9000", ARRAYS, TABLES),
         ("keysets o.csv s.csv --keys sex,age --target depress", ARRAYS, TABLES),
         ("synthesize o.csv -o made.csv -m 1 --seed 1", ARRAYS, {"cli", *TREES}),
         ("posterior o.csv s.csv --target depress --rows 0:16", ARRAYS, {"_posterior", "cli", "show", "stats", *TREES}),

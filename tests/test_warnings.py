@@ -188,6 +188,7 @@ VERBS = {
     "attribute --cap-curve": "--keys sex,age --target ill",
     "structure": "--keys sex,age",
     "anonymity": "--keys sex,age --targets ill",
+    "population": "--keys sex,age --population 10000",
     "keysets": "--keys sex,age",
     "rapid": "--keys sex,age --target ill --attacker cart --permutations 2",
     "rapid --curve": "--keys sex,age --target ill --attacker cart --permutations 2",

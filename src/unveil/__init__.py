@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.synthesis import CartSynthesizer, sdc, synthesize
-    from unveil.tables import anonymity, attribute, identity, key_sets, structure
+    from unveil.tables import anonymity, attribute, identity, key_sets, population_risk, structure
     from unveil.tuning import Tuning, tune
     from unveil.utility import Utility, utility
 
@@ -74,6 +74,7 @@ __all__ = [
     "membership",
     "membership_synthesizer",
     "partial_knowledge",
+    "population_risk",
     "posterior",
     "privacy_loss",
     "rapid",
@@ -103,8 +104,7 @@ _MODULE_OF = {
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),
-    **dict.fromkeys(("anonymity", "attribute", "identity", "key_sets", "structure"), "tables"),
-    **dict.fromkeys(("attribute", "identity", "key_sets", "structure"), "tables"),
+    **dict.fromkeys(("anonymity", "attribute", "identity", "key_sets", "population_risk", "structure"), "tables"),
     **dict.fromkeys(("Tuning", "tune"), "tuning"),
     **dict.fromkeys(("Utility", "utility"), "utility"),
 }

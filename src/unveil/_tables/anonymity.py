@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,13 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._tables.keyed_pair import Groups, KeyedPair, as_names, coded, targets_of
-from unveil._tables.study import study_of
+from unveil._tables.study import pair_of, study_of
 from unveil._tables.sums import percent
 from unveil.columns.column import CodedColumn
-from unveil.columns.pair import Pair
 from unveil.errors import enough_memory
-from unveil.files.opening import open_source
-from unveil.files.source import Flavour, Source
+from unveil.files.source import Flavour
 from unveil.result import Result
 
 Counts = NDArray[np.int64]
@@ -151,10 +148,7 @@ def anonymity(
     """
     without = isinstance(targets, list | tuple) and not targets
     asked = None if without or targets is None else as_names(targets, "target")
-    alone = not isinstance(pair, Pair)
-    if alone:
-        source = open_source(pair, label=None if isinstance(pair, str | os.PathLike | Source) else "the file")
-        pair = Pair(source, source.part(np.arange(source.num_rows), "the same file"))
+    pair, alone = pair_of(pair)
     study = study_of(pair, keys, asked or (), ngroups_keys=ngroups_keys)
     pair = study.pair
     names, said = ((), ()) if without else targets_of(pair, study.keys, None, asked)

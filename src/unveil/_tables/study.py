@@ -2,12 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
 
 from unveil._tables.counted_keys import CountedKeys
 from unveil._tables.keyed_pair import Groups, KeyedPair
 from unveil.columns.pair import Pair
 from unveil.engines.key_range import Layout
+from unveil.files.opening import open_source
+from unveil.files.source import Source
+
+
+def pair_of(given: Any) -> tuple[Pair, bool]:
+    """The pair, or a file by itself as a pair with itself, and whether it is one."""
+    if isinstance(given, Pair):
+        return given, False
+    source = open_source(given, label=None if isinstance(given, str | os.PathLike | Source) else "the file")
+    return Pair(source, source.part(np.arange(source.num_rows), "the same file")), True
 
 
 def study_of(

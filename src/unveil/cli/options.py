@@ -223,6 +223,7 @@ class Reading:
         holdout: Path | None = None,
         counting: Counting | None = None,
         breaks: Mapping[str, Sequence[float]] | None = None,
+        sampling: Sampling | None = None,
     ) -> Any:
         """Open the files.
 
@@ -248,8 +249,34 @@ class Reading:
             from unveil.files.spark_session import opened_by_spark
 
             files = list(opened_by_spark(files, counting.spark_master))
-        options = self.options | counting.options
+        options = self.options | counting.options | (sampling or Sampling()).options
         return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, breaks=breaks, **options)
+
+
+@Parameter(name="*", group=READING)
+@dataclass(frozen=True)
+class Sampling:
+    """What population the original is a sample of.
+
+    Parameters
+    ----------
+    weights
+        The column of design weights: how many persons each original record stands for. It is no default target.
+    population
+        Number of persons in the population; default: the sum of the weights.
+    """
+
+    weights: str | None = None
+    population: float | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of :class:`unveil.Pair`."""
+        return {"weights": self.weights, "population": self.population}
+
+    def or_else(self, given: dict[str, Any]) -> Sampling:
+        """Options of the command line, completed by those of a scenario file."""
+        return Sampling(*(given.get(name) if own is None else own for name, own in self.options.items()))
 
 
 @Parameter(name="*", group=OUTPUT)
@@ -356,11 +383,11 @@ class Output:
 
 def checked_pair(
     original: Path, synthetic: tuple[Path, ...], reading: Reading, output: Output, *, tables: Sequence[Path] = (),
-    counting: Counting | None = None, breaks: list[str] | None = None,
+    counting: Counting | None = None, breaks: list[str] | None = None, sampling: Sampling | None = None,
 ) -> Any:  # fmt: skip
     """Open the files, after a check that all results can be written."""
     output.check((original, *synthetic, *reading.files), tables=tables)
-    return reading.pair(original, synthetic, counting=counting, breaks=breaks_of(breaks))
+    return reading.pair(original, synthetic, counting=counting, breaks=breaks_of(breaks), sampling=sampling)
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:

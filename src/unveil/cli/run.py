@@ -56,6 +56,10 @@ VERBS = {
         "tables", SINGLE, "Measure k-anonymity, l-diversity and t-closeness of each file.",
         f"{FILES} --keys sex,age,region --targets income",
     ),
+    "population": (
+        "tables", SINGLE, "Measure how many persons who are unique in a sample are unique in the population.",
+        f"{FILES} --keys sex,age,region --weights weight",
+    ),
     "keysets": (
         "tables", SINGLE, "Compute the measures for all small sets of keys, and without each key in turn.",
         f"{FILES} --keys sex,age,region --target ill",

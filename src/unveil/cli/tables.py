@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from unveil.cli.options import (
     Breaks,
@@ -19,6 +19,7 @@ from unveil.cli.options import (
     Output,
     Reading,
     Records,
+    Sampling,
     Synthetic,
     Target,
     Targets,
@@ -30,8 +31,10 @@ from unveil.cli.options import (
     checked_pair,
     groups_of,
     names_of,
+    print_frame,
     progress_bar,
     record_files,
+    save_confidential,
     say_confidential,
 )
 from unveil.cli.screen import say
@@ -72,7 +75,8 @@ def attribute(
     denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
     check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
     cap_curve: bool = False, by: By = None,
-    records: Records = None, reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+    records: Records = None, sampling: Sampling = Sampling(), reading: Reading = Reading(),
+    counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure attribute disclosure: what the keys give away about a target through the release.
 
@@ -102,7 +106,8 @@ def attribute(
     if target is None and (cap_curve or by is not None or records is not None):
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
     tables = record_files(records, len(synthetic))
-    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks)
+    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks,
+                        sampling=sampling)  # fmt: skip
     risk = _tables.attribute(
         pair, names_of(keys, pair.names), target=target,
         targets=None if targets is None else names_of(targets, pair.names),
@@ -164,10 +169,8 @@ def anonymity(
         files = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
     else:
         output.check((original, *reading.files))
-        files, cuts = reading.source(original), breaks_of(breaks)
-        if cuts:
-            shared = groups if isinstance(groups, dict) else dict.fromkeys(names_of(keys, files.names), groups)
-            groups = {**shared, **cuts}
+        files = reading.source(original)
+        groups = _with_breaks(groups, breaks, names_of(keys, files.names))
     found = _tables.anonymity(
         files,
         names_of(keys, files.names),
@@ -176,6 +179,50 @@ def anonymity(
         ngroups_target=groups_of(ngroups_target, "ngroups_target"),
     )
     return output.give(found)
+
+
+def population(
+    original: Original, *synthetic: Synthetic, keys: Keys, level: float = 0.95,
+    interactions: Literal["selected", "none", "all"] = "selected", use_keys_na: UseKeysNa = True,
+    ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None, by: By = None,
+    records: Records = None, sampling: Sampling = Sampling(), reading: Reading = Reading(), output: Output = Output(),
+) -> int:  # fmt: skip
+    """Measure how many persons who are unique in a sample are unique in the population.
+
+    Parameters
+    ----------
+    interactions
+        Of the log-linear model: selected, those of two keys that its error asks for; none; all.
+    level
+        Coverage of the intervals.
+    """
+    from unveil import _tables
+
+    groups: Any = groups_of(ngroups_keys, "ngroups_keys")
+    tables = record_files(records, max(1, len(synthetic)))
+    if synthetic:
+        files = checked_pair(original, synthetic, reading, output, tables=tables, breaks=breaks, sampling=sampling)
+    else:
+        output.check((original, *reading.files), tables=tables)
+        files = reading.source(original)
+        groups = _with_breaks(groups, breaks, names_of(keys, files.names))
+    risk = _tables.population_risk(
+        files, names_of(keys, files.names), interactions=interactions, level=level, use_keys_na=use_keys_na,
+        ngroups_keys=groups, **({} if synthetic else sampling.options),
+    )  # fmt: skip
+    rows = {} if by is None else {"by": risk.by(by, flavour="arrow").to_pylist()}
+    for number, path in enumerate(tables):
+        save_confidential(risk.records(number, flavour="arrow"), path, output.overwrite)
+    output.give(risk, rows)
+    if by is not None and output.json != "-":
+        print_frame(f"by {by}, {risk.model} model", risk.by(by, flavour="arrow"))
+    return output.status(risk)
+
+
+def _with_breaks(groups: Any, breaks: list[str] | None, keys: Sequence[str]) -> Any:
+    """Numbers of groups of a file by itself, with the breaks that a pair would hold."""
+    cuts = breaks_of(breaks)
+    return {**(groups if isinstance(groups, dict) else dict.fromkeys(keys, groups)), **cuts} if cuts else groups
 
 
 def keysets(

@@ -12,6 +12,7 @@ from unveil.cli.options import (
     Original,
     Output,
     Reading,
+    Sampling,
     Synthetic,
     Whole,
     checked_pair,
@@ -84,7 +85,8 @@ class Measuring:
 def utility(
     original: Original, *synthetic: Synthetic, columns: Listed = None, model: Listed = None, targets: Listed = None,
     view: Literal["heatmap", "variables", "models", "prediction"] | None = None, view_measure: str | None = None,
-    measuring: Measuring = Measuring(), reading: Reading = Reading(), output: Output = Output(),
+    measuring: Measuring = Measuring(), sampling: Sampling = Sampling(), reading: Reading = Reading(),
+    output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure how useful the release is in place of the original.
 
@@ -103,7 +105,7 @@ def utility(
     """
     from unveil._utility.run import utility as compute
 
-    pair = checked_pair(original, synthetic, reading, output)
+    pair = checked_pair(original, synthetic, reading, output, sampling=sampling)
     with progress_bar("utility") as progress:
         result = compute(
             pair, None if columns is None else names_of(columns, pair.names), models=model or (),

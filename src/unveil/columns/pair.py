@@ -21,6 +21,7 @@ from unveil.columns.holdout import check_held_out, in_place_of_original
 from unveil.columns.opened_files import FileOpener, told_apart
 from unveil.columns.roles import Roles
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
+from unveil.columns.weights import weights_of
 from unveil.engines.choice import EngineName, engine_for
 from unveil.errors import CallError, DataError, enough_memory
 from unveil.files.distinct import Distinct, distinct_of
@@ -63,6 +64,13 @@ class Pair:
     encoding, delimiter, decimal
         Of delimited files, where they are not found out; the same for every file. For files that differ, read
         each with :func:`unveil.read`.
+    weights
+        Design weights of the original where it is a sample: how many persons of the population each record stands for.
+        The name of a column, or one positive number per record; by default the column that a schema declares. The
+        column is no default target, and is compared only where it is named.
+    population
+        Number of persons in the population from which the original is a sample; by default the sum of the weights.
+        Weights with another sum are scaled. Without weights all records stand for equally many persons.
     engine
         Where records are counted for measures from tables: "memory", in columns that are read whole; "files", batch by
         batch, in little memory; "spark", in the workers of Spark, whose DataFrames all files are then; "auto", by Spark
@@ -79,6 +87,8 @@ class Pair:
         The files.
     special_codes, kinds, breaks
         As given, by column.
+    weights
+        What each original record stands for; None where the original is taken for the whole population.
     engine
         What counts records batch by batch, or where they are; None where columns are in memory.
     engine_is_free
@@ -87,9 +97,10 @@ class Pair:
     Raises
     ------
     CallError
-        If a named column does not exist, a kind is unknown, or no release is given.
+        If a named column does not exist, a kind is unknown, no release is given, weights are not one per record, or the
+        population is smaller than the original.
     DataError
-        If a file cannot be read or the original has no records.
+        If a file cannot be read, the original has no records, or a weight is not a positive number.
 
     Examples
     --------
@@ -110,6 +121,8 @@ class Pair:
         special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
         kinds: Mapping[str, Kind] | None = None,
         breaks: Mapping[str, Sequence[float]] | None = None,
+        weights: Any = None,
+        population: float | None = None,
         schema: Any = None,
         missing: Sequence[str] = ("",),
         encoding: str | None = None,
@@ -144,6 +157,7 @@ class Pair:
         self.breaks = {name: checked_breaks(name, given) for name, given in (breaks or {}).items()}
         for name in (*self.kinds, *self.special_codes, *self.breaks):
             self.original.require(name)
+        self.weights = weights_of(self.original, weights, population)
         self._beside = 0
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
@@ -319,7 +333,8 @@ class Pair:
     def roles(self) -> Roles:
         """Which columns are measured where none are named, and which number records or persons."""
         in_original = None if self.engine is None else partial(self.engine.values_of, 0)
-        return Roles(self.original, self.releases, self._counted_whole, in_original)
+        column = None if self.weights is None else self.weights.column
+        return Roles(self.original, self.releases, self._counted_whole, in_original, column)
 
     def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
         """By column, what share of the records of each file hold values that the other lacks.
@@ -436,7 +451,7 @@ class Pair:
     def held_out_as_original(self) -> Pair:
         """The releases with the held-out records in the place of the original, in the codes of all files."""
         joint, others = self.held_out, self._anew()
-        others.original = joint.releases[-1]
+        others.original, others.weights = joint.releases[-1], None
         others._columns = {name: in_place_of_original(joint.column(name)) for name in joint.names}
         return others
 
@@ -452,6 +467,7 @@ class Pair:
         """
         some = self._anew()
         some.original = self.original.part(records)
+        some.weights = None if self.weights is None else self.weights.part(records)
         some.releases = tuple(self.releases[i] for i in releases)
         some._beside, some.roles = 0, self.roles
         some._of = (self, records, tuple(releases))

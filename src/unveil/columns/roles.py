@@ -32,12 +32,15 @@ class Roles:
         Function from the name of a column that all files have to the column.
     counted
         Function from the name of a column of the original to what an engine knows of it; None without an engine.
+    weights
+        The column of design weights, which is not measured by default; None where there is none.
     """
 
     original: Source
     releases: tuple[Source, ...]
     coded: Callable[[str], CodedColumn]
     counted: Callable[[str], CountedValues] | None = None
+    weights: str | None = None
     _found: dict[str, Identifier | None] = field(default_factory=dict)
 
     def identifier(self, name: str) -> Identifier | None:
@@ -71,7 +74,7 @@ class Roles:
         ]
 
     def default_columns(self, exclude: Iterable[str] = ()) -> tuple[tuple[str, ...], tuple[Note, ...]]:
-        """Return the columns that are measured by default: columns of every file, without identifiers.
+        """Return the columns that are measured by default: columns of every file, without identifiers and weights.
 
         Parameters
         ----------
@@ -85,7 +88,7 @@ class Roles:
         tuple of Note
             Notes on columns that are left out.
         """
-        names = [name for name in self.original.names if name not in set(exclude)]
+        names = [name for name in self.original.names if name not in {*exclude, self.weights}]
         common = [name for name in names if all(name in release for release in self.releases)]
         left = [name for name in common if self.identifier(name) is not None]
         notes = [

@@ -110,7 +110,8 @@ class Schema(Mapping[str, Variable]):
     def check(self, names: tuple[str, ...], label: str) -> None:
         """Raise CallError if a declared column is not among the names."""
         known = set(names)
-        unknown = [name for name in self if name not in known]
+        # A release need not have the weights of the sample.
+        unknown = [name for name in self if name not in known and not self[name].weight]
         if unknown:
             hint = near_matches(unknown[0], names)
             raise CallError(f"{self.label}: {label} has no column {quoted_list(unknown)}{hint}")
@@ -148,6 +149,7 @@ def _merged(own: Variable, declared: Variable) -> Variable:
         bins=own.bins if declared.bins is None else declared.bins,
         gaps=own.gaps if declared.gaps is None else declared.gaps,
         breaks=declared.breaks or own.breaks,
+        weight=declared.weight or own.weight,
     )
 
 
@@ -300,9 +302,9 @@ def _ends(given: Any) -> tuple[Any, ...]:
     return values if all(low < high for low, high in pairwise(values)) else ()
 
 
-def _gaps(given: Any) -> bool:
+def _flag(key: str, given: Any) -> bool:
     if not isinstance(given, bool):
-        raise _WrongValue(f": gaps must be true or false, not {given!r}")
+        raise _WrongValue(f": {key} must be true or false, not {given!r}")
     return given
 
 
@@ -320,8 +322,9 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     "labels": _labels,
     "bounds": _bounds,
     "bins": _bins,
-    "gaps": _gaps,
+    "gaps": partial(_flag, "gaps"),
     "breaks": _breaks,
+    "weight": partial(_flag, "weight"),
 }
 """Fields of a declaration, each with the function that checks its value."""
 
@@ -381,6 +384,7 @@ def _column_text(source: Source, name: str) -> str:
         "bins": declared.bins,
         "gaps": declared.gaps,
         "breaks": declared.breaks or None,
+        "weight": declared.weight or None,
     }
     lines = [f"[columns.{_key(name)}]"]
     for key, value in said.items():

@@ -61,6 +61,8 @@ class Variable:
         Whether records without a value are possible; declared as known to everybody.
     breaks
         Amounts, ascending, at which the measures from tables cut the column into groups; each group begins at a break.
+    weight
+        Whether the column holds the design weights of a sample.
     """
 
     name: str
@@ -73,6 +75,7 @@ class Variable:
     bins: int | tuple[Scalar, ...] | None = None
     gaps: bool | None = None
     breaks: tuple[float, ...] = ()
+    weight: bool = False
 
 
 class Remark(NamedTuple):
