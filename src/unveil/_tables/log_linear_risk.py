@@ -58,14 +58,15 @@ class SampleTable:
     @cached_property
     def counts(self) -> Floats:
         """Number of records by cell, in the shape of the table."""
-        counts: Floats = np.bincount(self.cell, np.ones(len(self.weights)), self.n_cells).reshape(self.shape)
-        return counts
+        return self._sums(np.ones(len(self.weights)))
 
     @cached_property
     def population_counts(self) -> Floats:
         """Sum of weights by cell, in the shape of the table."""
-        sums: Floats = np.bincount(self.cell, self.weights, self.n_cells).reshape(self.shape)
-        return sums
+        return self._sums(self.weights)
+
+    def _sums(self, of_records: Floats) -> Floats:
+        return np.bincount(self.cell, of_records, self.n_cells).astype(np.float64).reshape(self.shape)
 
     @property
     def fraction(self) -> float:
