@@ -6,7 +6,9 @@ import importlib.util
 import math
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, ClassVar, TypeVar, overload
 
 import pyarrow as pa
@@ -21,6 +23,8 @@ from unveil.printable import one_line, printable
 _FLAVOURS = ("pandas", "polars", "arrow")
 Row = Sequence[float | str | None]
 """A row of a printed table."""
+_unit: ContextVar[tuple[str, ...]] = ContextVar("unit", default=())
+_RECORD = re.compile(r"(?<![\w'])record(?=s?(?![\w']))")
 
 
 class Result(Plain):
@@ -36,10 +40,13 @@ class Result(Plain):
     """Name of the function in ``unveil.show`` that draws the result."""
     flavour: Flavour
     """Kind of frame of the original, and of the frames that the result gives."""
+    unit: tuple[str, ...] = ()
+    """The columns that name the units that figures count; none where they count records."""
 
     def to_dict(self) -> dict[str, Any]:
         """The result as plain values: every attribute by its name, measures as in the documentation."""
-        return {name: value for name, value in super().to_dict().items() if name != "flavour"}
+        left_out = ("flavour",) if self.unit else ("flavour", "unit")
+        return {name: value for name, value in super().to_dict().items() if name not in left_out}
 
     def to_frame(self, flavour: Flavour | None = None) -> Any:
         """The figures as a frame, by default of the same kind as the original."""
@@ -57,12 +64,16 @@ class Result(Plain):
         return drawer(self._drawing)(self, ax=ax)
 
     def __str__(self) -> str:
-        return printable(drawer(self._words)(self))
+        return printable(self._in_words())
 
     __repr__ = __str__
 
     def _repr_html_(self) -> str:
-        return as_html(lambda: drawer(self._words)(self))
+        return as_html(self._in_words)
+
+    def _in_words(self) -> str:
+        with counting(self.unit):
+            return str(drawer(self._words)(self))
 
 
 R = TypeVar("R", bound=Result)
@@ -92,6 +103,12 @@ class Results(Result, Sequence[R]):
 
     def __len__(self) -> int:
         return len(self._results)
+
+    @property
+    def unit(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The columns that name the units that figures count."""
+        found: tuple[str, ...] = self._results[0].unit
+        return found
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -204,6 +221,33 @@ def ends(interval: tuple[float, float], digits: int = 2) -> str:
     return "-" if math.isnan(low) else f"{low:.{digits}f} to {high:.{digits}f}"
 
 
+@contextmanager
+def counting(unit: Sequence[str]) -> Iterator[None]:
+    """Say what is counted where words are put together: units that some columns name, or records.
+
+    Examples
+    --------
+    >>> with counting(["person_id"]):
+    ...     print(paragraph("Of 100 records 3 are unique."), counted())
+    Of 100 units 3 are unique. units (person_id)
+    """
+    token = _unit.set(tuple(unit))
+    try:
+        yield
+    finally:
+        _unit.reset(token)
+
+
+def counted() -> str:
+    """What is counted: "records", or "units" with the columns that name them."""
+    return f"units ({', '.join(_unit.get())})" if _unit.get() else "records"
+
+
+def in_units(text: str) -> str:
+    """A text on records, with the word "unit" where units are counted; names in quotes stay."""
+    return _RECORD.sub("unit", text) if _unit.get() else text
+
+
 def paragraph(*sentences: str, width: int = 100) -> str:
     """Sentences as one paragraph of lines no longer than the width; a number stays with its percent sign.
 
@@ -213,7 +257,11 @@ def paragraph(*sentences: str, width: int = 100) -> str:
     Of the records
     95 % are safe.
     """
-    text = printable(" ".join(sentences))
+    return _filled(in_units(" ".join(sentences)), width)
+
+
+def _filled(sentences: str, width: int = 100) -> str:
+    text = printable(sentences)
     tied = re.sub(r"(?<=\d) %", "\N{NO-BREAK SPACE}%", text)
     return paragraph_as_html(text) or textwrap.fill(
         tied, width, break_long_words=False, break_on_hyphens=False
@@ -228,7 +276,7 @@ def warnings_in_words(texts: Iterable[str]) -> list[str]:
     >>> warnings_in_words(["few records"])
     ['Warning: few records.']
     """
-    return [paragraph(f"Warning: {text}" + "." * (not text.endswith("."))) for text in texts]
+    return [_filled(f"Warning: {text}" + "." * (not text.endswith("."))) for text in texts]
 
 
 def text_table(header: Sequence[str], rows: Iterable[Row], digits: int = 2) -> str:
@@ -241,7 +289,7 @@ def text_table(header: Sequence[str], rows: Iterable[Row], digits: int = 2) -> s
     s1       14.86
     s2        3.50
     """
-    cells = [[one_line(number(v, digits)) for v in row] for row in (header, *rows)]
+    cells = [[one_line(number(v, digits)) for v in row] for row in (map(in_units, header), *rows)]
     widths = [max(len(row[i]) for row in cells) for i in range(len(header))]
     return table_as_html(cells) or "\n".join(
         "  ".join(

@@ -16,6 +16,7 @@ from unveil._intruders.whole_records import taken
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
 from unveil.checks import check_choice, check_flags, check_shares, check_whole_numbers
 from unveil.columns import Pair
+from unveil.columns.pair_first import refuse_units
 from unveil.notes import Note, warn
 from unveil.stats import score_interval
 from unveil.stats.roc import FPRS, RocFigures, auc_interval, delong, hits_at
@@ -93,6 +94,7 @@ def exact_membership(
     >>> found.n_games, found.share_right > 0.9
     ((20, 0), True)
     """
+    refuse_units(pair, "exact_membership")
     check_choice("game", game, ("swap", "in_out"))
     check_shares(level=level)
     check_flags(check_settings=check_settings)

@@ -27,6 +27,7 @@ from unveil._posterior.run import work_out
 from unveil._posterior.summary import exact_mean
 from unveil.checks import check_choice, check_flags, check_positive, check_whole_numbers, is_number
 from unveil.columns import Pair
+from unveil.columns.pair_first import refuse_units
 from unveil.errors import CallError, UnveilWarning
 from unveil.limits import exceeds
 from unveil.notes import warn
@@ -154,6 +155,7 @@ def partial_knowledge(
     >>> found.points[0].mean_posterior > found.points[1].mean_posterior
     True
     """
+    refuse_units(pair, "partial_knowledge")
     check_choice("structure", structure, ("splits", "exact"))
     check_flags(check_settings=check_settings)
     check_whole_numbers(0, seed=seed)

@@ -21,6 +21,7 @@ from unveil._posterior.refit import quietly
 from unveil._posterior.tree_sequence import TreeSequence, sequence_without_trees
 from unveil.checks import as_texts, check_shares, check_whole_numbers, is_number, is_whole_number
 from unveil.columns import Pair
+from unveil.columns.pair_first import refuse_units
 from unveil.errors import CallError
 from unveil.files import Source
 from unveil.files.opening import open_source
@@ -109,6 +110,7 @@ def privacy_loss(
     >>> found.n_curves, found.spreads[1].figure
     (5, 'delta(0.5)')
     """
+    refuse_units(files, "privacy_loss")
     check_shares(level=level)
     check_whole_numbers(0, seed=seed, curves=curves)
     check_whole_numbers(1, releases=releases)

@@ -17,7 +17,7 @@ from unveil._membership.result import Copies, Membership
 from unveil._tables.keyed_pair import as_names
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
-from unveil.columns.pair_first import pair_first
+from unveil.columns.pair_first import pair_first, refuse_units
 from unveil.errors import CallError
 from unveil.stats import clopper_pearson
 from unveil.stats.roc import RocFigures, figures_of
@@ -101,6 +101,7 @@ def membership(
     >>> found.together["dcr"].auc > 0.9, round(found.copies_together.members)
     (True, 100)
     """
+    refuse_units(pair, "membership")
     require_statement(holdout_unseen)
     chosen = _checked(attacks, scale, neighbours, most_records, level, seed)
     most = most_attacked(sum(pair.n_synthetic)) if most_records is None else most_records

@@ -21,7 +21,7 @@ from unveil._posterior.selection import Selection, pooled_label
 from unveil._posterior.summary import measures
 from unveil.checks import check_flags, is_number
 from unveil.columns import CodedColumn, Pair
-from unveil.columns.pair_first import pair_first
+from unveil.columns.pair_first import pair_first, refuse_units
 from unveil.errors import CallError, UnveilError, UnveilWarning
 from unveil.notes import warn
 from unveil.synthesis import CartSynthesizer
@@ -153,6 +153,7 @@ def posterior(
     >>> risk.n_values, risk.records(flavour="arrow").column("possible_worlds").to_pylist()
     (16, [1])
     """
+    refuse_units(pair, "posterior")
     check_flags(check_settings=check_settings)
     if not is_number(largest_impossible) or not 0 <= largest_impossible <= 1:
         raise CallError(f"largest_impossible must be a share from 0 to 1, not {largest_impossible!r}")

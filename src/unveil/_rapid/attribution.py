@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -87,6 +87,7 @@ class Attribution(Result):
     dependence: tuple[dict[str, Any], ...]
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
 
     def _columns(self) -> dict[str, Any]:
         """A row per coefficient."""
@@ -189,7 +190,7 @@ def attribute_flags(run: Attack, runner: Runner, *, repeats: int = 5, level: flo
     return Attribution(
         problem.target, run.attacker, problem.pair.labels[run.release], int(run.at_risk.sum()), len(run.at_risk),
         level, float(beta[0]), tuple(coefficients), separated, tuple(_importance(run, runner, repeats)),
-        tuple(_dependence(run, runner)), runner.warnings, problem.pair.flavour,
+        tuple(_dependence(run, runner)), runner.warnings, problem.pair.flavour, unit=problem.pair.unit,
     )  # fmt: skip
 
 

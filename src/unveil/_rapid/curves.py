@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -75,6 +75,7 @@ class RapidCurve(Result):
     level: float
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
     kind: Kind = "release"
     undefined: str | None = None
 
@@ -156,7 +157,15 @@ def rapid_curve(
             name = problem.pair.labels[run.release]
             lines.append(CurveLine(run.attacker, name, label, n_persons, rate, low, high, **beside))
     return RapidCurve(
-        problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, runner.warnings, problem.pair.flavour
+        problem.target,
+        rule.symbol,
+        rule.threshold,
+        grid,
+        tuple(lines),
+        level,
+        runner.warnings,
+        problem.pair.flavour,
+        unit=problem.pair.unit,
     )
 
 
@@ -176,7 +185,7 @@ def _process_curve(
         lines.append(CurveLine(name, "mean of the releases", "", len(problem.truth), *ends, **beside))
     return RapidCurve(
         problem.target, rule.symbol, rule.threshold, grid, tuple(lines), level, problem.warnings, problem.pair.flavour,
-        kind="process", undefined=reason,
+        kind="process", undefined=reason, unit=problem.pair.unit,
     )  # fmt: skip
 
 

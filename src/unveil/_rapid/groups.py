@@ -25,7 +25,7 @@ Columns = dict[str, list[Any]]
 
 def person_columns(run: Attack, problem: Problem) -> Columns:
     """Per original record the true value, the prediction, the score and the flag; see :meth:`Rapid.records`."""
-    columns: Columns = {"record": list(range(problem.pair.n_original))}
+    columns: Columns = {name: one.to_pylist() for name, one in problem.pair.record_names().items()}
     if problem.classes is not None and run.inferred.probability is not None:
         labels = np.array(problem.classes, dtype=object)
         shares = class_shares(problem.truth, len(labels))

@@ -102,6 +102,7 @@ class Rapid(Result):
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
     runs: tuple[Attack, ...] = field(repr=False, compare=False)
     runner: Runner = field(repr=False, compare=False)
     _again: Callable[[Pair, int], Rapid] = field(repr=False, compare=False)
@@ -151,6 +152,7 @@ class Rapid(Result):
             unmatched=problem.unmatched,
             warnings=runner.warnings,
             flavour=problem.pair.flavour,
+            unit=problem.pair.unit,
             runs=tuple(runs),
             runner=runner,
             _again=again,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -71,6 +71,7 @@ class Anonymity(Result):
     grouping: Mapping[str, Mapping[str, object]]
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
 
     def _columns(self) -> dict[str, Any]:
         """A row per file."""
@@ -174,6 +175,7 @@ def anonymity(
         grouping=study.groupings(*columns),
         warnings=tuple(dict.fromkeys((*study.notes(*columns), *said))),
         flavour=pair.flavour,
+        unit=pair.unit,
     )
 
 

@@ -228,6 +228,7 @@ def _risk(source: TargetCells, counted: SumsOfReleases, also: Sequence[str]) -> 
         unmatched=study.unmatched(target),
         notes=(*_notes(study, target, d_t, options), *also),
         flavour=study.pair.flavour,
+        unit=study.pair.unit,
         _source=source,
         _sums=tuple(one.sums for one in found),
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -87,6 +87,7 @@ class AttributeRisk(Result):
     unmatched: Mapping[str, Mapping[str, Any]]
     notes: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
     _source: TargetCells = field(repr=False, compare=False)
     _sums: tuple[AttributeSums, ...] = field(repr=False, compare=False)
 
@@ -189,7 +190,7 @@ class AttributeRisk(Result):
     def cap_curve(self, taus: Sequence[float] | None = None) -> CapCurve:
         """CAP(tau) of each release over a grid of tau; see :class:`CapCurve`."""
         blocks = [self._source.counted(r) for r in range(len(self.releases))]
-        return cap_curve(
+        curve = cap_curve(
             blocks,
             taus,
             self.keys,
@@ -199,6 +200,7 @@ class AttributeRisk(Result):
             self._source.study.pair.flavour,
             self.warnings,
         )
+        return replace(curve, unit=self.unit)
 
     def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[dict[str, tuple[float, float]]]:
         """Per release, release intervals: over records, with the release kept.

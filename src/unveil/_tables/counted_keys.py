@@ -53,9 +53,9 @@ class RangeOfKeys(KeyedPair):
         """The code of each key in some combinations."""
         return tuple(levels[q] for levels in self.range.levels)
 
-    def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
-        """Key combinations (size,) in which the key has the level."""
-        held: NDArray[np.bool_] = self.range.levels[self.keys.index(column.name)] == code
+    def holding(self, column: CodedColumn, levels: Sequence[int]) -> NDArray[np.bool_]:
+        """Key combinations (size,) in which the key has one of some levels."""
+        held: NDArray[np.bool_] = np.isin(self.range.levels[self.keys.index(column.name)], levels)
         return held
 
     def members(self, target: CodedColumn | None, by: CodedColumn) -> Members:
@@ -187,9 +187,9 @@ class CountedKeys(KeyedPair):
         """The code of each key in some combinations."""
         return self.whole(None).levels_of(q)
 
-    def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
-        """Key combinations (size,) in which the key has the level."""
-        return self.whole(None).holding(column, code)
+    def holding(self, column: CodedColumn, levels: Sequence[int]) -> NDArray[np.bool_]:
+        """Key combinations (size,) in which the key has one of some levels."""
+        return self.whole(None).holding(column, levels)
 
     def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
         """Counts per key combination and target level, of the original and one release."""

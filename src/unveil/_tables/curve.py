@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import Any, SupportsFloat
 
@@ -51,6 +51,7 @@ class CapCurve(Result):
     releases: tuple[tuple[float, ...], ...]
     labels: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
     warnings: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

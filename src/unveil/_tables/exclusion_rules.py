@@ -54,7 +54,7 @@ def rules_of(study: KeyedPair, target: CodedColumn, options: Mapping[str, Any]) 
         target_gap=None if options["use_target_na"] else target.gap,
         keys=study.excluded,
         pairs=tuple(
-            (study.holding(key, key_code), code)
+            (study.holding(key, [key_code]), code)
             for key, key_code, code in pairs_of(study, target, options["exclude_pairs"])
         ),
         denom_limit=int(options["denom_limit"]) if options["exclude_over_denom_limit"] else None,

@@ -72,6 +72,7 @@ class IdentityRisk(Result):
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
     _study: KeyedPair = field(repr=False, compare=False)
     _counts: IdentityCounts = field(repr=False, compare=False)
 
@@ -208,6 +209,7 @@ def identity(
         unmatched=study.unmatched(),
         warnings=study.notes(),
         flavour=pair.flavour,
+        unit=pair.unit,
         _study=study,
         _counts=counts,
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
@@ -89,6 +89,7 @@ class KeySets(Result):
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
 
     @property
     def headline(self) -> tuple[str, ...]:
@@ -228,6 +229,7 @@ def key_sets(
         unmatched=study.unmatched(*([] if target is None else [column])),
         warnings=study.notes(*([] if target is None else [column])),
         flavour=pair.flavour,
+        unit=pair.unit,
     )
 
 

@@ -14,7 +14,7 @@ from unveil._tables.cells import Cells, Members, count_cells, count_chosen_pairs
 from unveil.checks import check_flags, check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations, SharedCombinations
-from unveil.columns.grouping import checked_breaks, regrouped
+from unveil.columns.grouping import checked_breaks
 from unveil.columns.pair import Pair
 from unveil.errors import CallError
 from unveil.files.counts import blocks_of
@@ -95,7 +95,7 @@ class KeyedPair:
 
     def over(self, part: Pair) -> KeyedPair:
         """The same keys of some of the records and releases (:meth:`unveil.Pair.part`), cut as they were."""
-        columns = tuple(regrouped(part.column(column.name), column.grouping) for column in self.columns)
+        columns = tuple(part.as_cut(column) for column in self.columns)
         return KeyedPair(part, self.keys, columns, self.use_keys_na)
 
     def notes(self, *more: CodedColumn) -> tuple[str, ...]:
@@ -114,10 +114,10 @@ class KeyedPair:
     @cached_property
     def excluded(self) -> NDArray[np.bool_] | None:
         """Key combinations (size,) left out because a key is missing, or None where none are."""
-        gaps = [c for c in self.columns if c.has_gap and not self.use_keys_na[c.name]]
+        gaps = [c for c in self.columns if c.without_value and not self.use_keys_na[c.name]]
         if not gaps:
             return None
-        flags: NDArray[np.bool_] = np.any([self.holding(c, len(c.levels)) for c in gaps], axis=0)
+        flags: NDArray[np.bool_] = np.any([self.holding(c, c.without_value) for c in gaps], axis=0)
         return flags
 
     @cached_property
@@ -194,12 +194,13 @@ class KeyedPair:
             "replicated_unique": unique & (s_q == 1),
         }
 
-    def holding(self, column: CodedColumn, code: int) -> NDArray[np.bool_]:
-        """Key combinations (size,) in which the key has the level."""
-        flags = np.zeros(self.combinations.size, dtype=bool)
+    def holding(self, column: CodedColumn, levels: Sequence[int]) -> NDArray[np.bool_]:
+        """Key combinations (size,) in which the key has one of some levels."""
+        flags, wanted = np.zeros(self.combinations.size, dtype=bool), np.zeros(column.n_levels, dtype=bool)
+        wanted[list(levels)] = True
         q = self.combinations
         for folded, codes in zip((q.original, *q.releases), (column.original, *column.releases), strict=True):
-            flags[folded[codes == code]] = True
+            flags[folded[wanted[codes]]] = True
         return flags
 
     def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
@@ -319,7 +320,7 @@ def _groups_for(pair: Pair, name: str, groups: Groups) -> int | tuple[float, ...
         return checked_breaks(name, asked)
     if asked == 0 and not isinstance(asked, bool):
         return None
-    return asked if isinstance(groups, Mapping) or pair.compared(name).kind == "numeric" else None
+    return asked if isinstance(groups, Mapping) or pair.kind_of(name) == "numeric" else None
 
 
 def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> dict[str, str]:
@@ -336,7 +337,7 @@ def ungrouped(pair: Pair, names: Sequence[str], groups: Groups, option: str) -> 
     """
     if groups is None or isinstance(groups, Mapping) or not groups:
         return {}
-    others = [pair.compared(name) for name in names if pair.compared(name).kind != "numeric"]
+    others = [pair.compared(name) for name in names if pair.kind_of(name) != "numeric"]
     if len(others) < len(names):
         others = [column for column in others if column.n_levels > groups]
     return {

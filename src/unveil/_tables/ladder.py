@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,6 @@ from unveil._tables.shuffled import shuffled_measures
 from unveil._tables.sums import AttributeSums, percent
 from unveil._tables.target_cells import TargetCells
 from unveil.checks import check_shares, check_whole_numbers
-from unveil.columns.grouping import regrouped
-from unveil.columns.holdout import in_place_of_original
 from unveil.columns.pair import Pair
 from unveil.files.source import Flavour
 from unveil.result import Result, columns_of
@@ -85,6 +83,7 @@ class Ladder(Result):
     level: float
     seed: int
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
     warnings: tuple[str, ...]
 
     def _columns(self) -> dict[str, Any]:
@@ -161,6 +160,7 @@ def ladder(
         level=level,
         seed=int(seed),
         flavour=pair.flavour,
+        unit=pair.unit,
         warnings=tuple(dict.fromkeys([*warnings, *of_others])),
     )
 
@@ -172,11 +172,7 @@ def _without(process: Mapping[str, Interval]) -> dict[str, str]:
 
 def _held_out(source: TargetCells, options: Mapping[str, Any], everybody: Pair) -> TargetCells:
     """The same study with held-out records in the place of the original ones."""
-    columns = [
-        in_place_of_original(regrouped(everybody.column(c.name), c.grouping))
-        for c in (*source.study.columns, source.target)
-    ]
-    *keys, target = columns
+    *keys, target = (everybody.as_cut(c).last_as_original() for c in (*source.study.columns, source.target))
     study = KeyedPair(source.study.pair, source.study.keys, tuple(keys), source.study.use_keys_na)
     return TargetCells(study, target, options)
 

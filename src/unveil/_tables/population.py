@@ -24,6 +24,7 @@ from unveil._tables.log_linear_risk import (
 from unveil._tables.study import pair_of, study_of
 from unveil.checks import check_choice, check_shares, check_whole_numbers
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import refuse_units
 from unveil.columns.weights import Weights, weights_of
 from unveil.errors import CallError, enough_memory
 from unveil.files.arrays import from_numpy
@@ -223,6 +224,7 @@ def population_risk(
     >>> 0 < risk.population_uniques < risk.correct_matches < risk.sample_uniques
     True
     """
+    refuse_units(pair, "population_risk")
     check_choice("interactions", interactions, INTERACTIONS)
     check_shares(level=level)
     pair, is_alone = pair_of(pair)

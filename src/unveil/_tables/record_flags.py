@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
@@ -87,11 +86,11 @@ class AttributeFlags:
 
 @enough_memory()
 def records_of(study: KeyedPair, flags: RecordFlags) -> pa.Table:
-    """A row per original record: its number, from 0, and what is said of it."""
+    """A row per original record: its number, from 0, or the unit by its name, and what is said of it."""
     if isinstance(study, CountedKeys):
         return study.told(flags.target, flags)
     columns = {name: from_numpy(column) for name, column in flags.of_records(study).items()}
-    return pa.table({"record": from_numpy(np.arange(study.pair.n_original)), **columns})
+    return pa.table({**study.pair.record_names(), **columns})
 
 
 @enough_memory()

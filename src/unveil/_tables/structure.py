@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -64,6 +64,7 @@ class Structure(Result):
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
 
     def _columns(self) -> dict[str, Any]:
         """A row per release."""
@@ -123,6 +124,7 @@ def structure(pair: Pair, keys: str | Sequence[str], *, ngroups_keys: Groups = N
         unmatched=study.unmatched(),
         warnings=study.notes(),
         flavour=pair.flavour,
+        unit=pair.unit,
     )
 
 

@@ -18,7 +18,6 @@ from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.process import copied
 from unveil._tables.sums import AttributeSums, sum_cells
 from unveil.columns.column import CodedColumn
-from unveil.columns.grouping import regrouped
 from unveil.columns.pair import Pair
 
 
@@ -196,7 +195,7 @@ class TargetCells:
     def over(self, part: Pair, options: Mapping[str, Any]) -> TargetCells:
         """The same target of some of the records and releases, cut as it was."""
         study = self.study.over(part)
-        target = regrouped(part.column(self.target.name), self.target.grouping)
+        target = part.as_cut(self.target)
         return TargetCells(study, target, options)
 
     def contributions(self, release: int) -> tuple[dict[str, NDArray[np.float64]], NDArray[np.int64]]:

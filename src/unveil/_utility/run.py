@@ -121,6 +121,7 @@ def utility(
     >>> round(found.mean["TVD_max"], 3), round(found.mean["S_pMSE_max"], 3)
     (0.1, 4.04)
     """
+    named_by, pair = pair.left_out, pair.rows
     chosen = some_of("measures", measures, MEASURES)
     fitted = some_of("propensity", propensity, MODELS)
     check_whole_numbers(0, seed=seed)
@@ -133,11 +134,12 @@ def utility(
     check_choice("null", null, (None, "permutation", "pairs"))
     if null == "pairs" and sum(n > 0 for n in pair.n_synthetic) < 2:
         raise CallError("null='pairs' compares releases with each other and needs at least two; use permutation")
-    names, notes = _columns(pair, columns)
+    names, notes = _columns(pair, columns, named_by)
     named = models_of(models, pair.names if columns is None else names, every=names)
     if columns is None:
         asked = {name for model in named for name in (model.outcome, *model.predictors)}
-        names, notes = _with_asked(pair, asked.union([targets] if isinstance(targets, str) else targets or ()))
+        asked.update([targets] if isinstance(targets, str) else targets or ())
+        names, notes = _with_asked(pair, asked, named_by)
     predicted = _targets(targets, names)
     streams = np.random.SeedSequence(seed, spawn_key=_OF_SAMPLES).spawn(len(MOST_RECORDS) + 1)
     if targets is None and "prediction" in chosen:
@@ -223,17 +225,19 @@ class _Told:
         self.before += steps
 
 
-def _with_asked(pair: Pair, asked: Set[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+def _with_asked(pair: Pair, asked: Set[str], left_out: Sequence[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:
     """The named columns, by default all, and those that a model or a prediction needs."""
-    usual, notes = pair.roles.default_columns(asked)
+    usual, notes = pair.roles.default_columns([*asked, *left_out])
     names = tuple(name for name in pair.names if name in usual or name in asked)
     return names, (*notes, *pair.roles.identifier_notes(name for name in names if name in asked))
 
 
-def _columns(pair: Pair, columns: Sequence[str] | None) -> tuple[tuple[str, ...], tuple[Note, ...]]:
-    """The columns, and notes on them and on those that are left out."""
+def _columns(
+    pair: Pair, columns: Sequence[str] | None, left_out: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[Note, ...]]:
+    """The columns, and notes on them and on those that are left out; where none are named, some are always left out."""
     if columns is None:
-        names, notes = pair.roles.default_columns()
+        names, notes = pair.roles.default_columns(left_out)
         if not names:
             raise CallError("; ".join(["the files have no column in common that can be compared", *notes]))
         return names, notes

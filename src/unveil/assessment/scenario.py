@@ -38,7 +38,7 @@ GROUPS = 20
 
 FILES = ("original", "synthetic", "holdout", "provenance", "policy", "schema")
 SEVERAL = ("synthetic",)
-READING = ("special_codes", "kinds", "breaks", "missing", "encoding", "delimiter", "decimal")
+READING = ("special_codes", "kinds", "breaks", "missing", "encoding", "delimiter", "decimal", "unit", "time")
 
 
 @dataclass(frozen=True)
@@ -257,6 +257,7 @@ _TAKES |= {
     "special_codes": _KINDS[_TABLE],
     "kinds": _KINDS[_TABLE],
     "breaks": _KINDS[_TABLE],
+    "unit": _KINDS[_TEXTS],
 }
-_TAKES |= {"missing": _KINDS[_TEXTS]} | dict.fromkeys(("encoding", "delimiter", "decimal"), _KINDS[_TEXT])
+_TAKES |= {"missing": _KINDS[_TEXTS]} | dict.fromkeys(("encoding", "delimiter", "decimal", "time"), _KINDS[_TEXT])
 """By option of a scenario file: the name of what it takes, and a check."""

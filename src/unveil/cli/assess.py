@@ -22,6 +22,7 @@ from unveil.cli.options import (
     Listed,
     Output,
     Reading,
+    Units,
     Whole,
     breaks_of,
     groups_of,
@@ -172,7 +173,7 @@ def assess(
     holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, breaks: Breaks = None,
     asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
-    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+    units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what a release gives away to intruders from weak to strong, and how useful it is: one document.
 
@@ -208,7 +209,8 @@ def assess(
     if synthesis == Synthesis() and trees == Trees() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
-    pair = reading.pair(original, tuple(releases), holdout, counting, given.pop("breaks", {}) | breaks_of(breaks))
+    cuts, units = given.pop("breaks", {}) | breaks_of(breaks), units.or_else(given)
+    pair = reading.pair(original, tuple(releases), holdout, counting, cuts, units)
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     interrupted = False

@@ -130,6 +130,36 @@ class Counting:
         return {"engine": self.engine, "memory_limit": self.memory_limit, "temp_dir": self.temp_dir}
 
 
+@Parameter(name="*", group=FILES)
+@dataclass(frozen=True)
+class Units:
+    """Where several rows are of one person or household.
+
+    Parameters
+    ----------
+    unit
+        Figures count units of several rows: the column that names a row's unit in every file, or several columns,
+        the wider first (household,person).
+    time
+        The column by which the rows of a unit are in order; without it their order does not matter.
+    """
+
+    unit: Listed = None
+    time: str | None = None
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """Options of :class:`unveil.Pair`."""
+        names = [name.strip() for part in self.unit or () for name in part.split(",")]
+        return {"unit": names or None, "time": self.time}
+
+    def or_else(self, given: dict[str, Any]) -> Units:
+        """Options of the command line; where there are none, those that are taken out of a scenario file."""
+        unit, time = given.pop("unit", None), given.pop("time", None)
+        named = [unit] if isinstance(unit, str) else unit
+        return Units(self.unit or named, time if self.time is None else self.time)
+
+
 @Parameter(name="*", group=READING)
 @dataclass(frozen=True)
 class Reading:
@@ -224,6 +254,7 @@ class Reading:
         counting: Counting | None = None,
         breaks: Mapping[str, Sequence[float]] | None = None,
         sampling: Sampling | None = None,
+        units: Units | None = None,
     ) -> Any:
         """Open the files.
 
@@ -249,7 +280,7 @@ class Reading:
             from unveil.files.spark_session import opened_by_spark
 
             files = list(opened_by_spark(files, counting.spark_master))
-        options = self.options | counting.options | (sampling or Sampling()).options
+        options = self.options | counting.options | (sampling or Sampling()).options | (units or Units()).options
         return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, breaks=breaks, **options)
 
 
@@ -384,10 +415,12 @@ class Output:
 def checked_pair(
     original: Path, synthetic: tuple[Path, ...], reading: Reading, output: Output, *, tables: Sequence[Path] = (),
     counting: Counting | None = None, breaks: list[str] | None = None, sampling: Sampling | None = None,
+    units: Units | None = None,
 ) -> Any:  # fmt: skip
     """Open the files, after a check that all results can be written."""
     output.check((original, *synthetic, *reading.files), tables=tables)
-    return reading.pair(original, synthetic, counting=counting, breaks=breaks_of(breaks), sampling=sampling)
+    cuts = breaks_of(breaks)
+    return reading.pair(original, synthetic, counting=counting, breaks=cuts, sampling=sampling, units=units)
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:

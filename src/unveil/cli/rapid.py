@@ -21,6 +21,7 @@ from unveil.cli.options import (
     Synthetic,
     Target,
     Targets,
+    Units,
     Whole,
     checked_pair,
     names_of,
@@ -129,13 +130,13 @@ class Views:
 def rapid(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
     records: Records = None, intruder: Intruder = Intruder(), views: Views = Views(),
-    sampling: Sampling = Sampling(), reading: Reading = Reading(), output: Output = Output(),
+    sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
     tables = record_files(records, len(synthetic))
-    pair = checked_pair(original, synthetic, reading, output, tables=tables, sampling=sampling)
+    pair = checked_pair(original, synthetic, reading, output, tables=tables, sampling=sampling, units=units)
     chosen = None if targets is None else names_of(targets, pair.names)
     result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)
     save_records(result, records, output.overwrite)

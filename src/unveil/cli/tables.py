@@ -23,6 +23,7 @@ from unveil.cli.options import (
     Synthetic,
     Target,
     Targets,
+    Units,
     UseKeysNa,
     Whole,
     as_lists,
@@ -47,13 +48,15 @@ _LEVELS = re.compile(r"(<=|>=|<|>|=)([^:]*):(.*)", re.DOTALL)
 def identity(
     original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,
     ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None, by: By = None, records: Records = None,
-    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+    units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure identity disclosure: records that are unique on the keys, also in the release."""
     from unveil import _tables
 
     tables = record_files(records, len(synthetic))
-    pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks)
+    pair = checked_pair(
+        original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks, units=units
+    )
     risk = _tables.identity(
         pair,
         names_of(keys, pair.names),
@@ -75,7 +78,7 @@ def attribute(
     denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
     check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
     cap_curve: bool = False, by: By = None,
-    records: Records = None, sampling: Sampling = Sampling(), reading: Reading = Reading(),
+    records: Records = None, sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(),
     counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure attribute disclosure: what the keys give away about a target through the release.
@@ -107,7 +110,7 @@ def attribute(
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
     tables = record_files(records, len(synthetic))
     pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks,
-                        sampling=sampling)  # fmt: skip
+                        sampling=sampling, units=units)  # fmt: skip
     risk = _tables.attribute(
         pair, names_of(keys, pair.names), target=target,
         targets=None if targets is None else names_of(targets, pair.names),
@@ -146,12 +149,12 @@ def _both_kinds(risk: Any) -> dict[str, Any]:
 
 def structure(
     original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
-    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+    units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Count the key combinations of the original that the release has, and those that are new."""
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
+    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks, units=units)
     found = _tables.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
     return output.give(found)
 
@@ -159,15 +162,17 @@ def structure(
 def anonymity(
     original: Original, *synthetic: Synthetic, keys: Keys, targets: Targets = None,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
-    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+    units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure k-anonymity, l-diversity and t-closeness of each file."""
     from unveil import _tables
 
     groups: Any = groups_of(ngroups_keys, "ngroups_keys")
     if synthetic:
-        files = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
+        files = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks, units=units)
     else:
+        if units != Units():
+            raise CallError("--unit and --time need a release too: one file alone is measured row by row")
         output.check((original, *reading.files))
         files = reading.source(original)
         groups = _with_breaks(groups, breaks, names_of(keys, files.names))
@@ -228,7 +233,7 @@ def _with_breaks(groups: Any, breaks: list[str] | None, keys: Sequence[str]) -> 
 def keysets(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, max_size: Whole = 4,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
-    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+    units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Compute the measures for all small sets of keys, and without each key in turn.
 
@@ -241,7 +246,7 @@ def keysets(
     """
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks)
+    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks, units=units)
     with progress_bar("key sets") as progress:
         sets = _tables.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,

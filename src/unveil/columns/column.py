@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
@@ -101,6 +101,19 @@ class CodedColumn:
     def gap(self) -> int | None:
         """Code of the gap, or None where no record has one."""
         return len(self.levels) if self.has_gap else None
+
+    @property
+    def without_value(self) -> tuple[int, ...]:
+        """Codes of the levels that are a gap."""
+        return () if self.gap is None else (self.gap,)
+
+    def part(self, records: NDArray[np.intp], releases: Sequence[int]) -> CodedColumn:
+        """The column of some original records and some releases."""
+        return replace(self, original=self.original[records], releases=tuple(self.releases[i] for i in releases))
+
+    def last_as_original(self) -> CodedColumn:
+        """The same column with the records of its last file in the place of the original ones."""
+        return replace(self, original=self.releases[-1], releases=self.releases[:-1])
 
     @cached_property
     def is_special(self) -> NDArray[np.bool_]:

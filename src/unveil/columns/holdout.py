@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -105,8 +104,3 @@ def _is_beyond_twins(found: int, n_held_out: int, twins: int, pairs: int, n: int
     size = max(share * (1 - share) / variance - 1, 1.0)
     chance = betabinom.sf(found - 1, n_held_out, share * size, (1 - share) * size)
     return bool(chance < _BY_CHANCE and found / n_held_out > twins / n + _TOLERATED)
-
-
-def in_place_of_original(column: CodedColumn) -> CodedColumn:
-    """The same column with the records of its last file in the place of the original ones."""
-    return replace(column, original=column.releases[-1], releases=column.releases[:-1])

@@ -5,25 +5,27 @@ from __future__ import annotations
 import copy
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.columns.coding import coded
 from unveil.columns.column import CodedColumn, Grouping
 from unveil.columns.combinations import KeyCombinations, fold_keys
 from unveil.columns.counted import counted_column, held_values
-from unveil.columns.grouping import Groups, checked_breaks, grouped
-from unveil.columns.holdout import check_held_out, in_place_of_original
+from unveil.columns.grouping import Groups, checked_breaks, grouped, regrouped
+from unveil.columns.holdout import check_held_out
 from unveil.columns.opened_files import FileOpener, told_apart
 from unveil.columns.roles import Roles
+from unveil.columns.units import UnitColumn, UnitRows, checked_unit, in_units, jointly, source_of_units, units_of
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
-from unveil.columns.weights import weights_of
+from unveil.columns.weights import Weights, weights_of
 from unveil.engines.choice import EngineName, engine_for
 from unveil.errors import CallError, DataError, enough_memory
+from unveil.files.arrays import from_numpy
 from unveil.files.distinct import Distinct, distinct_of
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour, Kind, Scalar, Source
@@ -81,10 +83,21 @@ class Pair:
         Folder for counts that do not fit in memory; by default that of the system. They are in a file without a name,
         which goes with the process.
 
+    unit
+        Where several rows are of one person or household: the column that names a row's unit, or several columns that
+        name it together, such as ``["household", "person"]``. Each file has them; their values need not be those of the
+        other files. All columns, numbers of records and measures are then those of units: a column that differs within
+        original units has all values of the unit's rows as one level.
+    time
+        The column by which the rows of a unit are in order, such as the wave of a panel. Without it their order does
+        not matter.
+
     Attributes
     ----------
     original, releases
-        The files.
+        The files; with a unit their records are units.
+    unit, time
+        The columns that name units and order their rows, or an empty tuple and None.
     special_codes, kinds, breaks
         As given, by column.
     weights
@@ -100,7 +113,8 @@ class Pair:
         If a named column does not exist, a kind is unknown, no release is given, weights are not one per record, or the
         population is smaller than the original.
     DataError
-        If a file cannot be read, the original has no records, or a weight is not a positive number.
+        If a file cannot be read, the original has no records, or a weight is not a positive number; with a unit, if a
+        row has no unit or time, two rows of a unit have the same time, or weights differ within a unit.
 
     Examples
     --------
@@ -131,6 +145,8 @@ class Pair:
         engine: EngineName = "auto",
         memory_limit: int | str | None = None,
         temp_dir: str | os.PathLike[str] | None = None,
+        unit: str | Sequence[str] | None = None,
+        time: str | None = None,
     ):
         for option, by_column in (("special_codes", special_codes), ("kinds", kinds), ("breaks", breaks)):
             if by_column is not None and not isinstance(by_column, Mapping):
@@ -146,8 +162,6 @@ class Pair:
             for release in self.releases
             if release.is_file_of(self.original)
         )
-        for text in self._said:
-            warn(text)
         if self.original.num_rows == 0:
             raise DataError(f"{self.original.label} has no records; there is nothing to measure")
         self.special_codes = {
@@ -157,24 +171,35 @@ class Pair:
         self.breaks = {name: checked_breaks(name, given) for name, given in (breaks or {}).items()}
         for name in (*self.kinds, *self.special_codes, *self.breaks):
             self.original.require(name)
-        self.weights = weights_of(self.original, weights, population)
+        self.weights: Weights | None = None
         self._beside = 0
         self._told: set[str] = set()
         self._columns: dict[str, CodedColumn] = {}
         self._counted: dict[str, CodedColumn] = {}
-        self.engine = engine_for((self.original, *self.releases), engine, memory_limit, temp_dir)
+        files = (self.original, *self.releases)
+        self.unit, self.time = _checked_unit(unit, time, files, engine), time
+        self.engine = engine_for(files, "memory" if self.unit else engine, memory_limit, temp_dir)
         self.engine_is_free = engine == "auto" and self.original.distributed is None
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
         self._grouped: dict[tuple[str, Groups], tuple[CodedColumn, Grouping]] = {}
         self._counted_grouped: dict[tuple[str, Groups], CodedColumn] = {}
         self._folded: tuple[tuple[CodedColumn, ...], KeyCombinations] | None = None
         self._everybody: Pair | None = None
+        self._units: tuple[Pair, tuple[UnitRows, ...]] | None = None
+        if self.unit:
+            self._see_units(copy.copy(self))
+            self._said += self._units_of_one_row()
+        for text in self._said:
+            warn(text)
+        self.weights = weights_of(self.original, weights, population)
+        self.rows.roles.weights = self.roles.weights
         self._everybody = self.with_holdout(holdout)._everybody
 
     @commands_shown
     def __repr__(self) -> str:
-        releases = ", ".join(f"{r.label} ({r.num_rows} records)" for r in self.releases)
-        return f"Pair: {self.original.label} ({self.original.num_rows} records) and {releases}"
+        counted = f"units ({', '.join(self.unit)})" if self.unit else "records"
+        releases = ", ".join(f"{r.label} ({r.num_rows} {counted})" for r in self.releases)
+        return f"Pair: {self.original.label} ({self.original.num_rows} {counted}) and {releases}"
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -287,10 +312,31 @@ class Pair:
     def grouping(self, name: str, n_groups: Groups) -> tuple[CodedColumn, Grouping]:
         """A numeric variable cut into groups, and how it was cut."""
         if (name, n_groups) not in self._grouped:
-            self._grouped[name, n_groups] = grouped(self._whole(name), n_groups)
+            self._grouped[name, n_groups] = self._cut(name, n_groups)
         column, grouping = self._grouped[name, n_groups]
         self._tell(apart_of(column, self._compared_labels))
         return column, grouping
+
+    def _cut(self, name: str, n_groups: Groups) -> tuple[CodedColumn, Grouping]:
+        if self._units is None:
+            return grouped(self._whole(name), n_groups)
+        column, grouping = self._units[0].grouping(name, n_groups)
+        return self._in_units(column), grouping
+
+    def as_cut(self, column: CodedColumn) -> CodedColumn:
+        """The column of the same name, cut into groups as another one was, of these or of more files."""
+        if self._units is not None:
+            return self._in_units(self._units[0].as_cut(column))
+        if self._of is not None and self.unit:
+            whole, records, releases = self._of
+            return whole.as_cut(column).part(records, releases)
+        return regrouped(self.column(column.name), column.grouping)
+
+    def kind_of(self, name: str) -> Kind:
+        """What the values of a column are; of units, those of their rows."""
+        if self._of is not None:
+            return self._of[0].kind_of(name)
+        return self.compared(name).kind if self._units is None else self._units[0].kind_of(name)
 
     @enough_memory()
     def combinations(self, columns: Sequence[CodedColumn]) -> KeyCombinations:
@@ -302,7 +348,7 @@ class Pair:
             The key columns, cut into groups or not.
         """
         if self._folded is None or list(map(id, self._folded[0])) != list(map(id, columns)):
-            self._folded = (tuple(columns), fold_keys(columns))
+            self._folded = (tuple(columns), fold_keys(jointly(columns)))
         return self._folded[1]
 
     def notes(self, columns: Iterable[CodedColumn], *, by_amount: bool = False) -> tuple[str, ...]:
@@ -323,7 +369,15 @@ class Pair:
         coded = [note for column in chosen for note in column.notes]
         coded += self.roles.identifier_notes(c.name for c in chosen if any(c is one for one in self._ungrouped(c.name)))
         labels = self._compared_labels
-        unmatched = [note for column in chosen for note in notes_of(column, labels, by_amount=by_amount)]
+        unmatched = [
+            note
+            for column in chosen
+            for note in (
+                notes_of(column, labels, by_amount=by_amount)
+                if self._units is None
+                else [*apart_of(column, labels), *notes_of(self._units[0].as_cut(column), labels, by_amount=by_amount)]
+            )
+        ]
         return tuple(dict.fromkeys([*self._said, *self.roles.repeated_identifiers, *read, *coded, *unmatched]))
 
     def _ungrouped(self, name: str) -> list[CodedColumn]:
@@ -334,7 +388,12 @@ class Pair:
         """Which columns are measured where none are named, and which number records or persons."""
         in_original = None if self.engine is None else partial(self.engine.values_of, 0)
         column = None if self.weights is None else self.weights.column
-        return Roles(self.original, self.releases, self._counted_whole, in_original, column)
+        return Roles(self.original, self.releases, self._looked_at, in_original, column, of_units=bool(self.unit))
+
+    def _looked_at(self, name: str) -> CodedColumn:
+        """The column whose values show what it is: where it differs within units, that of the rows."""
+        column = self._counted_whole(name)
+        return column if not isinstance(column, UnitColumn) else column.of_rows
 
     def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
         """By column, what share of the records of each file hold values that the other lacks.
@@ -396,7 +455,10 @@ class Pair:
         label
             How messages call each of them where it has no name.
         """
-        if self._of is None:
+        if self._units is not None:
+            more = self._anew()
+            more._see_units(self.rows.with_files(files, label))
+        elif self._of is None:
             more = self._anew()
             known = (self.original, *self.releases)
             more.original, *others = told_apart([*known, *(self._opener.beside(known, data, label) for data in files)])
@@ -451,8 +513,8 @@ class Pair:
     def held_out_as_original(self) -> Pair:
         """The releases with the held-out records in the place of the original, in the codes of all files."""
         joint, others = self.held_out, self._anew()
-        others.original, others.weights = joint.releases[-1], None
-        others._columns = {name: in_place_of_original(joint.column(name)) for name in joint.names}
+        others.original, others.weights, others._units = joint.releases[-1], None, None
+        others._columns = {name: joint.column(name).last_as_original() for name in joint.names}
         return others
 
     def part(self, records: NDArray[np.intp], releases: Sequence[int]) -> Pair:
@@ -469,7 +531,7 @@ class Pair:
         some.original = self.original.part(records)
         some.weights = None if self.weights is None else self.weights.part(records)
         some.releases = tuple(self.releases[i] for i in releases)
-        some._beside, some.roles = 0, self.roles
+        some._beside, some.roles, some._units = 0, self.roles, None
         some._of = (self, records, tuple(releases))
         return some
 
@@ -481,14 +543,68 @@ class Pair:
         other._counted, other._counted_grouped, other.engine = {}, {}, None
         return other
 
+    def record_names(self) -> dict[str, Any]:
+        """What original records are called, by column: their numbers from 0; units by the values that name them."""
+        if self._units is None:
+            return {"record": from_numpy(np.arange(self.n_original))}
+        rows, (units, *_) = self._units
+        first = from_numpy(units.first)
+        return {name: rows.original.column(name).take(first) for name in self.unit}
+
+    @property
+    def left_out(self) -> tuple[str, ...]:
+        """The columns that name units and order their rows; they are neither keys nor targets."""
+        return (*self.unit, *([] if self.time is None else [self.time]))
+
+    @property
+    def rows(self) -> Pair:
+        """The rows of the same files, each a record of its own; the pair itself where no unit is named."""
+        return self if self._units is None else self._units[0]
+
+    def _see_units(self, rows: Pair) -> None:
+        """Take units for records."""
+        sources = (rows.original, *rows.releases)
+        units = units_of(sources, self.unit, self.time, rows.column)
+        rows.unit, rows.time, rows.roles.of_units = (), None, True
+        self._units, self._columns, self._grouped = (rows, units), {}, {}
+        self.original, *releases = [
+            source_of_units(source, len(one), self.left_out, partial(self._values_of, number))
+            for number, (source, one) in enumerate(zip(sources, units, strict=True))
+        ]
+        self.releases = tuple(releases)
+
+    def _units_of_one_row(self) -> tuple[Note, ...]:
+        """What is said where units are the rows."""
+        if self.n_original < self.rows.n_original:
+            return ()
+        return (Note(f"every row of {self.original.label} is a unit of its own by {', '.join(self.unit)}"),)
+
+    def _in_units(self, column: CodedColumn) -> CodedColumn:
+        assert self._units is not None
+        found = in_units(column, self._units[1], (self.original.label, *self.labels))
+        self._tell(found.notes)
+        return found
+
+    def _values_of(self, number: int, name: str) -> pa.ChunkedArray:
+        """The values of the units of one file: where they differ within none, as the file has them."""
+        assert self._units is not None
+        rows, units = self._units
+        source, own = (rows.original, *rows.releases)[number], units[number]
+        if own.are_alike(distinct_of(source, name).codes).all():
+            return source.column(name).take(from_numpy(own.first))
+        column = self._whole(name)
+        codes = (column.original, *column.releases)[number]
+        return pa.chunked_array([column.levels.take(pa.array(codes, mask=codes == len(column.levels)))])
+
     def _taken(self, name: str) -> CodedColumn:
         assert self._of is not None
         whole, records, releases = self._of
-        column = whole.column(name)
-        return replace(column, original=column.original[records], releases=tuple(column.releases[i] for i in releases))
+        return whole.column(name).part(records, releases)
 
     def _code(self, name: str) -> CodedColumn:
         self.require([name])
+        if self._units is not None:
+            return self._in_units(self._units[0].column(name))
         return self._coded(name, [distinct_of(s, name) for s in (self.original, *self.releases)])
 
     def _count(self, name: str) -> CodedColumn:
@@ -505,3 +621,15 @@ class Pair:
         column = coded(name, values, sources, self.kinds.get(name), self.special_codes.get(name))
         self._tell(column.notes)
         return column
+
+
+def _checked_unit(
+    unit: str | Sequence[str] | None, time: str | None, files: Sequence[Source], engine: EngineName
+) -> tuple[str, ...]:
+    if unit is None:
+        if time is not None:
+            raise CallError("time orders the rows of a unit: name the unit too, such as unit='person_id'")
+        return ()
+    if engine not in ("auto", "memory") or any(file.distributed is not None for file in files):
+        raise CallError("units are made in memory: leave out engine, and give files or frames that are no Spark ones")
+    return checked_unit(unit, time)

@@ -41,3 +41,25 @@ def pair_first(measure: Callable[P, R]) -> Callable[P, R]:
         return measure(*arguments, **options)
 
     return checked
+
+
+def refuse_units(files: object, measure: str) -> None:
+    """Refuse a pair of units where a measure speaks of rows.
+
+    Parameters
+    ----------
+    files
+        What the measure was given.
+    measure
+        Its name.
+
+    Raises
+    ------
+    CallError
+        If it is a pair with units.
+    """
+    if isinstance(files, Pair) and files.unit:
+        raise CallError(
+            f"{measure} is not defined for units of several rows (unit={', '.join(files.unit)}): give files with one "
+            "row for each, such as its last, and no unit"
+        )

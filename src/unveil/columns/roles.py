@@ -34,6 +34,8 @@ class Roles:
         Function from the name of a column of the original to what an engine knows of it; None without an engine.
     weights
         The column of design weights, which is not measured by default; None where there is none.
+    of_units
+        Whether the records are units already, so that nobody looks for numbers of units.
     """
 
     original: Source
@@ -41,6 +43,7 @@ class Roles:
     coded: Callable[[str], CodedColumn]
     counted: Callable[[str], CountedValues] | None = None
     weights: str | None = None
+    of_units: bool = False
     _found: dict[str, Identifier | None] = field(default_factory=dict)
 
     def identifier(self, name: str) -> Identifier | None:
@@ -104,7 +107,7 @@ class Roles:
     @cached_property
     def repeated_identifiers(self) -> tuple[Note, ...]:
         """Return notes on columns with the name of an identifier that repeat like numbers of persons."""
-        looked_at = [name for name in self.original.names if is_named_like_one(name)]
+        looked_at = [] if self.of_units else [name for name in self.original.names if is_named_like_one(name)]
         units = {name: one for name in looked_at if (one := self._quietly(name)) is not None and one.of == "unit"}
         if not units:
             return ()
@@ -112,7 +115,8 @@ class Roles:
         one = units[name]
         start = f"column {name!r} of {self.original.label} repeats as numbers of persons or households do"
         end = (
-            "figures count records, and nobody who has several alike is unique in any of them: keep one record for each"
+            "figures count records, and nobody who has several alike is unique in any of them: name it as the unit "
+            f"(unit={name!r}; --unit)"
         )
         counted = f"{one.values} values, each about {one.records / one.values:.3g} times"
         return (Note(f"{start} ({counted}); {end}", f"{start}; {end}"),)

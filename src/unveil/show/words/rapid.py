@@ -11,7 +11,7 @@ from unveil._rapid.cross_validation import RapidCV
 from unveil._rapid.curves import RapidCurve
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
-from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, counted, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import called, kinds_in_words
 
 
@@ -37,8 +37,8 @@ def one_target(result: Rapid) -> str:
     process = result.interval("process")
     return "\n".join(
         [
-            f"RAPID of {result.target!r} ({result.kind}): {result.n_counted} of {result.n_original} original records, "
-            f"keys {', '.join(result.keys)}; {result.scoring}, {result.symbol} {result.threshold:g}",
+            f"RAPID of {result.target!r} ({result.kind}): {result.n_counted} of {result.n_original} original "
+            f"{counted()}, keys {', '.join(result.keys)}; {result.scoring}, {result.symbol} {result.threshold:g}",
             "",
             text_table(header, rows),
             "",
@@ -102,7 +102,7 @@ def several_targets(results: Rapids) -> str:
     attackers = list(dict.fromkeys(name for result in results for name in result.attackers))
     return "\n".join(
         [
-            f"RAPID: {results[0].n_original} original records, keys {', '.join(results[0].keys)}; "
+            f"RAPID: {results[0].n_original} original {counted()}, keys {', '.join(results[0].keys)}; "
             f"{', '.join(attackers)}",
             "",
             text_table(header, rows),
@@ -131,7 +131,7 @@ def curve(found: RapidCurve) -> str:
         for i, threshold in enumerate(found.thresholds)
     ]
     return "\n".join(
-        [f"Share of records at risk of inference of {found.target!r}", "", text_table([*header, *beside], rows),
+        [f"Share of {counted()} at risk of inference of {found.target!r}", "", text_table([*header, *beside], rows),
          *warnings_in_words(found.warnings)]
     )  # fmt: skip
 
@@ -149,7 +149,7 @@ def attribution(found: Attribution) -> str:
     ]
     return "\n".join(
         [
-            f"Attribution: {found.n_at_risk} of {found.n} records at risk of inference of {found.target!r} "
+            f"Attribution: {found.n_at_risk} of {found.n} {counted()} at risk of inference of {found.target!r} "
             f"({found.attacker}, {found.release})",
             "",
             text_table(["key", "level", "n", "log odds", called("release", found.level)], rows),

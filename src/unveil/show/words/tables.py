@@ -12,7 +12,7 @@ from unveil._tables.identity import IDENTITY_MEASURES, IdentityRisk
 from unveil._tables.key_sets import KeySets
 from unveil._tables.ladder import NO_HOLDOUT, NO_TARGET, ONLY_ORIGINAL, Ladder
 from unveil._tables.structure import Structure
-from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, counted, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import NAMES, called, kinds_in_words
 
 _LEVELS_SHOWN = 6
@@ -20,7 +20,9 @@ _LEVELS_SHOWN = 6
 
 def heading(what: str, n_original: int, keys: Sequence[str], *more: str) -> str:
     """First line of a result: what is measured, on how many records, with which keys."""
-    return paragraph(f"{what}: {n_original} original records, keys {', '.join(keys)}" + "".join(f"; {m}" for m in more))
+    return paragraph(
+        f"{what}: {n_original} original {counted()}, keys {', '.join(keys)}" + "".join(f"; {m}" for m in more)
+    )
 
 
 def grouping_in_words(grouping: Mapping[str, Mapping[str, object]]) -> list[str]:
@@ -303,7 +305,7 @@ def cap_curve(curve: CapCurve) -> str:
     rows: list[Row] = [[f"{tau:g}", *(values[i] for values in curve.releases)] for i, tau in enumerate(curve.taus)]
     return "\n".join(
         [
-            f"CAP(tau) of {curve.target!r}, keys {', '.join(curve.keys)}, percent of original records",
+            f"CAP(tau) of {curve.target!r}, keys {', '.join(curve.keys)}, percent of original {counted()}",
             "",
             text_table(["tau", *curve.labels], rows),
             "",

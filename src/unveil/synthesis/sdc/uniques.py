@@ -10,7 +10,7 @@ import numpy as np
 
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.pair import Pair
-from unveil.columns.pair_first import pair_first
+from unveil.columns.pair_first import pair_first, refuse_units
 from unveil.errors import DataError, UnveilWarning
 from unveil.synthesis.sdc.records import GivenFile
 from unveil.synthesis.sdc.report import SdcReport
@@ -74,6 +74,7 @@ def drop_replicated_uniques(
     >>> kept.to_pylist(), report.n_changed
     ([{'sex': 'f', 'age': 30}], 1)
     """
+    refuse_units(pair, "drop_replicated_uniques")
     study = KeyedPair.of(pair, keys, use_keys_na=use_keys_na)
     source = pair.releases[study.release(release)]
     records = GivenFile.of(source if data is None else data)
