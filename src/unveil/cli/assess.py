@@ -210,7 +210,7 @@ def assess(
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
     cuts, units = given.pop("breaks", {}) | breaks_of(breaks), units.or_else(given)
-    pair = reading.pair(original, tuple(releases), holdout, counting, cuts, units)
+    pair = reading.pair(original, tuple(releases), holdout, counting, cuts, units=units)
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     interrupted = False
