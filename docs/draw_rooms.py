@@ -13,7 +13,19 @@ from pathlib import Path
 DOCS = Path(__file__).parent
 PACKAGE = DOCS.parent / "src" / "unveil"
 # Files of a few lines that every room may import, and that import no room.
-GROUND = ("checks", "docstrings", "errors", "limits", "notebook", "notes", "plain", "printable", "threads", "version")
+GROUND = (
+    "checks",
+    "docstrings",
+    "errors",
+    "limits",
+    "notebook",
+    "notes",
+    "plain",
+    "printable",
+    "registered",
+    "threads",
+    "version",
+)
 # The face of the package: files that hand on names of rooms.
 FACE = (
     "__init__",

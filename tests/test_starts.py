@@ -31,7 +31,10 @@ LARGE = {
     "rdata", "rich",
 }  # fmt: skip
 """Packages that are waited for."""
-GROUND = {"checks", "docstrings", "errors", "limits", "notebook", "notes", "plain", "printable", "threads", "version"}
+GROUND = {
+    "checks", "docstrings", "errors", "limits", "notebook", "notes", "plain", "printable", "registered", "threads",
+    "version",
+}  # fmt: skip
 """Files of a few lines that load nothing."""
 ARRAYS = {"numpy", "pyarrow"}
 TABLES = {"_tables", "cli", "columns", "core", "engines", "files", "result", "show", "stats"}

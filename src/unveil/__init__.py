@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     )
     from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
-    from unveil.synthesis import CartSynthesizer, sdc, synthesize
+    from unveil.synthesis import CartSynthesizer, CommandSynthesizer, sdc, synthesize, synthesizers
     from unveil.tables import anonymity, attribute, identity, key_sets, population_risk, structure
     from unveil.tuning import Tuning, tune
     from unveil.utility import Utility, utility
@@ -45,6 +45,7 @@ __all__ = [
     "Assessment",
     "CallError",
     "CartSynthesizer",
+    "CommandSynthesizer",
     "Conformance",
     "DataError",
     "ExactMembership",
@@ -85,6 +86,7 @@ __all__ = [
     "simulate",
     "structure",
     "synthesize",
+    "synthesizers",
     "tune",
     "utility",
 ]
@@ -103,7 +105,7 @@ _MODULE_OF = {
     ),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
-    **dict.fromkeys(("CartSynthesizer", "synthesize"), "synthesis"),
+    **dict.fromkeys(("CartSynthesizer", "CommandSynthesizer", "synthesize", "synthesizers"), "synthesis"),
     **dict.fromkeys(("anonymity", "attribute", "identity", "key_sets", "population_risk", "structure"), "tables"),
     **dict.fromkeys(("Tuning", "tune"), "tuning"),
     **dict.fromkeys(("Utility", "utility"), "utility"),

@@ -60,7 +60,7 @@ def test_no_file_of_records_is_found_taken_after_the_work(files, tmp_path, relea
 
 
 def test_settings(files, capsys):
-    with pytest.raises(CallError, match="unknown method"):
+    with pytest.raises(CallError, match="there is no"):
         run(*files, "--target", "var4", "--method", "magic")
     with pytest.raises(CallError, match="takes record numbers"):
         run(*files, "--target", "var4", "--rows", "first")

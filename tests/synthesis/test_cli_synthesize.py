@@ -311,7 +311,7 @@ def test_without_collapse_no_leaf_is_removed_from_a_category(run: Run, original:
         (["-o", "out", "-m", "1" + "0" * 15], 2, "more than this machine has memory for"),
         (["-o", "out", "--seed", "-1"], 2, "seed must be a whole number from 0, not -1"),
         (["-o", "out", "--minbucket", "0"], 2, "minbucket"),
-        (["-o", "out", "--method", "magic"], 2, "method must be 'cart', "),
+        (["-o", "out", "--method", "magic"], 2, "method: there is no 'magic'; choose from cart, "),
         (["-o", "out", "--method", "catall", "--cp", "0"], 2, "method 'catall' has no option 'cp'; it has prior, "),
         (["-o", "out", "--epsilon", "1"], 2, "method 'cart' has no option 'epsilon'"),
         (["-o", "out", "--methods", "age=magic"], 2, "not 'magic'"),

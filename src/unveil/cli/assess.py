@@ -14,6 +14,7 @@ from cyclopts import Parameter
 from unveil.assessment.scenario import Options
 from unveil.cli import INTERRUPTED
 from unveil.cli.derived import COMMAS, Derived, derived
+from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import ASKED, FILES, OUTPUT
 from unveil.cli.options import (
     POLICY_NOT_MET,
@@ -26,8 +27,8 @@ from unveil.cli.options import (
     Whole,
     breaks_of,
     groups_of,
-    plain_value,
     progress_bar,
+    setting_value,
     write_text,
 )
 from unveil.cli.screen import remark
@@ -72,11 +73,12 @@ class Synthesis:
     provenance
         The provenance file that `unveil synthesize` wrote beside the releases.
     synthesizer
-        cart: sequential CART with the settings of trees below.
+        cart: sequential CART with the settings of trees below; or another by its name, with --settings.
     """
 
     provenance: Path | None = None
     synthesizer: str | None = None
+    others: ForeignSynthesizer = ForeignSynthesizer()
 
     def reading(self, schema: Path | None) -> dict[str, Any]:
         """Options with which the original was read for the synthesis, from the provenance file."""
@@ -89,19 +91,19 @@ class Synthesis:
     def made(self, settings: dict[str, Any], original: Path, releases: Sequence[Path], reading: Reading) -> Any:
         """Return the synthesizer with the settings of its trees, or None if none is named."""
         if self.provenance is not None:
-            if settings or self.synthesizer is not None:
+            if settings or self.synthesizer is not None or self.others != ForeignSynthesizer():
                 raise CallError(
                     "the provenance file says how the releases were made; leave out --synthesizer and settings"
                 )
             from unveil.synthesis.rebuild import rebuilt
 
             return rebuilt(self.provenance, original, releases)
-        if self.synthesizer is None:
-            if settings:
-                raise CallError("settings of a synthesizer need --synthesizer cart")
-            return None
         if self.synthesizer != "cart":
-            raise CallError(f"--synthesizer: there is no {self.synthesizer!r}; choose cart, or give --provenance")
+            if settings:
+                raise CallError("settings of trees need --synthesizer cart")
+            return self.others.made(self.synthesizer)
+        if self.others != ForeignSynthesizer():
+            raise CallError("the settings of cart have options of their own; leave out --settings and the command")
         from unveil.synthesis import CartSynthesizer
 
         return CartSynthesizer(**settings, special_codes=reading.codes or None, kinds=reading.stated or None)
@@ -293,7 +295,8 @@ class _Kept:
 
 def compare(
     original: Annotated[Path, Parameter(group=FILES)], *files: Annotated[Path, Parameter(group=FILES)],
-    breaks: Breaks = None, grid: Listed = None, m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
+    breaks: Breaks = None, grid: Listed = None, synthesizer: Listed = None,
+    others: ForeignSynthesizer = ForeignSynthesizer(), m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
     csv: Path | None = None, asked: Asked = Asked(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Show several releases or synthesizers on one map of risk and utility.
@@ -306,8 +309,10 @@ def compare(
         Releases; each is a point of the map.
     grid
         Settings of sequential CART to try besides, as minbucket=5 (repeat, or separate by commas); all combinations.
+    synthesizer
+        Other synthesizers by name (repeat, or separate by commas).
     m
-        Number of releases that each setting makes.
+        Number of releases that each synthesizer makes.
     risk
         repU, DiSCO, DCAP, RAPID, posterior, posterior certain, membership AUC or exact membership; a risk that is not
         measured by default is named in --measures too.
@@ -326,7 +331,8 @@ def compare(
     with progress_bar("reading") as progress:
         result = compute(
             open_source(str(original), **reading.options),
-            {label: open_source(str(path), **reading.options) for label, path in _labels(files).items()},
+            {label: open_source(str(path), **reading.options) for label, path in _labels(files).items()}
+            | others.by_label([name for text in synthesizer or () for name in text.split(",")]),
             **options, grid=grid_of(grid), m=m,
             risk=risk, utility=utility, special_codes=reading.codes or None, kinds=reading.stated or None,
             breaks=breaks_of(breaks), progress=progress,
@@ -368,9 +374,6 @@ def _files(files: tuple[Path, ...], given: dict[str, Any]) -> tuple[Path, list[P
     return original, releases if isinstance(releases, list) else [releases]
 
 
-_WORDS: dict[str, Any] = {"true": True, "false": False, "none": None}
-
-
 def grid_of(given: list[str] | None) -> dict[str, list[Any]]:
     """Settings with the values to try."""
     grid: dict[str, list[Any]] = {}
@@ -378,5 +381,5 @@ def grid_of(given: list[str] | None) -> dict[str, list[Any]]:
         name, sign, value = part.partition("=")
         if not sign:
             raise CallError(f"--grid takes setting=value, not {part!r}")
-        grid.setdefault(name, []).append(_WORDS.get(value.lower(), plain_value(value)))
+        grid.setdefault(name, []).append(setting_value(value))
     return grid

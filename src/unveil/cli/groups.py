@@ -21,9 +21,10 @@ ASKED = Group("Keys and targets", sort_key=2, help_formatter=whole_lines)
 MEASURED = Group("What is done", sort_key=3, help_formatter=whole_lines)
 """Options that belong to no other group."""
 TREES = Group("Trees", sort_key=4, help_formatter=whole_lines)
-READING = Group("How files are read", sort_key=5, help_formatter=whole_lines)
-COUNTING = Group("Where records are counted", sort_key=6, help_formatter=whole_lines)
-OUTPUT = Group("Output", sort_key=7, help_formatter=whole_lines)
+OTHERS = Group("Other synthesizers", sort_key=5, help_formatter=whole_lines)
+READING = Group("How files are read", sort_key=6, help_formatter=whole_lines)
+COUNTING = Group("Where records are counted", sort_key=7, help_formatter=whole_lines)
+OUTPUT = Group("Output", sort_key=8, help_formatter=whole_lines)
 
 BEGIN = Group("Begin", sort_key=1)
 SINGLE = Group("One measure", sort_key=2)

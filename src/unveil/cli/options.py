@@ -91,6 +91,7 @@ VisitOrder = Annotated[
     list[str] | None,
     Parameter(help="Order of synthesis, separated by commas; default: the file's.", negative=()),
 ]
+Method = Annotated[str, Parameter(name=["--method", "--synthesizer"])]
 Epsilon = Annotated[
     float | None,
     Parameter(
@@ -451,6 +452,11 @@ def plain_value(text: str) -> int | float | str:
         except ValueError:
             continue
     return text
+
+
+def setting_value(text: str) -> Any:
+    """A setting as it is typed: a number, true, false, none, or a text."""
+    return {"true": True, "false": False, "none": None}.get(text.lower(), plain_value(text))
 
 
 def groups_of(given: list[str] | None, option: str) -> int | dict[str, int | None] | None:

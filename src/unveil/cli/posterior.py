@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.options import (
     Epsilon,
     Listed,
+    Method,
     Original,
     Output,
     Reading,
@@ -35,7 +37,9 @@ def posterior(
     known: Listed = None, candidates: Listed = None, prior: str = "uniform", structure: str = "both",
     releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
     sample: Whole | None = None, time_limit: float | None = None, keys: Listed = None,
-    provenance: Path | None = None, method: str = "cart", trees: Trees = Trees(), visit_order: VisitOrder = None,
+    provenance: Path | None = None, method: Method = "cart",
+    others: ForeignSynthesizer = ForeignSynthesizer(), replicates: Whole = 100, trees: Trees = Trees(),
+    visit_order: VisitOrder = None,
     epsilon: Epsilon = None, seed: Whole = 0, checkpoint: Path | None = None,
     advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
@@ -72,7 +76,9 @@ def posterior(
         The provenance file that `unveil synthesize` wrote beside the release, in place of the settings below; it
         also says how files are read where no option does.
     method
-        cart, or catall for the saturated multinomial.
+        cart, catall for the saturated multinomial, or another synthesizer by its name.
+    replicates
+        Number of files that are simulated for each value that a record may have had, where there is no likelihood.
     seed
         Seed of simulations, of samples, and of the intruder's errors.
     checkpoint
@@ -94,10 +100,9 @@ def posterior(
 
         reading = reading.or_else(reading_of(provenance, reading.schema))
     pair = reading.pair(original, synthetic)
-    synthesizer = synthesizer_of(
-        provenance, original, synthetic, reading, method, epsilon,
-        {**trees.given(), "visit_order": None if visit_order is None else names_of(visit_order, pair.original.names)},
-    )  # fmt: skip
+    order = None if visit_order is None else names_of(visit_order, pair.original.names)
+    settings = {**trees.given(), "visit_order": order}
+    synthesizer = synthesizer_of(provenance, original, synthetic, reading, method, epsilon, settings, others)
     with progress_bar("fitting") as progress:
         risk = compute(
             pair, synthesizer, target=names_of(target, pair.original.names),
@@ -105,7 +110,7 @@ def posterior(
             prior=prior, structure=structure, records=rows_of(rows, pair.n_original),  # type: ignore[arg-type]
             releases=releases, intruder_errors=intruder_errors,  # type: ignore[arg-type]
             withheld=[] if withheld is None else names_of(withheld, pair.original.names), seed=seed, progress=progress,
-            checkpoint=checkpoint, sample=sample, time_limit=time_limit,
+            checkpoint=checkpoint, sample=sample, time_limit=time_limit, replicates=replicates,
         )  # fmt: skip
     found = risk.advice() if advice else None
     flagged = None if keys is None else _disco(pair, names_of(keys, pair.original.names), risk)
@@ -141,24 +146,29 @@ def synthesizer_of(
     method: str,
     epsilon: float | None,
     settings: dict[str, Any],
+    others: ForeignSynthesizer | None = None,
 ) -> Any:
     """The synthesizer with the settings that the release was made with."""
     from unveil.synthesis import CartSynthesizer
     from unveil.synthesis.methods.catall import CatallSynthesizer
 
+    others = others or ForeignSynthesizer()
+    stated = [name for name, value in settings.items() if value is not None]
     if provenance is not None:
         from unveil.synthesis.rebuild import rebuilt
 
-        stated = [name for name, value in settings.items() if value is not None]
         stated += ["method"] * (method != "cart") + ["epsilon"] * (epsilon is not None)
+        stated += ["settings"] * (others != ForeignSynthesizer())
         if stated:
             options = ", ".join(f"--{name.replace('_', '-')}" for name in stated)
             raise CallError(f"the provenance file says how the releases were made; leave out {options}")
         return rebuilt(provenance, original, synthetic)
     if method == "catall":
         return CatallSynthesizer(epsilon=epsilon, kinds=reading.stated or None)
-    if method != "cart":
-        raise CallError(f"unknown method {method!r}; choose from cart, catall, or give a provenance file")
+    if method != "cart" or others != ForeignSynthesizer():
+        if stated:
+            raise CallError(f"only cart has trees; leave out --{stated[0].replace('_', '-')}")
+        return others.made(None if method == "cart" else method)
     return CartSynthesizer(**settings, special_codes=reading.codes or None, kinds=reading.stated or None)
 
 

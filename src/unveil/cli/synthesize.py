@@ -8,9 +8,11 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.options import (
     Epsilon,
     Listed,
+    Method,
     Original,
     Reading,
     VisitOrder,
@@ -22,6 +24,9 @@ from unveil.cli.options import (
 from unveil.cli.screen import remark, say
 from unveil.cli.trees import Trees
 from unveil.errors import CallError
+
+READ = ("special_codes", "kinds")
+"""Settings of a synthesizer that say how files are read."""
 
 
 @Parameter(name="*")
@@ -100,9 +105,10 @@ class WholeFile:
 def synthesize(
     original: Original, *,
     output: Annotated[Path, Parameter(name=["--output", "-o"], converter=named_path)],
-    method: str = "cart", m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5,
+    method: Method = "cart", m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5,
     k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole | None = None,
     trees: Trees = Trees(), model: VariableModels = VariableModels(), whole_file: WholeFile = WholeFile(),
+    others: ForeignSynthesizer = ForeignSynthesizer(),
     format: str | None = None, overwrite: Annotated[bool, Parameter(negative=())] = False,
     n_jobs: Whole | None = None, reading: Reading = Reading(),
 ) -> None:  # fmt: skip
@@ -114,7 +120,7 @@ def synthesize(
         A folder, or with -m 1 the name of a file. Existing files are kept unless --overwrite is given.
     method
         How variables are modelled: cart, sample, ctree, norm, normrank, pmm, logreg, polyreg, rf; or the whole file:
-        catall, dp_bayesnet.
+        catall, dp_bayesnet; or another synthesizer by its name.
     m
         Number of copies.
     k
@@ -129,16 +135,24 @@ def synthesize(
     n_jobs
         Number of threads; default: all. The files do not depend on it.
     """
+    from unveil.synthesis.named import is_of_others
     from unveil.synthesis.seeds import CONFIDENTIAL
     from unveil.synthesis.synthetic_files import synthesize_files
 
     settings = trees.given() | model.settings() | asdict(whole_file) | {
         "special_codes": reading.codes or None, "kinds": reading.stated or None,
     }  # fmt: skip
+    maker = None
+    if others != ForeignSynthesizer() or is_of_others(method):
+        if stated := [name for name, value in settings.items() if value is not None and name not in READ]:
+            raise CallError(f"--{stated[0].replace('_', '-')} is a setting of unveil's own methods; leave it out")
+        maker, settings = others.made(None if method == "cart" else method), others.provenance
+        method = "command" if others.synthesizer_command else method
     with progress_bar("reading") as progress:
         files = synthesize_files(
             original, output, method=method, m=m, k=k, seed=seed, settings=settings, reading=reading.options,
             format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
+            synthesizer=maker,
         )  # fmt: skip
     say(files)
     if seed is not None:

@@ -1,11 +1,13 @@
 """Synthesizers: sequential CART, other methods for its variables, and methods for whole files."""
 
+from unveil.synthesis.adapters.command import CommandSynthesizer
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
+from unveil.synthesis.named import Synthesizers, synthesizer_by_name, synthesizers
 from unveil.synthesis.protocol import FittedVariable, Synthesizer, VariableMethod
 from unveil.synthesis.release import synthesize
 from unveil.synthesis.repetitions import halves, resamples
@@ -18,13 +20,17 @@ __all__ = [
     "CartMethod",
     "CartSynthesizer",
     "CatallSynthesizer",
+    "CommandSynthesizer",
     "FittedCart",
     "FittedVariable",
     "ImpossibleCell",
     "LogProbability",
     "Synthesizer",
+    "Synthesizers",
     "VariableMethod",
     "halves",
     "resamples",
     "synthesize",
+    "synthesizer_by_name",
+    "synthesizers",
 ]

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import copy
 import inspect
+import sys
 import warnings
 from collections.abc import Callable, Mapping
+from contextlib import redirect_stdout
 from dataclasses import replace
 from typing import Any
 
@@ -17,13 +19,19 @@ from unveil.errors import CallError, DataError, UnveilError, UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.files.frames import is_frame
 from unveil.files.opening import open_source
-from unveil.files.source import Source
+from unveil.files.source import Flavour, Source
 from unveil.synthesis.foreign_results import as_table, figures, figures_by_candidate, shown, values_in_words
 
 SIZES = ("n", "num_rows", "n_rows", "nrows", "n_samples", "num_samples", "n_records", "size", "count", "k", "rows")
 """Usual names of the argument for the number of records; without any of them it is the first argument."""
+DRAWS = ("sample", "generate", "synthesize")
+"""Usual names of the method that draws records."""
 SEEDS = ("seed", "random_state", "random_seed")
 LARGEST_SEED = 1 << 31
+
+
+class MissingMethodError(CallError, AttributeError):
+    """A synthesizer lacks a method that a measure calls."""
 
 
 def is_synthesizer(candidate: Any) -> bool:
@@ -50,7 +58,7 @@ def as_synthesizer(synthesizer: Any) -> Any:
     if not is_synthesizer(synthesizer):
         raise CallError(
             "a synthesizer is a function of a frame, or an object with fit and sample, "
-            f"not {type(synthesizer).__name__}"
+            f"not {type(synthesizer).__name__}{', which has no fit' if _draw_of(synthesizer) else ''}"
         )
     return Foreign(synthesizer)
 
@@ -75,14 +83,39 @@ def fitted_anew(synthesizer: Any, original: Source, *, seed: int) -> Any:
         return twin.fit(original, **({"seed": seed} if "seed" in _arguments(twin.fit) else {}))
 
 
+def releases_of(synthesizer: Any, original: Source, m: int, k: int | None, seed: int) -> list[Source]:
+    """Fit a copy of a synthesizer, and return its releases.
+
+    Parameters
+    ----------
+    synthesizer
+        Anything that :func:`as_synthesizer` takes.
+    original
+        The records.
+    m, k
+        Number of releases, and of records in each; None for as many as the original has.
+    seed
+        Seed of fit and draws.
+    """
+    fitted = fitted_anew(as_synthesizer(synthesizer), original, seed=seed)
+    n = original.num_rows if k is None else k
+    return [open_source(fitted.sample(n, seed=seed + 1 + copy)) for copy in range(m)]
+
+
+def as_original(release: Source, original: Source, flavour: Flavour | None = None) -> Any:
+    """Return a release as a frame, in the types of the original's frame if that is of the same flavour."""
+    return replace(release, like=original.like, flavour=original.flavour).to_frame(flavour or original.frame_flavour)
+
+
 class Foreign:
     """A synthesizer from outside this package.
 
     Parameters
     ----------
     inner
-        An object with ``fit(frame)`` and ``sample(n)``, ``log_prob(frame)`` or ``delta_log_prob(record, candidates)``,
-        or a function from a frame to a frame.
+        An object with ``fit(frame)`` and ``sample(n)`` (or another of :data:`DRAWS`), ``log_prob(frame)`` or
+        ``delta_log_prob(record, candidates)``, or a function from a frame to a frame. Its attribute ``flavour``, if it
+        has one, is the kind of frame that it takes.
     original
         The records that it is fitted to; None before the fit.
     """
@@ -92,7 +125,7 @@ class Foreign:
         self.is_function = not callable(getattr(inner, "fit", None))
         self.name = getattr(inner, "__name__", None) or type(inner).__name__
         # Only the methods that it has, so that callers can check for them as with any synthesizer.
-        if self.is_function or callable(getattr(inner, "sample", None)):
+        if self.is_function or _draw_of(inner):
             self.sample = self._sample
         if callable(getattr(inner, "log_prob", None)) and not _inherits_another_likelihood(type(inner)):
             self.log_prob = self._log_prob
@@ -100,6 +133,12 @@ class Foreign:
             self.delta_log_prob = self._delta_log_prob
         if callable(getattr(inner, "privacy", None)):
             self.privacy = self._privacy
+
+    def __getattr__(self, name: str) -> Any:
+        if name in _METHODS:
+            other = " (nor generate)" if name == "sample" else ""
+            raise MissingMethodError(f"{self._said()} has no {name}{other}, which is needed here")
+        raise AttributeError(name)
 
     def fit(self, original: Source, *, seed: int = 0) -> Foreign:
         """Return a fitted copy.
@@ -114,8 +153,8 @@ class Foreign:
         if self.is_function:
             return Foreign(self.inner, original)
         twin = _twin(self.inner)
-        made = self._call("fit", twin.fit, original.to_frame(), **_seeds(twin.fit, seed))
-        useful = any(callable(getattr(made, name, None)) for name in ("sample", "log_prob", "delta_log_prob"))
+        made = self._call("fit", twin.fit, self._framed(original), **_seeds(twin.fit, seed))
+        useful = _draw_of(made) or any(callable(getattr(made, name, None)) for name in _METHODS)
         return Foreign(made if useful else twin, original)
 
     def _sample(self, n: int, *, seed: int = 0) -> Source:
@@ -127,11 +166,12 @@ class Foreign:
             If it fails, or does not return ``n`` records with the columns and kinds of values of the original.
         """
         original = self._fitted()
-        function = self.inner if self.is_function else self.inner.sample
-        given = (original.to_frame(),) if self.is_function else ()
+        name = _draw_of(self.inner)
+        function = self.inner if self.is_function else getattr(self.inner, name)
+        given = (self._framed(original),) if self.is_function else ()
         numbers = _numbers(function, n, len(given))
         made = self._call(
-            "the function" if self.is_function else "sample", function, *given, *numbers[0],
+            "the function" if self.is_function else name, function, *given, *numbers[0],
             **numbers[1], **_seeds(function, seed),
         )  # fmt: skip
         release = self._opened(made, original)
@@ -147,7 +187,8 @@ class Foreign:
         DataError
             If it fails or does not return numbers.
         """
-        found = self._call("log_prob", self.inner.log_prob, release.to_frame(self._fitted().frame_flavour))
+        flavour = self._flavour or self._fitted().frame_flavour
+        found = self._call("log_prob", self.inner.log_prob, release.to_frame(flavour))
         try:
             return figures(found, release.num_rows)
         except (TypeError, ValueError):
@@ -195,6 +236,14 @@ class Foreign:
                 f"log-likelihood, each with one number for every candidate ({len(candidates)} here)"
             ) from None
 
+    @property
+    def _flavour(self) -> Any:
+        """The kind of frame that it says it takes; None for that of the user."""
+        return getattr(self.inner, "flavour", None)
+
+    def _framed(self, original: Source) -> Any:
+        return original.to_frame(self._flavour)
+
     def _fitted(self) -> Source:
         if self.original is None:
             raise CallError(f"{self._said()}: nothing is fitted yet")
@@ -205,7 +254,9 @@ class Foreign:
 
     def _call(self, what: str, function: Callable[..., Any], *given: Any, **options: Any) -> Any:
         try:
-            return function(*given, **options)
+            # What it prints does not belong to the results.
+            with redirect_stdout(sys.stderr):
+                return function(*given, **options)
         except UnveilError:
             raise
         except Exception as error:
@@ -241,6 +292,15 @@ class Foreign:
         return replace(release, names=original.names)
 
 
+_METHODS = ("sample", "log_prob", "delta_log_prob", "privacy")
+"""Methods that measures look for; a synthesizer need not have all."""
+
+
+def _draw_of(synthesizer: Any) -> str:
+    """Name of the method that draws records; empty if there is none."""
+    return next((name for name in DRAWS if callable(getattr(synthesizer, name, None))), "")
+
+
 def _inherits_another_likelihood(kind: type) -> bool:
     """Whether a class inherits ``log_prob`` from this package, and fits or draws in another way."""
     owners = {
@@ -253,7 +313,9 @@ def _inherits_another_likelihood(kind: type) -> bool:
 
 
 def _is_own(synthesizer: Any) -> bool:
-    """Whether a synthesizer is of this package and none of its methods was replaced: then it reads sources."""
+    """Whether a synthesizer is of this package, says no kind of frame, and is as it was: then it reads sources."""
+    if hasattr(synthesizer, "flavour"):
+        return False
     found = [getattr(type(synthesizer), name, None) for name in ("fit", "sample", "log_prob")]
     return found[0] is not None and all(
         one is None or str(getattr(one, "__module__", "")).partition(".")[0] == "unveil" for one in found

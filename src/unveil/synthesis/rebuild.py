@@ -13,6 +13,7 @@ from unveil.files.digest import sha256
 from unveil.notes import warn
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
+from unveil.synthesis.named import is_of_others, synthesizer_by_name
 from unveil.synthesis.provenance import Provenance, read_provenance
 from unveil.synthesis.sequence import CartSynthesizer
 
@@ -108,6 +109,13 @@ def synthesizer_of(provenance: Provenance) -> Any:
         If the likelihood of the method cannot be computed again, or the method lacks a setting.
     """
     method, settings = provenance.method, dict(provenance.settings)
+    if method == "command":
+        raise DataError(
+            "the releases were made by a command, which is not run because a file says so; give it by "
+            "--synthesizer-command in place of the provenance"
+        )
+    if is_of_others(method):
+        return synthesizer_by_name(method, **settings)
     if method in WHOLE_FILE and method != "catall":
         raise DataError(f"the releases were made by {method!r}, whose likelihood is not computed")
     # Other methods for single variables are among the settings, by column.

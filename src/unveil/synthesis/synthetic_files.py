@@ -13,20 +13,25 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-from unveil.checks import check_choice, check_whole_numbers
+import pyarrow as pa
+
+from unveil.checks import check_whole_numbers
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
-from unveil.files.form import TextForm
+from unveil.files.form import ArrowForm, TextForm
+from unveil.files.made_frames import make_frame
 from unveil.files.source import Source, Variable
 from unveil.files.write import check_writable, write_blocks, write_table
 from unveil.printable import commands_shown
 from unveil.result import paragraph, text_table
+from unveil.synthesis.any_synthesizer import releases_of
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
 from unveil.synthesis.memory import enough_memory
-from unveil.synthesis.methods import METHODS, name_of
+from unveil.synthesis.methods import name_of
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
+from unveil.synthesis.named import check_name
 from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
@@ -118,6 +123,7 @@ def synthesize_files(
     overwrite: bool = False,
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
+    synthesizer: Any = None,
 ) -> SyntheticFiles:
     """Synthesise a file into files, and write their provenance beside them.
 
@@ -128,7 +134,8 @@ def synthesize_files(
     output
         A folder for ``m`` files named after the original, or a single file if ``m`` is 1.
     method
-        "cart", another method for every variable, or one for the whole file, as in :func:`unveil.synthesize`.
+        "cart", another method for every variable, or one for the whole file, as in :func:`unveil.synthesize`; with
+        ``synthesizer``, what its files and their provenance call it.
     m, k
         Number of copies, and of records in each (as many as the original by default).
     seed
@@ -145,6 +152,8 @@ def synthesize_files(
         Number of threads; all by default.
     progress
         Function of the number of tasks done, their total, and the name of the last task.
+    synthesizer
+        A synthesizer of others that makes the copies; ``settings`` are then what it was made with.
 
     Returns
     -------
@@ -175,7 +184,8 @@ def synthesize_files(
         with enough_memory(min(k, BLOCK), m, len(source.names)):
             paths = choose_paths(original, output, m, format=format)
         # what is too large for memory is drawn while it is written
-        in_blocks = k > BLOCK and method not in WHOLE_FILE and paths.releases[0].suffix.lower() == ".parquet"
+        is_own = synthesizer is None
+        in_blocks = is_own and k > BLOCK and method not in WHOLE_FILE and paths.releases[0].suffix.lower() == ".parquet"
         if not in_blocks:
             with enough_memory(k, m, len(source.names)):
                 pass
@@ -183,16 +193,19 @@ def synthesize_files(
         check_free(paths, inputs, overwrite)
         check_writable(source, paths.releases[0])
         facts = FileFacts.of(original, source.num_rows)
-        settings = _settings(method, source.names, settings or {})
-        running: dict[str, Any] = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
-        synthesizer = WHOLE_FILE.get(method, CartSynthesizer)(**settings, **running).fit(source, seed=seed)
-        sampled: Any = [] if in_blocks else synthesizer.sample(wanted, m=m, seed=seed)
-    releases = [sampled] if m == 1 and not in_blocks else sampled
+        if is_own:
+            settings = _settings(method, source.names, settings or {})
+            running: dict[str, Any] = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
+            synthesizer = WHOLE_FILE.get(method, CartSynthesizer)(**settings, **running).fit(source, seed=seed)
+            sampled: Any = [] if in_blocks else synthesizer.sample(wanted, m=m, seed=seed)
+            releases = [sampled] if m == 1 and not in_blocks else sampled
+        else:
+            releases = [_as_stored(one, source) for one in releases_of(synthesizer, source, m, k, seed)]
     privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
     variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
     caught += leftovers(paths)
     modelled, kept = _variable_facts(synthesizer, method, source.names), _named(reading)
-    provenance = Provenance(method, settings, seed, m, k, facts, (), modelled, 0.0, kept, (), privacy)
+    provenance = Provenance(method, dict(settings or {}), seed, m, k, facts, (), modelled, 0.0, kept, (), privacy)
 
     def write(folder: Path) -> Provenance:
         with _collected() as losses:
@@ -214,11 +227,17 @@ def synthesize_files(
     return SyntheticFiles(original, paths, write_all(paths, write, overwrite=overwrite))
 
 
+def _as_stored(release: Source, original: Source) -> pa.Table:
+    """A release as a table in the types of the original's file, if it has types."""
+    like = original.form.schema if isinstance(original.form, ArrowForm) else None
+    return make_frame({name: release.column(name) for name in original.names}, like, "arrow")
+
+
 def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of the synthesizer by name, with defaults for those that were not given."""
     settings = {name: value for name, value in given.items() if value is not None}
     if method not in WHOLE_FILE and method != "cart":
-        check_choice("method", method, ("cart", *METHODS, *WHOLE_FILE))
+        check_name(method, "method")
         settings["methods"] = dict.fromkeys(names, method) | dict(settings.get("methods", {}))
     known = {
         name: parameter.default
