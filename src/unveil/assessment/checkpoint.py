@@ -57,6 +57,8 @@ class Checkpoint:
 def fingerprint(pair: Pair, *settings: object) -> str:
     """Return a digest of the coded columns of all files and of all settings that a result depends on."""
     digest = hashlib.sha256(repr((pair.n_original, pair.n_synthetic, settings)).encode())
+    if pair.weights is not None:
+        digest.update(pair.weights.values.tobytes())
     for name in pair.names:
         column = pair.column(name)
         digest.update(repr((name, column.kind, column.labels, column.special)).encode())

@@ -69,6 +69,8 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         | {
             "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
             "breaks": {name: list(breaks) for name in pair.names if (breaks := pair.breaks_of(name))},
+            "weights": None if pair.weights is None else pair.weights.column,
+            "population": None if pair.weights is None else pair.weights.population,
             "synthesizer": None if context.synthesizer is None else settings_of(context.synthesizer),
             "holdout": context.pair.holdout is not None,
         },

@@ -248,6 +248,9 @@ SCENARIO = Row(
     {
         **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
                  "models", "level", "budget", "precision", "minimum_count", "holdout"),
+        "weights": by.as_it_is,
+        # The sum of the weights is one of all records; of two digits it tells of none.
+        "population": by.two_digits,
         **_named(by.settings, "ngroups_keys", "ngroups_target"),
         **_named(by.names_only, "special_codes", "breaks"),
         # Settings that name levels (rules, methods, predictors) or hold a seed are not among these.

@@ -33,7 +33,7 @@ def identity_part(context: Context, *, repeated: bool = True) -> Section:
     risk, level = context.identity, context.scenario.level
     span = risk.interval(level=level, seed=context.scenario.seed)
     process = risk.interval("process", halves=context.halves if repeated else None, level=level)
-    value, unique = risk.repU, risk.UiO
+    value, unique, in_population = risk.repU, risk.UiO, _share_in_population(context)
     figure = Figure(
         measure="repU",
         intruder="release",
@@ -46,7 +46,12 @@ def identity_part(context: Context, *, repeated: bool = True) -> Section:
         sentence=public_note(
             lambda say: (
                 f"Of 100 original records, {say.percent(unique)} have a combination of keys that no other original "
-                f"record has; {say.percent(value)} of the 100 also meet exactly one synthetic record with it."
+                f"record has; {say.percent(value)} of the 100 also meet exactly one synthetic record with it"
+                + (
+                    "."
+                    if in_population is None
+                    else f", of whom about {say.expected(in_population)} are expected to be unique in the population."
+                )
             ),
             context.rounding,
         ),
@@ -60,7 +65,21 @@ def identity_part(context: Context, *, repeated: bool = True) -> Section:
         for key in context.scenario.keys
         for row in group_rows(context.pair, key, {"repU": flags}, least=context.scenario.minimum_count, level=level)
     ]
-    return Section(figures=(figure,), entries={"key_groups": groups}, warnings=risk.warnings)
+    said = () if context.population is None else context.population.warnings
+    return Section(
+        figures=(figure,), entries={"key_groups": groups}, warnings=tuple(dict.fromkeys((*risk.warnings, *said)))
+    )
+
+
+def _share_in_population(context: Context) -> float | None:
+    """Share of the records that are replicated uniques and expected to be unique in the population.
+
+    A mean over the releases; None where the original is not said to be a sample.
+    """
+    risk = context.population
+    if risk is None:
+        return None
+    return mean_of([risk.headline(label)["population_uniques"] for label in risk.labels]) / risk.n_original
 
 
 def attribute_part(context: Context, *, repeated: bool = True) -> Section:

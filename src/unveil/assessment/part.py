@@ -9,9 +9,10 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from unveil._tables import attribute, identity
+from unveil._tables import attribute, identity, population_risk
 from unveil._tables.attribute_risk import AttributeRisk
 from unveil._tables.identity import IdentityRisk
+from unveil._tables.population import PopulationRisk
 from unveil.assessment.figure import Figure
 from unveil.assessment.published_text import with_public
 from unveil.assessment.repetitions import Halves, Repetitions
@@ -137,6 +138,13 @@ class Context:
     def identity(self) -> IdentityRisk:
         """Identity measures, taken when a part first needs them."""
         return identity(self.pair, self.scenario.keys, ngroups_keys=self.scenario.ngroups_keys)
+
+    @cached_property
+    def population(self) -> PopulationRisk | None:
+        """The risk in the population; None where the original is not said to be a sample."""
+        if self.pair.weights is None:
+            return None
+        return population_risk(self.pair, self.scenario.keys, ngroups_keys=self.scenario.ngroups_keys)
 
     @property
     def attribute(self) -> Mapping[str, AttributeRisk]:

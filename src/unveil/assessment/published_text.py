@@ -36,6 +36,10 @@ class Exact:
         """A mean probability."""
         return probability(value)
 
+    def expected(self, share: float) -> str:
+        """Of a hundred persons how many are expected: a sum of probabilities, which is no number of persons."""
+        return of_hundred(share)
+
     def ratio(self, value: float) -> str:
         """A number without unit."""
         return number(value, 1)
@@ -72,6 +76,11 @@ class Rounded(Exact):
     def probability(self, value: float) -> str:
         """A mean probability, rounded as a share of persons is."""
         return self._plain(self.rounding.probability(value))
+
+    def expected(self, share: float) -> str:
+        """Of a hundred persons how many are expected, rounded; below one step with one digit."""
+        found = self.rounding.probability(share)
+        return self._plain(None if found is None else 100 * found)
 
     def _plain(self, rounded: float | None) -> str:
         if self.rounding.step is None:

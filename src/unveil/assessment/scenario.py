@@ -15,6 +15,7 @@ from unveil.checks import (
     check_positive,
     check_shares,
     check_whole_numbers,
+    is_number,
     is_whole_number,
     some_of,
 )
@@ -38,7 +39,10 @@ GROUPS = 20
 
 FILES = ("original", "synthetic", "holdout", "provenance", "policy", "schema")
 SEVERAL = ("synthetic",)
-READING = ("special_codes", "kinds", "breaks", "missing", "encoding", "delimiter", "decimal", "unit", "time")
+READING = (
+    "special_codes", "kinds", "breaks", "weights", "population", "missing", "encoding", "delimiter", "decimal", "unit",
+    "time",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -259,5 +263,6 @@ _TAKES |= {
     "breaks": _KINDS[_TABLE],
     "unit": _KINDS[_TEXTS],
 }
-_TAKES |= {"missing": _KINDS[_TEXTS]} | dict.fromkeys(("encoding", "delimiter", "decimal", "time"), _KINDS[_TEXT])
+_TAKES |= {"missing": _KINDS[_TEXTS], "population": ("a number", is_number)}
+_TAKES |= dict.fromkeys(("weights", "encoding", "delimiter", "decimal", "time"), _KINDS[_TEXT])
 """By option of a scenario file: the name of what it takes, and a check."""

@@ -23,6 +23,7 @@ from unveil.cli.options import (
     Listed,
     Output,
     Reading,
+    Sampling,
     Units,
     Whole,
     breaks_of,
@@ -175,7 +176,8 @@ def assess(
     holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, breaks: Breaks = None,
     asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
-    units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
+    sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(),
+    counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what a release gives away to intruders from weak to strong, and how useful it is: one document.
 
@@ -211,8 +213,8 @@ def assess(
     if synthesis == Synthesis() and trees == Trees() and provenance is not None:
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
-    cuts, units = given.pop("breaks", {}) | breaks_of(breaks), units.or_else(given)
-    pair = reading.pair(original, tuple(releases), holdout, counting, cuts, units=units)
+    cuts, units, sampling = given.pop("breaks", {}) | breaks_of(breaks), units.or_else(given), sampling.or_else(given)
+    pair = reading.pair(original, tuple(releases), holdout, counting, cuts, sampling, units)
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     interrupted = False
