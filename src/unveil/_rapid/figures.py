@@ -107,18 +107,44 @@ def attack_intervals(
     with forests; see :func:`unveil.stats.excess_interval`. Without a null it is the excess over the margin, resampled
     together.
     """
-    persons = Resampled.of([attack], runner)
-    drawn = persons.rates((runner.rule.threshold,), n=n, seed=seed)[0].sum(axis=(1, 2, 3)) / len(attack.at_risk)
-    found = rate_interval(attack.rate, drawn, len(attack.at_risk), level)
+    drawn = resampled_rates(attack, runner, n=n, seed=seed)
     half = sampling_half([attack], (runner.rule.threshold,), runner.rule, level)[0]
+    return intervals_of(attack, runner, attack.rate, drawn, len(attack.at_risk), half, n=n, seed=seed, level=level)
+
+
+def resampled_rates(attack: Attack, runner: Runner, *, n: int, seed: int) -> Floats:
+    """The rate (n,) of one attack in resamples of its persons."""
+    at_risk = Resampled.of([attack], runner).rates((runner.rule.threshold,), n=n, seed=seed)[0]
+    rates: Floats = at_risk.sum(axis=(1, 2, 3)) / len(attack.at_risk)
+    return rates
+
+
+def intervals_of(
+    attack: Attack, runner: Runner, rate: float, drawn: Floats, persons: int, half: float, *, n: int, seed: int,
+    level: float,
+) -> dict[str, tuple[float, float]]:  # fmt: skip
+    """Intervals of a rate of so many persons from its resamples, and from the draw of what the attacker learnt from.
+
+    Parameters
+    ----------
+    attack, runner
+        What the rate is of.
+    rate, drawn, persons
+        The rate, the same of the resamples (n,), and the number of persons.
+    half
+        Half the length of its interval over the draw of the training sample.
+    n, seed, level
+        Number and seed of the resamples, and coverage.
+    """
+    found = rate_interval(rate, drawn, persons, level)
     if half:
-        found["bootstrap"] = widened(attack.rate, found["bootstrap"], half)
+        found["bootstrap"] = widened(rate, found["bootstrap"], half)
     if attack.null:
         null = null_rates([attack], (runner.rule.threshold,), runner.rule)[:, 0]
-        gain = excess_interval(attack.rate, null, found["bootstrap"], level)
+        gain = excess_interval(rate, null, found["bootstrap"], level)
     else:
-        margins = persons.margins(n=n, seed=seed)
-        gain = over_margin(attack.rate, drawn, margins, runner, found["bootstrap"], level).interval
+        margins = Resampled.of([attack], runner).margins(n=n, seed=seed)
+        gain = over_margin(rate, drawn, margins, runner, found["bootstrap"], level).interval
     return found | {"excess": gain}
 
 

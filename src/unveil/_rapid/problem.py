@@ -208,9 +208,10 @@ def pose(
         evidence.append(AttackRecords(table.take(records), TrainingTarget(numbers, None)))
         if i == 0:
             counted = records
+        missing = int(column.counts[i][: len(values)][np.isnan(values)].sum())
         if len(records) < len(y):
             text = f"record(s) of {source.label} without an amount in {target!r} are left out"
-            notes.append(Note(f"{len(y) - len(records)} {text}", text))
+            notes.append(Note(f"{missing} {text}", text))
     if not len(evidence[0]):
         raise DataError(f"{files.original.label}: column {target!r} has no amounts; there is nothing to infer")
     for source, one in zip(files.releases, evidence[1 : pair.n_releases + 1], strict=False):
@@ -290,6 +291,11 @@ def _amounts(files: Pair, column: CodedColumn) -> Floats:
                     f"{source.label}: column {column.name!r} is {column.label(code)} in row {rows[0] + 1}; an infinite "
                     "target cannot be inferred as a number: recode it, or use kind='categorical'"
                 )
+    return numbers_of_target(column)
+
+
+def numbers_of_target(column: CodedColumn) -> Floats:
+    """The number that each level of a continuous target is, the gap included: NaN where it is none."""
     # who says that the target is continuous says that its numbers are amounts
     return replace(column, kind="numeric").amounts
 

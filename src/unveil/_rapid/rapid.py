@@ -7,6 +7,7 @@ from functools import partial
 from typing import Any, Literal
 
 from unveil._rapid.attack import SAMPLES, Runner
+from unveil._rapid.counted import drawn_pair, is_counted, over_all
 from unveil._rapid.problem import Problem, TargetKind, pose
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
@@ -142,8 +143,13 @@ def rapid(
     wanted, said = targets_of(pair, names, target, targets)
     threads = n_threads(n_jobs)
     posed = []
+    counted = is_counted(pair, most)
+    if counted:
+        _check_counted(scoring, side_information)
+        pair.prepare(names, wanted)
     for name in wanted:
-        problem = pose(pair, names, name, kind=kind, target_na=target_na, side_information=side_information,
+        files = drawn_pair(pair, names, name, most, int(seed)) if counted else pair
+        problem = pose(files, names, name, kind=kind, target_na=target_na, side_information=side_information,
                        side_weight=side_weight)  # fmt: skip
         rule = _rule(problem, scoring, tau, metric, epsilon, delta)
         runner = Runner(problem, rule, delta, int(seed), threads, most)
@@ -176,8 +182,21 @@ def rapid(
             for release in range(pair.n_releases)
             for k, a in enumerate(attackers)
         ]
-        results.append(Rapid.of(runs, runner, [a.name for a in attackers], partial(_again, runner.problem, settings)))
+        found = Rapid.of(runs, runner, [a.name for a in attackers], partial(_again, runner.problem, settings))
+        results.append(over_all(found, pair, most, target_na) if counted else found)
     return results[0] if target is not None else Rapids(results, said)
+
+
+def _check_counted(scoring: str, side_information: Any) -> None:
+    """Raise an error if something is asked for that takes all persons in one place."""
+    instead = "write a sample of the records to a Parquet file and measure that, or take engine='memory'"
+    if scoring == "conditional":
+        raise CallError(
+            "scoring='conditional' compares a person with all others of the class, which takes all records in one "
+            f"place: take 'marginal' or 'nce', {instead}"
+        )
+    if side_information is not None:
+        raise CallError(f"side_information is not taken where records are counted: {instead}")
 
 
 def _again(problem: Problem, settings: Mapping[str, Any], pair: Pair, number: int) -> Rapid:

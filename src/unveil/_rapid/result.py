@@ -6,6 +6,7 @@ import math
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,26 @@ Intervals = dict[str, tuple[float, float]]
 def _spread(rates: Sequence[float]) -> float:
     """Standard deviation of rates; NaN of a single one."""
     return float(np.std(rates, ddof=1)) if len(rates) > 1 else math.nan
+
+
+def over_releases(releases: Sequence[int], rates: Sequence[float]) -> dict[str, Any]:
+    """Per release ``rate`` and ``envelope``, and their ``mean``, ``worst`` and ``sd``, from the rates of all attacks.
+
+    Parameters
+    ----------
+    releases, rates
+        Per attack the position of its release, and its rate.
+    """
+    each = []
+    for release in sorted(set(releases)):
+        own = [rate for one, rate in zip(releases, rates, strict=True) if one == release]
+        each.append({"rate": sum(own) / len(own), "envelope": max(own)})
+    return {
+        "releases": tuple(each),
+        "mean": {name: sum(r[name] for r in each) / len(each) for name in each[0]},
+        "worst": {name: max(r[name] for r in each) for name in each[0]},
+        "sd": {name: _spread([r[name] for r in each]) for name in each[0]},
+    }
 
 
 @dataclass(frozen=True, repr=False)
@@ -120,10 +141,6 @@ class Rapid(Result):
             {"attacker": run.attacker, "release": problem.pair.labels[run.release]} | attack_figures(run, runner)
             for run in runs
         ]
-        per_release = []
-        for release in range(problem.pair.n_releases):
-            rates = [run.rate for run in runs if run.release == release]
-            per_release.append({"rate": sum(rates) / len(rates), "envelope": max(rates)})
         if problem.classes is None:
             baseline = {"median": float(np.median(problem.truth))}
         else:
@@ -137,10 +154,7 @@ class Rapid(Result):
             scoring=rule.scoring,
             threshold=rule.threshold,
             attackers=tuple(attackers),
-            releases=tuple(per_release),
-            mean={name: sum(r[name] for r in per_release) / len(per_release) for name in per_release[0]},
-            worst={name: max(r[name] for r in per_release) for name in per_release[0]},
-            sd={name: _spread([r[name] for r in per_release]) for name in per_release[0]},
+            **over_releases([run.release for run in runs], [run.rate for run in runs]),
             attacks=tuple(figures),
             baseline=baseline,
             n_original=problem.pair.n_original,
@@ -173,7 +187,7 @@ class Rapid(Result):
         """Per attacker the mean and the largest (``worst``) of its rates over the releases, and their ``sd``."""
         found = {}
         for name in self.attackers:
-            rates = [run.rate for run in self.runs if run.attacker == name]
+            rates = [attack["rate"] for attack in self.attacks if attack["attacker"] == name]
             found[name] = {"mean": sum(rates) / len(rates), "worst": max(rates), "sd": _spread(rates)}
         return found
 
@@ -289,6 +303,31 @@ class Rapid(Result):
         columns = person_columns(self.run(release, attacker), self.runner.problem)
         return self._frame(columns, flavour)
 
+    def write_records(
+        self, path: str | Path, release: int = 0, attacker: int | str = 0, *, overwrite: bool = False
+    ) -> None:  # fmt: skip
+        """Write :meth:`records` to a file that only its owner can read. It is confidential.
+
+        Parameters
+        ----------
+        path
+            The file; its ending tells the format.
+        release, attacker
+            Which attack.
+        overwrite
+            Whether a file that exists may be replaced.
+
+        Raises
+        ------
+        CallError
+            If there is no such release or attacker, or the ending is unknown.
+        FileError
+            If the file exists and ``overwrite`` is not set, or cannot be written.
+        """
+        from unveil.files.write import write_table
+
+        write_table(self.records(release, attacker, flavour="arrow"), path, overwrite=overwrite, confidential=True)
+
     def by(self, column: str, release: int = 0, attacker: int | str = 0, *, flavour: Flavour | None = None) -> Any:
         """The rate for each level of a column, with a Wilson interval and the difference to the overall rate.
 
@@ -385,7 +424,7 @@ class Rapid(Result):
     def _over_persons(self, n: int, seed: int, level: float) -> tuple[Floats, tuple[float, float]]:
         """Resamples of the rate, and its release interval."""
         drawn = Resampled.of(self.runs, self.runner).rates([self.threshold], n=n, seed=seed)[0]
-        rates: Floats = drawn.sum(axis=(2, 3)).mean(axis=1) / self.n_counted
+        rates: Floats = drawn.sum(axis=(2, 3)).mean(axis=1) / len(self.runs[0].at_risk)
         ends = rate_interval(self.rate, rates, self.n_counted, level)["bootstrap"]
         half = sampling_half(self.runs, [self.threshold], self.runner.rule, level)[0]
         return rates, widened(self.rate, ends, half) if half else ends

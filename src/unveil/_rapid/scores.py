@@ -99,7 +99,9 @@ def normalised_gain(g: ArrayLike, b: ArrayLike) -> Floats:
     return result
 
 
-def categorical_score(g: Floats, truth: NDArray[np.integer], n_classes: int, scoring: str = "marginal") -> Floats:
+def categorical_score(
+    g: Floats, truth: NDArray[np.integer], n_classes: int, scoring: str = "marginal", *, shares: Floats | None = None
+) -> Floats:
     """Score of every record by the name of the scoring; a record is at risk above the threshold tau.
 
     - ``marginal``: ``(g - b) / (1 - b)`` with b the share of the class in the original;
@@ -116,6 +118,8 @@ def categorical_score(g: Floats, truth: NDArray[np.integer], n_classes: int, sco
         Number of classes of all files.
     scoring
         One of :data:`SCORINGS`.
+    shares : (n_classes,), optional
+        Share of each class in the original; by default that among these records.
 
     Raises
     ------
@@ -130,7 +134,7 @@ def categorical_score(g: Floats, truth: NDArray[np.integer], n_classes: int, sco
     """
     check_choice("scoring", scoring, SCORINGS)
     if scoring == "marginal":
-        return normalised_gain(g, class_shares(truth, n_classes)[truth])
+        return normalised_gain(g, (class_shares(truth, n_classes) if shares is None else shares)[truth])
     if scoring == "conditional":
         n = np.bincount(truth, minlength=n_classes)
         # sums of numbers in order: they are not to depend on the order of the records, not even by rounding
@@ -144,7 +148,9 @@ def categorical_score(g: Floats, truth: NDArray[np.integer], n_classes: int, sco
     return result
 
 
-def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative", *, delta: float = 0.01) -> Floats:
+def prediction_error(
+    y: ArrayLike, predicted: ArrayLike, metric: str = "relative", *, delta: float = 0.01, spread: float | None = None
+) -> Floats:
     """Error of every prediction by the name of the metric; a record is at risk below the threshold epsilon.
 
     - ``relative``: ``|y - p| / (|y| + delta)``
@@ -162,6 +168,8 @@ def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative
         One of :data:`METRICS`.
     delta
         Above 0: keeps the relative errors defined at 0.
+    spread
+        Standard deviation, or range, of y in the original; by default that of these records.
 
     Raises
     ------
@@ -185,7 +193,7 @@ def prediction_error(y: ArrayLike, predicted: ArrayLike, metric: str = "relative
         return 2 * error / (np.abs(truth) + np.abs(guess) + 2 * delta)
     if metric == "absolute":
         return error
-    spread = _spread(truth, metric)
+    spread = _spread(truth, metric) if spread is None else spread
     if spread == 0:
         raise DataError(f"the target has one value only in the original; its {metric} is 0: choose another metric")
     return error / spread

@@ -516,6 +516,15 @@ def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
         save_confidential(risk.records(i, flavour="arrow"), path, overwrite, f" ({label})")
 
 
+def save_where_counted(risk: Any, records: Path | None, overwrite: bool) -> None:
+    """Write the figures of every original record where they are counted, if a file is named."""
+    if records is None:
+        return
+    for i, (path, label) in enumerate(zip(record_files(records, len(risk.labels)), risk.labels, strict=True)):
+        risk.write_records(path, i, overwrite=overwrite)
+        say_confidential(path, f" ({label})")
+
+
 def save_confidential(table: Any, path: Path, overwrite: bool, of: str = "") -> None:
     """Write figures of single persons, and say that they are confidential."""
     from unveil.files.write import write_table

@@ -11,6 +11,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from unveil.cli.options import (
+    Counting,
     Keys,
     Listed,
     Original,
@@ -28,7 +29,7 @@ from unveil.cli.options import (
     print_frame,
     progress_bar,
     record_files,
-    save_records,
+    save_where_counted,
 )
 from unveil.errors import CallError
 
@@ -130,16 +131,19 @@ class Views:
 def rapid(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
     records: Records = None, intruder: Intruder = Intruder(), views: Views = Views(),
-    sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(), output: Output = Output(),
+    sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(),
+    counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what a model trained on the release infers about real people."""
     if records is not None and target is None:
         raise CallError("--records needs one target: name it with --target")
     tables = record_files(records, len(synthetic))
-    pair = checked_pair(original, synthetic, reading, output, tables=tables, sampling=sampling, units=units)
+    pair = checked_pair(
+        original, synthetic, reading, output, tables=tables, counting=counting, sampling=sampling, units=units
+    )  # fmt: skip
     chosen = None if targets is None else names_of(targets, pair.names)
     result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)
-    save_records(result, records, output.overwrite)
+    save_where_counted(result, records, output.overwrite)
     return output.status(result)
 
 
@@ -173,7 +177,7 @@ def measure(
     views.check(target)
     columns = [] if views.by is None else names_of(views.by, pair.names)
     for column in columns:
-        pair.column(column)
+        pair.compared(column)
     with progress_bar("models") as progress:
         result = rapid(pair, keys, target=target, targets=targets, progress=progress, **intruder.options())
     if views.curve:

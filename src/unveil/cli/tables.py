@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Literal
 
 from unveil.cli.options import (
@@ -36,7 +35,7 @@ from unveil.cli.options import (
     progress_bar,
     record_files,
     save_confidential,
-    say_confidential,
+    save_where_counted,
 )
 from unveil.cli.screen import say
 from unveil.errors import CallError
@@ -64,7 +63,7 @@ def identity(
         ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
     )
     groups = _by(risk, by)
-    _save_records(risk, records, output.overwrite)
+    save_where_counted(risk, records, output.overwrite)
     output.give(risk, groups if output.json is None else _intervals_of_identity(risk) | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
@@ -125,7 +124,7 @@ def attribute(
         return output.status(risk)
     each = [risk] if target is not None else list(risk)
     groups = _by(risk, by)
-    _save_records(risk, records, output.overwrite)
+    save_where_counted(risk, records, output.overwrite)
     output.give(risk, groups if output.json is None else _intervals_of_targets(each) | groups)
     _print_groups(groups, silent=output.json == "-")
     return output.status(risk)
@@ -291,15 +290,6 @@ def _by(risk: Any, by: str | None) -> dict[str, Any]:
     if by is None:
         return {}
     return {"by": {label: risk.by(by, i, flavour="arrow").to_pylist() for i, label in enumerate(risk.labels)}}
-
-
-def _save_records(risk: Any, records: Path | None, overwrite: bool) -> None:
-    """Write the figures of every original record where they are counted, if a file is named."""
-    if records is None:
-        return
-    for i, (path, label) in enumerate(zip(record_files(records, len(risk.labels)), risk.labels, strict=True)):
-        risk.write_records(path, i, overwrite=overwrite)
-        say_confidential(path, f" ({label})")
 
 
 def _print_groups(groups: dict[str, Any], *, silent: bool) -> None:

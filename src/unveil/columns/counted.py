@@ -61,6 +61,30 @@ class CountedColumn(CodedColumn):
         return CodedValues(self.name, self.n_levels, tuple(tables))
 
 
+@dataclass(frozen=True)
+class DrawnColumn(CodedColumn):
+    """One variable in some records of each file, in the codes of all of them.
+
+    Parameters
+    ----------
+    whole
+        Per file the number of all its records per level, those without a value last.
+    """
+
+    whole: tuple[Counts, ...] = ()
+
+    @classmethod
+    def of(cls, column: CodedColumn, codes: Sequence[NDArray[np.int32]]) -> DrawnColumn:
+        """The column with these codes: of the original, then of each release."""
+        fields = {name: getattr(column, name) for name in CodedColumn.__dataclass_fields__}
+        return cls(**fields | {"original": codes[0], "releases": tuple(codes[1:])}, whole=column.counts)
+
+    @cached_property
+    def counts(self) -> tuple[NDArray[np.intp], ...]:
+        """Number of records per level of the whole files, those without a value last."""
+        return self.whole
+
+
 def held_values(counted: CountedValues, source: Source, name: str) -> tuple[Distinct, Counts]:
     """The values that records of one file have, as if each were a record, and their raw codes."""
     held = np.flatnonzero(counted.records)

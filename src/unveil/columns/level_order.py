@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.columns.combinations import fold
+from unveil.stats.hashes import Hashes, mixed
 
 Codes = NDArray[np.integer]
-Hashes = NDArray[np.uint64]
 _MOST_WORK = 20_000_000
 _FIRST = np.uint64(0xD1B54A32D192ED03)
 
@@ -70,7 +70,7 @@ class _Colouring:
         self.weight = count.astype(np.uint64)
         self.names = [v for v, is_name in enumerate(nominal) if is_name]
         self.colours: list[Hashes] = [
-            np.zeros(k, dtype=np.uint64) if is_name else _mixed(np.arange(k, dtype=np.uint64))
+            np.zeros(k, dtype=np.uint64) if is_name else mixed(np.arange(k, dtype=np.uint64))
             for k, is_name in zip(n_levels, nominal, strict=True)
         ]
         self.by_level = {v: np.argsort(self.codes[v], kind="stable") for v in self.names}
@@ -86,7 +86,7 @@ class _Colouring:
         while (tied := self._tied()) is not None:
             variable, levels = tied
             chosen = levels[:1] if self.work < _MOST_WORK else levels
-            self.colours[variable][chosen] = _mixed(
+            self.colours[variable][chosen] = mixed(
                 self.colours[variable][chosen] + _FIRST * np.arange(1, len(chosen) + 1, dtype=np.uint64)
             )
             self._refine()
@@ -101,7 +101,7 @@ class _Colouring:
             self.work += self.codes.shape[1] * len(self.names)
             records = self._records(self.colours)
             for v in self.names:
-                self.colours[v] = _mixed(self.colours[v] * np.uint64(3) + self._sums(v, records * self.weight))
+                self.colours[v] = mixed(self.colours[v] * np.uint64(3) + self._sums(v, records * self.weight))
             before, told_apart = told_apart, self._told_apart()
             if told_apart == before:
                 return
@@ -111,14 +111,14 @@ class _Colouring:
         for v in self.names:
             exact = [np.arange(len(c), dtype=np.uint64) for c in self.colours]
             exact[v] = self.colours[v]
-            alike = self._sums(v, self._records([_mixed(c) for c in exact]) * self.weight)
+            alike = self._sums(v, self._records([mixed(c) for c in exact]) * self.weight)
             order = np.lexsort((alike, self.colours[v]))
             new = np.ones(len(order), dtype=bool)
             new[1:] = (alike[order][1:] != alike[order][:-1]) | (
                 self.colours[v][order][1:] != self.colours[v][order][:-1]
             )
             start = np.maximum.accumulate(np.where(new, np.arange(len(order)), 0))
-            self.colours[v][order] = _mixed(self.colours[v][order] + (np.arange(len(order)) - start).astype(np.uint64))
+            self.colours[v][order] = mixed(self.colours[v][order] + (np.arange(len(order)) - start).astype(np.uint64))
         self._refine()
 
     def _tied(self) -> tuple[int, NDArray[np.intp]] | None:
@@ -135,7 +135,7 @@ class _Colouring:
     def _records(self, colours: Sequence[Hashes]) -> Hashes:
         found = np.zeros(self.codes.shape[1], dtype=np.uint64)
         for colour, codes in zip(colours, self.codes, strict=True):
-            found = _mixed(found + colour[codes])
+            found = mixed(found + colour[codes])
         return found
 
     def _sums(self, variable: int, values: Hashes) -> Hashes:
@@ -145,12 +145,3 @@ class _Colouring:
         ends = self.starts[variable]
         result: Hashes = total[ends[1:]] - total[ends[:-1]]
         return result
-
-
-def _mixed(values: Hashes) -> Hashes:
-    """Return hashes of whole numbers (the finaliser of SplitMix64)."""
-    z = values + np.uint64(0x9E3779B97F4A7C15)
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    result: Hashes = z ^ (z >> np.uint64(31))
-    return result

@@ -535,6 +535,22 @@ class Pair:
         some._of = (self, records, tuple(releases))
         return some
 
+    def drawn(self, columns: Sequence[CodedColumn]) -> Pair:
+        """Some records of each file, of which only these columns are known, in the codes of all records.
+
+        Parameters
+        ----------
+        columns
+            The columns of these records.
+        """
+        some, first = self._anew(), columns[0]
+        sizes = [len(codes) for codes in (first.original, *first.releases)]
+        files = (self.original, *self.releases)
+        some.original, *releases = (source.drawn(n) for source, n in zip(files, sizes, strict=True))
+        some.releases, some.roles = tuple(releases), self.roles
+        some._columns = {column.name: column for column in columns}
+        return some
+
     def _anew(self) -> Pair:
         """A copy that codes its columns anew, without held-out records."""
         other = copy.copy(self)

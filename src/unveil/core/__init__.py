@@ -64,6 +64,18 @@ class Struct(ctypes.Structure):
                 value = address_of(value, self.arrays[name])
             setattr(self, name, value)
 
+    def __reduce__(self) -> tuple[Callable[..., Struct], tuple[str, dict[str, Any]]]:
+        """For another process: the numbers, and the arrays whose addresses it holds."""
+        fields = {name: self.kept.get(name, getattr(self, name)) for name, *_ in self._fields_}
+        loose = [name for name in self.arrays if isinstance(fields[name], int)]
+        if loose:
+            raise TypeError(f"{type(self).__name__}: the memory behind {', '.join(loose)} belongs to this process")
+        return _made_anew, (type(self).__name__, fields)
+
+
+def _made_anew(name: str, fields: dict[str, Any]) -> Struct:
+    return STRUCTS[name](**fields)
+
 
 def address_of(array: NDArray[Any], dtype: np.dtype[Any]) -> int:
     """Where an array begins that a loop may read and write as it is."""

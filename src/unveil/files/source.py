@@ -15,7 +15,7 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.checks import check_choice
-from unveil.errors import CallError, MissingPackageError, UnveilWarning
+from unveil.errors import CallError, DataError, MissingPackageError, UnveilWarning
 from unveil.files.form import Form
 from unveil.files.made_frames import Flavour as Flavour
 from unveil.files.made_frames import installed_flavour, make_frame
@@ -260,6 +260,18 @@ class Source:
         read |= {"batches": None, "parts": (), "distributed": None}
         fetch = DerivedColumns(self, records)
         return replace(self, label=label or self.label, path=None, num_rows=len(records), fetch=fetch, **read)
+
+    def drawn(self, n: int) -> Source:
+        """So many of the records, whose columns are known elsewhere and cannot be read."""
+
+        def fetch(name: str) -> pa.ChunkedArray:
+            raise DataError(
+                f"{self.label}: of the records that were drawn for a model only the keys and the target are here, not "
+                f"{name!r}; write a sample of the records to a Parquet file and measure that"
+            )
+
+        read = dict.fromkeys(("path", "native", "written", "batches", "distributed"))
+        return replace(self, num_rows=n, fetch=fetch, parts=(), **read)
 
     def keep(self, heard: Iterable[UnveilWarning], columns: Iterable[str] = ()) -> None:
         """Remember warnings while the file, or some of its columns, was read."""

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.core import STRUCTS, loop, taken
+from unveil.core import STRUCTS, Struct, loop, taken
 from unveil.errors import CallError
 from unveil.models.features import KeyTable
 from unveil.threads import in_threads
@@ -117,6 +117,34 @@ class Forest:
         in_threads(block, range(0, len(sums), _BLOCK), self.threads)
 
 
+@dataclass(frozen=True, eq=False)
+class Grower:
+    """Grows one of the trees by its number, and leads records to its leaves.
+
+    Parameters
+    ----------
+    training
+        The records that it is grown on.
+    seeds : (n_trees,) uint32
+        Of the draws of each tree.
+    """
+
+    training: Struct
+    seeds: NDArray[np.uint32]
+
+    def __call__(self, number: int, values: Floats) -> LedRecords:
+        """The leaves of one tree, of records given by the numbers (p, n) that their keys are."""
+        made, leaf = _Leaves(), np.empty(values.shape[1], dtype=np.int32)
+        try:
+            attacked = STRUCTS["Attacked"](values=values, leaf=leaf, n=leaf.size)
+            _grow_forest_tree(self.training, int(self.seeds[number]), attacked, made)
+            sizes = {"start": made.n_leaves + 1, "of_class": made.n_entries, "value": made.n_entries}
+            parts = {name: taken(getattr(made, name), _Leaves.arrays[name], size) for name, size in sizes.items()}
+        finally:
+            _free_forest_leaves(made)
+        return LedRecords(leaf, **parts)
+
+
 def grow_forest(
     table: KeyTable,
     y: NDArray[np.generic],
@@ -216,16 +244,4 @@ def grow_forest(
         mtry=mtry,
         min_node_size=least,
     )
-
-    def grown(number: int, values: Floats) -> LedRecords:
-        made, leaf = _Leaves(), np.empty(values.shape[1], dtype=np.int32)
-        try:
-            attacked = STRUCTS["Attacked"](values=values, leaf=leaf, n=leaf.size)
-            _grow_forest_tree(training, int(seeds[number]), attacked, made)
-            sizes = {"start": made.n_leaves + 1, "of_class": made.n_entries, "value": made.n_entries}
-            parts = {name: taken(getattr(made, name), _Leaves.arrays[name], size) for name, size in sizes.items()}
-        finally:
-            _free_forest_leaves(made)
-        return LedRecords(leaf, **parts)
-
-    return Forest(grown, n_trees, n_classes or 1, centre, scale, threads)
+    return Forest(Grower(training, seeds), n_trees, n_classes or 1, centre, scale, threads)

@@ -1,0 +1,345 @@
+"""RAPID of persons whom an engine counts: models of drawn records, applied to all persons where they are."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from unveil._rapid.attack import Attack, Runner
+from unveil._rapid.figures import intervals_of, resampled_rates
+from unveil._rapid.problem import numbers_of_target
+from unveil._rapid.result import Intervals, Rapid, over_releases
+from unveil._rapid.sample import TrainingSample, sampling_half, widened
+from unveil._rapid.scored_cells import OneSum, Scored, ScoreCells
+from unveil.columns.column import CodedColumn
+from unveil.columns.counted import CountedColumn, DrawnColumn
+from unveil.columns.pair import Pair
+from unveil.engines.draw import DrawRecords, columns_of
+from unveil.engines.key_range import CodedValues, Layout
+from unveil.errors import CallError, DataError
+from unveil.files.folders import PARQUET
+from unveil.models.features import Key, KeyTable
+from unveil.models.learners import ForestPredictor, Predictor
+from unveil.notes import Note
+from unveil.stats import Interval, Kind, excess, rate_interval
+
+Floats = NDArray[np.float64]
+_TIMES = 10
+"""How many times as many records are drawn of a file as models are trained on: several samples, and persons."""
+
+
+def is_counted(pair: Pair, most: int) -> bool:
+    """Whether persons are scored where they are: an engine was asked for, and a file is larger than what is drawn."""
+    largest = max(pair.n_original, *pair.n_synthetic)
+    return pair.engine is not None and not pair.engine_is_free and largest > _TIMES * most
+
+
+def drawn_pair(pair: Pair, keys: Sequence[str], target: str, most: int, seed: int) -> Pair:
+    """Records of all files, drawn where they are counted, with keys and target.
+
+    Parameters
+    ----------
+    pair
+        The files, of which an engine counts the records.
+    keys, target
+        The columns.
+    most
+        Records of a file that models are trained on at most.
+    seed
+        Seed of the draw.
+    """
+    assert pair.engine is not None
+    pair.require([*keys, target])
+    columns = [pair.compared(name) for name in (*keys, target)]
+    coded = _coded(columns)
+    sizes = (pair.n_original, *pair.n_synthetic)
+    layout = Layout.of(coded[:-1], coded[-1:], len(sizes))
+    (found,) = pair.engine.total(coded[:-1], [coded[-1:]], [DrawRecords(layout, sizes, _TIMES * most, seed)])
+    files = [columns_of(layout, cells, coded) for cells in found.first(_TIMES * most)]
+    return pair.drawn([DrawnColumn.of(column, codes) for column, *codes in zip(columns, *files, strict=True)])
+
+
+def _coded(columns: Sequence[CodedColumn]) -> list[CodedValues]:
+    found = []
+    for column in columns:
+        assert isinstance(column, CountedColumn)
+        found.append(column.by_raw_code)
+    return found
+
+
+@dataclass(frozen=True, repr=False)
+class CountedRapid(Rapid):
+    """RAPID of persons whom an engine counts, by models that are trained on records drawn from the releases.
+
+    Every person is scored: ``rate``, ``n_at_risk``, ``margin``, ``accuracy`` and the other figures of predictions are
+    sums over all of them. The null, the ceiling, curves, groups and the attribution of keys are those of persons who
+    were drawn.
+
+    The interval of the rate p of N persons, of whom n were drawn, has on each side the half-length
+
+    ``sqrt(h^2 n / N + (t s)^2 M / (M - k))``
+
+    with h that of the n persons. The second part is over the draw of the training sample: s is the standard deviation
+    of the rates of five samples of k records, and t the quantile of Student's t with four degrees of freedom. The five
+    are taken from M drawn records of the release, so that their variance is ``1 - k / M`` of that of samples of a
+    release of any size (Cochran 1977, Sampling techniques, theorem 2.2).
+
+    Attributes
+    ----------
+    persons
+        How many of the original records that count were drawn.
+    """
+
+    persons: int = field(kw_only=True)
+    _score: ScoreCells = field(kw_only=True, repr=False, compare=False)
+    _files: Pair = field(kw_only=True, repr=False, compare=False)
+
+    def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[Intervals]:
+        """Per attack, release intervals of the rate and of its excess; see :meth:`Rapid.intervals`."""
+        found = []
+        for run, figures in zip(self.runs, self.attacks, strict=True):
+            drawn = self._of_all(resampled_rates(run, self.runner, n=n, seed=seed), run.rate, figures["rate"])
+            found.append(
+                intervals_of(
+                    run, self.runner, figures["rate"], drawn, self.n_counted, self._half([run], level), n=n, seed=seed,
+                    level=level,
+                )
+            )  # fmt: skip
+        return found
+
+    def interval(self, kind: Kind = "release", **options: Any) -> Interval:
+        """An interval of a named kind for the rate; see :meth:`Rapid.interval`."""
+        found = super().interval(kind, **options)
+        if found.kind == "release":
+            return found
+        moved = self.rate - found.value
+        return replace(found, value=self.rate, low=max(found.low + moved, 0.0), high=min(found.high + moved, 1.0))
+
+    def _over_persons(self, n: int, seed: int, level: float) -> tuple[Floats, tuple[float, float]]:
+        of_drawn = super()._over_persons(n, seed, level)[0]
+        drawn = self._of_all(of_drawn, sum(run.rate for run in self.runs) / len(self.runs), self.rate)
+        ends = rate_interval(self.rate, drawn, self.n_counted, level)["bootstrap"]
+        return drawn, widened(self.rate, ends, self._half(self.runs, level))
+
+    def _of_all(self, rates: Floats, of_drawn: float, of_all: float) -> Floats:
+        """Rates in resamples of all persons, from those in resamples of the drawn ones."""
+        found: Floats = np.clip(of_all + (rates - of_drawn) * math.sqrt(self.persons / self.n_counted), 0.0, 1.0)
+        return found
+
+    def _half(self, runs: Sequence[Attack], level: float) -> float:
+        return float(sampling_half(runs, [self.threshold], self.runner.rule, level)[0]) * _CORRECTION
+
+    def records(self, release: int = 0, attacker: int | str = 0, *, flavour: Any = None) -> Any:
+        """Records of persons do not come here; see :meth:`write_records`.
+
+        Raises
+        ------
+        CallError
+            Always.
+        """
+        raise CallError(
+            "these persons were scored where they are: write what is said of each to a Parquet file with "
+            "write_records('flags.parquet') (--records flags.parquet)"
+        )
+
+    def write_records(
+        self, path: str | Path, release: int = 0, attacker: int | str = 0, *, overwrite: bool = False
+    ) -> None:  # fmt: skip
+        """Write a row per original record as Parquet, where the records are counted. It is confidential.
+
+        Its number, ``g`` (probability of the true class) and the score ``r``, or the error ``e`` (NaN for who has no
+        number), and whether at risk. The workers of Spark write a folder of files, each its part.
+
+        Parameters
+        ----------
+        path
+            The file or folder; it ends in .parquet.
+        release, attacker
+            Which attack.
+        overwrite
+            Whether a file that exists may be replaced.
+
+        Raises
+        ------
+        CallError
+            If there is no such release or attacker, or the ending is another.
+        FileError
+            If the file exists and ``overwrite`` is not set, or cannot be written.
+        """
+        if not str(path).lower().endswith(PARQUET):
+            raise CallError(f"{path}: persons who are scored where they are can be written as Parquet alone (.parquet)")
+        assert self._files.engine is not None
+        number = next(i for i, run in enumerate(self.runs) if run is self.run(release, attacker))
+        score = replace(self._score, models=self._score.models[number : number + 1])
+        coded = _coded([self._files.compared(name) for name in (*self.keys, self.target)])
+        self._files.engine.write_flags(coded[:-1], coded[-1:], score.flags, str(path), overwrite=overwrite)
+
+
+_CORRECTION = math.sqrt(_TIMES / (_TIMES - 1))
+"""Samples of drawn records differ less than those of a release of any size; see :class:`CountedRapid`."""
+
+
+def over_all(found: Rapid, pair: Pair, most: int, target_na: str | float) -> CountedRapid:
+    """Apply the models of drawn records to all persons.
+
+    Parameters
+    ----------
+    found
+        RAPID of the drawn records.
+    pair
+        The files, of which an engine counts the records.
+    most
+        Records of a file that models are trained on at most.
+    target_na
+        What becomes of persons without a number.
+    """
+    assert pair.engine is not None
+    runner, column = found.runner, pair.compared(found.target)
+    score = _score_of(found, column, target_na, apart=pair.original.distributed is not None)
+    coded = _coded([pair.compared(name) for name in (*found.keys, found.target)])
+    (sums,) = pair.engine.total(coded[:-1], [coded[-1:]], [score])
+    *each, margin = sums.each
+    attacks = tuple(figures | _figures(figures, one, margin) for figures, one in zip(found.attacks, each, strict=True))
+    has_target = np.ones(column.n_levels, dtype=bool) if score.scored.shares is not None else ~np.isnan(score.truth)
+    sizes = [int(counts[: column.n_levels][has_target].sum()) for counts in column.counts[1:]]
+    sample = TrainingSample.of_releases(sizes, most)
+    persons = len(runner.problem.truth)
+    drawn = Note(
+        f"null, ceiling, curves and groups are those of {persons} of {margin.persons} original records, drawn with "
+        f"seed {runner.seed}; the rate is that of all",
+        "null, ceiling, curves and groups are those of original records drawn at random; the rate is that of all",
+    )
+    notes = (*runner.problem.notes, *([] if sample is None else [sample.note(runner.seed)]), drawn)
+    kept = {one.name: getattr(found, one.name) for one in fields(found)}
+    return CountedRapid(
+        **kept
+        | over_releases([run.release for run in found.runs], [one.rate for one in each])
+        | {
+            "attacks": attacks,
+            "baseline": _baseline(found, score, column),
+            "n_original": pair.n_original,
+            "n_counted": margin.persons,
+            "n_synthetic": pair.n_synthetic,
+            "sample": sample,
+            "notes": notes,
+        },
+        persons=persons,
+        _score=replace(score, models=score.models[:-1]),
+        _files=pair,
+    )
+
+
+def _score_of(found: Rapid, column: CodedColumn, target_na: str | float, *, apart: bool) -> ScoreCells:
+    """How all persons are scored, by each attacker and then by who knows neither release nor keys."""
+    runner, problem = found.runner, found.runner.problem
+    keys = problem.original.table.keys
+    counts = column.counts[0][: column.n_levels]
+    if problem.classes is None:
+        truth = _filled(column, counts, target_na, problem.pair.original.label)
+        held = np.flatnonzero((counts > 0) & ~np.isnan(truth))
+        shares, middle = None, np.asarray(_median(truth[held], counts[held]))
+        width = _spread_of(truth[held], counts[held], runner.rule.scoring)
+    else:
+        truth = np.array(problem.listed, dtype=np.int32)
+        shares = counts[np.argsort(truth)] / counts.sum()
+        middle, width = shares, None
+    none = np.zeros(0, dtype=np.int32)
+    return ScoreCells(
+        tuple(Key(DrawnColumn.of(key.column, [none]), key.order) for key in keys),
+        tuple(
+            (np.arange(key.n_levels) if key.order is None else np.argsort(key.order)).astype(np.int32) for key in keys
+        ),
+        truth,
+        (*(_on_one_thread(run.predict) if apart else run.predict for run in found.runs), Always(middle)),
+        Scored(runner.rule, runner.delta, shares, width),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Always:
+    """Predicts the same for everybody."""
+
+    value: Floats
+
+    def __call__(self, table: KeyTable) -> Floats:
+        """The prediction for each record."""
+        return np.broadcast_to(self.value, (len(table), *self.value.shape))
+
+
+def _on_one_thread(predict: Predictor) -> Predictor:
+    """The attacker for a worker of Spark, which has one thread for each of its tasks."""
+    if isinstance(predict, ForestPredictor):
+        return replace(predict, forest=replace(predict.forest, threads=1))
+    return predict
+
+
+def _filled(column: CodedColumn, counts: NDArray[np.integer], target_na: str | float, label: str) -> Floats:
+    """The number of each level; NaN for persons who are left out."""
+    for code in column.infinite:
+        if counts[code]:
+            raise DataError(
+                f"{label}: column {column.name!r} holds {column.label(code)}; an infinite target cannot be inferred as "
+                "a number: recode it, or use kind='categorical'"
+            )
+    numbers = numbers_of_target(column)
+    if target_na == "exclude":
+        return numbers
+    held = np.flatnonzero((counts > 0) & ~np.isnan(numbers))
+    fill = _median(numbers[held], counts[held]) if target_na == "median" else float(target_na)
+    return np.where(np.isnan(numbers), fill, numbers)
+
+
+def _median(values: Floats, counts: NDArray[np.integer]) -> float:
+    """The median of values that many persons have."""
+    order = np.argsort(values)
+    reached, n = np.cumsum(counts[order]), int(counts.sum())
+    middle = np.searchsorted(reached, [(n - 1) // 2, n // 2], side="right")
+    return float(values[order][middle].mean())
+
+
+def _spread_of(values: Floats, counts: NDArray[np.integer], metric: str) -> float | None:
+    """Standard deviation or range of values that many persons have; None where errors are in other units."""
+    if metric == "range":
+        return float(np.ptp(values))
+    if metric != "sd":
+        return None
+    n = int(counts.sum())
+    mean = float(values @ counts) / n
+    return math.sqrt(float((values - mean) ** 2 @ counts) / max(n - 1, 1))
+
+
+def _baseline(found: Rapid, score: ScoreCells, column: CodedColumn) -> dict[str, float]:
+    if score.scored.shares is None:
+        return {"median": float(score.models[-1](found.runner.problem.original.table.take(slice(1)))[0])}
+    classes = found.runner.problem.classes or ()
+    return {classes[code]: float(score.scored.shares[code]) for code in found.runner.problem.listed}
+
+
+def _figures(of_drawn: Any, one: OneSum, margin: OneSum) -> dict[str, float]:
+    """The figures of an attack that all persons give, beside those of the drawn ones."""
+    null = of_drawn["null_mean"]
+    found = {
+        "rate": one.rate,
+        "n_at_risk": one.at_risk,
+        "n": one.persons,
+        "margin": margin.rate,
+        "excess": excess(one.rate, margin.rate if math.isnan(null) else null),
+        "excess_over_margin": excess(one.rate, margin.rate),
+        "mean_score": one.mean("mean_score"),
+    }
+    if "mae" in of_drawn:
+        return found | {"mae": one.mean("mae"), "mae_margin": margin.mean("mae"), "rmse": math.sqrt(one.mean("mse"))}
+    right, guessed = one.right / one.persons, margin.right / margin.persons
+    return found | {
+        "accuracy": right,
+        "accuracy_margin": guessed,
+        "accuracy_excess": excess(right, guessed),
+        "mean_probability": one.mean("mean_probability"),
+        "mean_probability_margin": margin.mean("mean_probability"),
+    }
