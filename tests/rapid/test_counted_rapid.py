@@ -12,7 +12,7 @@ import pytest
 
 import unveil
 from unveil._rapid import rapid
-from unveil._rapid.counted import CountedRapid
+from unveil._rapid.counted_result import CountedRapid
 
 KEYS = ["x", "z"]
 
@@ -57,7 +57,8 @@ def test_the_same_models_score_all_persons_alike(paths: list[str], options: dict
     memory = attacked(paths[0], paths[1], "memory", **options)
     counted = attacked(paths[0], paths[1], "files", **options)
     assert isinstance(counted, CountedRapid)
-    assert (counted.persons <= 1000) and (counted.n_original, counted.n_counted) == (1300, memory.n_counted)
+    assert counted.persons <= 1000
+    assert (counted.n_original, counted.n_counted) == (1300, memory.n_counted)
     assert counted.n_synthetic == memory.n_synthetic
     assert counted.sample == memory.sample
     assert counted.baseline == pytest.approx(memory.baseline)
@@ -144,7 +145,7 @@ def test_what_takes_all_persons_in_one_place_is_refused(paths: list[str]) -> Non
     for options, word in (({"scoring": "conditional"}, "conditional"), ({"side_information": paths[1]}, "side_info")):
         with pytest.raises(unveil.CallError, match=rf"{word}.*sample of the records to a Parquet file"):
             attacked(paths[0], paths[2], "files", **options)
-    with pytest.raises(unveil.DataError, match="'r'.*Parquet"):
+    with pytest.raises(unveil.DataError, match=r"'r'.*Parquet"):
         attacked(paths[0], paths[2], "files").by("r")
     assert set(attacked(paths[0], paths[2], "files").by("z", flavour="arrow")["z"].to_pylist()) == {"0", "1", "2"}
 

@@ -4,40 +4,35 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass, field, fields, replace
-from pathlib import Path
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.attack import Attack, Runner
-from unveil._rapid.figures import intervals_of, resampled_rates
+from unveil._rapid.counted_result import TIMES, CountedRapid
 from unveil._rapid.problem import numbers_of_target
-from unveil._rapid.result import Intervals, Rapid, over_releases
-from unveil._rapid.sample import TrainingSample, sampling_half, widened
-from unveil._rapid.scored_cells import OneSum, Scored, ScoreCells
+from unveil._rapid.result import Rapid, over_releases
+from unveil._rapid.sample import TrainingSample
+from unveil._rapid.scored_cells import OneSum, ScoreCells, Scored
 from unveil.columns.column import CodedColumn
-from unveil.columns.counted import CountedColumn, DrawnColumn
+from unveil.columns.counted import DrawnColumn, by_raw_code
 from unveil.columns.pair import Pair
 from unveil.engines.draw import DrawRecords, columns_of
-from unveil.engines.key_range import CodedValues, Layout
-from unveil.errors import CallError, DataError
-from unveil.files.folders import PARQUET
+from unveil.engines.key_range import Layout
+from unveil.errors import DataError
 from unveil.models.features import Key, KeyTable
 from unveil.models.learners import ForestPredictor, Predictor
 from unveil.notes import Note
-from unveil.stats import Interval, Kind, excess, rate_interval
+from unveil.stats import excess
 
 Floats = NDArray[np.float64]
-_TIMES = 10
-"""How many times as many records are drawn of a file as models are trained on: several samples, and persons."""
 
 
 def is_counted(pair: Pair, most: int) -> bool:
     """Whether persons are scored where they are: an engine was asked for, and a file is larger than what is drawn."""
     largest = max(pair.n_original, *pair.n_synthetic)
-    return pair.engine is not None and not pair.engine_is_free and largest > _TIMES * most
+    return pair.engine is not None and not pair.engine_is_free and largest > TIMES * most
 
 
 def drawn_pair(pair: Pair, keys: Sequence[str], target: str, most: int, seed: int) -> Pair:
@@ -57,132 +52,12 @@ def drawn_pair(pair: Pair, keys: Sequence[str], target: str, most: int, seed: in
     assert pair.engine is not None
     pair.require([*keys, target])
     columns = [pair.compared(name) for name in (*keys, target)]
-    coded = _coded(columns)
+    coded = by_raw_code(columns)
     sizes = (pair.n_original, *pair.n_synthetic)
     layout = Layout.of(coded[:-1], coded[-1:], len(sizes))
-    (found,) = pair.engine.total(coded[:-1], [coded[-1:]], [DrawRecords(layout, sizes, _TIMES * most, seed)])
-    files = [columns_of(layout, cells, coded) for cells in found.first(_TIMES * most)]
+    (found,) = pair.engine.total(coded[:-1], [coded[-1:]], [DrawRecords(layout, sizes, TIMES * most, seed)])
+    files = [columns_of(layout, cells, coded) for cells in found.first(TIMES * most)]
     return pair.drawn([DrawnColumn.of(column, codes) for column, *codes in zip(columns, *files, strict=True)])
-
-
-def _coded(columns: Sequence[CodedColumn]) -> list[CodedValues]:
-    found = []
-    for column in columns:
-        assert isinstance(column, CountedColumn)
-        found.append(column.by_raw_code)
-    return found
-
-
-@dataclass(frozen=True, repr=False)
-class CountedRapid(Rapid):
-    """RAPID of persons whom an engine counts, by models that are trained on records drawn from the releases.
-
-    Every person is scored: ``rate``, ``n_at_risk``, ``margin``, ``accuracy`` and the other figures of predictions are
-    sums over all of them. The null, the ceiling, curves, groups and the attribution of keys are those of persons who
-    were drawn.
-
-    The interval of the rate p of N persons, of whom n were drawn, has on each side the half-length
-
-    ``sqrt(h^2 n / N + (t s)^2 M / (M - k))``
-
-    with h that of the n persons. The second part is over the draw of the training sample: s is the standard deviation
-    of the rates of five samples of k records, and t the quantile of Student's t with four degrees of freedom. The five
-    are taken from M drawn records of the release, so that their variance is ``1 - k / M`` of that of samples of a
-    release of any size (Cochran 1977, Sampling techniques, theorem 2.2).
-
-    Attributes
-    ----------
-    persons
-        How many of the original records that count were drawn.
-    """
-
-    persons: int = field(kw_only=True)
-    _score: ScoreCells = field(kw_only=True, repr=False, compare=False)
-    _files: Pair = field(kw_only=True, repr=False, compare=False)
-
-    def intervals(self, *, n: int = 500, seed: int = 0, level: float = 0.95) -> list[Intervals]:
-        """Per attack, release intervals of the rate and of its excess; see :meth:`Rapid.intervals`."""
-        found = []
-        for run, figures in zip(self.runs, self.attacks, strict=True):
-            drawn = self._of_all(resampled_rates(run, self.runner, n=n, seed=seed), run.rate, figures["rate"])
-            found.append(
-                intervals_of(
-                    run, self.runner, figures["rate"], drawn, self.n_counted, self._half([run], level), n=n, seed=seed,
-                    level=level,
-                )
-            )  # fmt: skip
-        return found
-
-    def interval(self, kind: Kind = "release", **options: Any) -> Interval:
-        """An interval of a named kind for the rate; see :meth:`Rapid.interval`."""
-        found = super().interval(kind, **options)
-        if found.kind == "release":
-            return found
-        moved = self.rate - found.value
-        return replace(found, value=self.rate, low=max(found.low + moved, 0.0), high=min(found.high + moved, 1.0))
-
-    def _over_persons(self, n: int, seed: int, level: float) -> tuple[Floats, tuple[float, float]]:
-        of_drawn = super()._over_persons(n, seed, level)[0]
-        drawn = self._of_all(of_drawn, sum(run.rate for run in self.runs) / len(self.runs), self.rate)
-        ends = rate_interval(self.rate, drawn, self.n_counted, level)["bootstrap"]
-        return drawn, widened(self.rate, ends, self._half(self.runs, level))
-
-    def _of_all(self, rates: Floats, of_drawn: float, of_all: float) -> Floats:
-        """Rates in resamples of all persons, from those in resamples of the drawn ones."""
-        found: Floats = np.clip(of_all + (rates - of_drawn) * math.sqrt(self.persons / self.n_counted), 0.0, 1.0)
-        return found
-
-    def _half(self, runs: Sequence[Attack], level: float) -> float:
-        return float(sampling_half(runs, [self.threshold], self.runner.rule, level)[0]) * _CORRECTION
-
-    def records(self, release: int = 0, attacker: int | str = 0, *, flavour: Any = None) -> Any:
-        """Records of persons do not come here; see :meth:`write_records`.
-
-        Raises
-        ------
-        CallError
-            Always.
-        """
-        raise CallError(
-            "these persons were scored where they are: write what is said of each to a Parquet file with "
-            "write_records('flags.parquet') (--records flags.parquet)"
-        )
-
-    def write_records(
-        self, path: str | Path, release: int = 0, attacker: int | str = 0, *, overwrite: bool = False
-    ) -> None:  # fmt: skip
-        """Write a row per original record as Parquet, where the records are counted. It is confidential.
-
-        Its number, ``g`` (probability of the true class) and the score ``r``, or the error ``e`` (NaN for who has no
-        number), and whether at risk. The workers of Spark write a folder of files, each its part.
-
-        Parameters
-        ----------
-        path
-            The file or folder; it ends in .parquet.
-        release, attacker
-            Which attack.
-        overwrite
-            Whether a file that exists may be replaced.
-
-        Raises
-        ------
-        CallError
-            If there is no such release or attacker, or the ending is another.
-        FileError
-            If the file exists and ``overwrite`` is not set, or cannot be written.
-        """
-        if not str(path).lower().endswith(PARQUET):
-            raise CallError(f"{path}: persons who are scored where they are can be written as Parquet alone (.parquet)")
-        assert self._files.engine is not None
-        number = next(i for i, run in enumerate(self.runs) if run is self.run(release, attacker))
-        score = replace(self._score, models=self._score.models[number : number + 1])
-        coded = _coded([self._files.compared(name) for name in (*self.keys, self.target)])
-        self._files.engine.write_flags(coded[:-1], coded[-1:], score.flags, str(path), overwrite=overwrite)
-
-
-_CORRECTION = math.sqrt(_TIMES / (_TIMES - 1))
-"""Samples of drawn records differ less than those of a release of any size; see :class:`CountedRapid`."""
 
 
 def over_all(found: Rapid, pair: Pair, most: int, target_na: str | float) -> CountedRapid:
@@ -202,13 +77,13 @@ def over_all(found: Rapid, pair: Pair, most: int, target_na: str | float) -> Cou
     assert pair.engine is not None
     runner, column = found.runner, pair.compared(found.target)
     score = _score_of(found, column, target_na, apart=pair.original.distributed is not None)
-    coded = _coded([pair.compared(name) for name in (*found.keys, found.target)])
+    coded = by_raw_code(map(pair.compared, (*found.keys, found.target)))
     (sums,) = pair.engine.total(coded[:-1], [coded[-1:]], [score])
     *each, margin = sums.each
-    attacks = tuple(figures | _figures(figures, one, margin) for figures, one in zip(found.attacks, each, strict=True))
-    has_target = np.ones(column.n_levels, dtype=bool) if score.scored.shares is not None else ~np.isnan(score.truth)
-    sizes = [int(counts[: column.n_levels][has_target].sum()) for counts in column.counts[1:]]
-    sample = TrainingSample.of_releases(sizes, most)
+    attacks = tuple(
+        dict(of_drawn) | _figures(of_drawn, one, margin) for of_drawn, one in zip(found.attacks, each, strict=True)
+    )
+    sample = TrainingSample.of_releases(_with_target(score, column)[1:], most)
     persons = len(runner.problem.truth)
     drawn = Note(
         f"null, ceiling, curves and groups are those of {persons} of {margin.persons} original records, drawn with "
@@ -216,7 +91,7 @@ def over_all(found: Rapid, pair: Pair, most: int, target_na: str | float) -> Cou
         "null, ceiling, curves and groups are those of original records drawn at random; the rate is that of all",
     )
     notes = (*runner.problem.notes, *([] if sample is None else [sample.note(runner.seed)]), drawn)
-    kept = {one.name: getattr(found, one.name) for one in fields(found)}
+    kept: dict[str, Any] = {one.name: getattr(found, one.name) for one in fields(found)}
     return CountedRapid(
         **kept
         | over_releases([run.release for run in found.runs], [one.rate for one in each])
@@ -312,6 +187,12 @@ def _spread_of(values: Floats, counts: NDArray[np.integer], metric: str) -> floa
     n = int(counts.sum())
     mean = float(values @ counts) / n
     return math.sqrt(float((values - mean) ** 2 @ counts) / max(n - 1, 1))
+
+
+def _with_target(score: ScoreCells, column: CodedColumn) -> list[int]:
+    """How many records of each file have a class, or a number."""
+    has_one = np.ones(column.n_levels, dtype=bool) if score.scored.shares is not None else ~np.isnan(score.truth)
+    return [int(counts[: column.n_levels][has_one].sum()) for counts in column.counts]
 
 
 def _baseline(found: Rapid, score: ScoreCells, column: CodedColumn) -> dict[str, float]:

@@ -92,7 +92,9 @@ def rapid(
         Records of a file that an attacker is trained on at most; by default 100 000. Of a larger release so many are
         drawn, with its target shuffled for the null, and of a larger original for the ceiling; all original records
         are attacked. Each attacker is then trained on four other samples too: intervals are also over the draw of the
-        sample. ``sample`` and a note of the result say of how many.
+        sample. ``sample`` and a note of the result say of how many. Where an engine was asked for that counts records
+        (Spark, ``engine="files"``) and a file has more than ten times as many, all persons are scored where they are
+        counted; see :class:`unveil._rapid.counted_result.CountedRapid`.
     side_information
         Real records that the intruder has besides, with keys and target: a frame or a path. They are added to the
         training records, of the null too.

@@ -15,7 +15,7 @@ from unveil._tables.cells import Cells, Members
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations
-from unveil.columns.counted import CountedColumn
+from unveil.columns.counted import by_raw_code
 from unveil.engines.engine import Engine
 from unveil.engines.key_range import CodedValues, KeyRange
 from unveil.errors import CallError
@@ -128,8 +128,8 @@ class CountedKeys(KeyedPair):
         """For each target what its measure finds, added up over all ranges of keys."""
         levels = None if by is None else by.n_levels
         return self.engine.total(
-            self._by_raw_code(self.columns),
-            [self._by_raw_code([one for one in (target, by) if one is not None]) for target in targets],
+            by_raw_code(self.columns),
+            [by_raw_code([one for one in (target, by) if one is not None]) for target in targets],
             [self._on_range(one, levels) for one in measures],
         )
 
@@ -155,11 +155,7 @@ class CountedKeys(KeyedPair):
         return OnRange(self.columns, self.keys, self.use_keys_na, measure, by_levels)
 
     def _of_cells(self, target: CodedColumn | None) -> tuple[list[CodedValues], list[CodedValues]]:
-        return self._by_raw_code(self.columns), self._by_raw_code([] if target is None else [target])
-
-    @staticmethod
-    def _by_raw_code(columns: Sequence[CodedColumn]) -> list[CodedValues]:
-        return [_counted(column).by_raw_code for column in columns]
+        return by_raw_code(self.columns), by_raw_code([] if target is None else [target])
 
     def whole(self, target: CodedColumn | None) -> RangeOfKeys:
         """All combinations at once, with the cells of a target.
@@ -289,8 +285,3 @@ class _Ranges:
 def _gather(part: KeyedPair) -> _Ranges:
     assert isinstance(part, RangeOfKeys)
     return _Ranges((part.range,))
-
-
-def _counted(column: CodedColumn) -> CountedColumn:
-    assert isinstance(column, CountedColumn)
-    return column

@@ -47,9 +47,9 @@ def inference_part(target: str, *, first: bool = False) -> Callable[[Context], S
         scenario = context.scenario
         chosen = Effort("cart", scenario.permutations, ceiling=True, repeats=False) if first else effort(context)
         risk = rapid(
-            context.pair.in_memory, scenario.keys, target=target, attacker=chosen.attacker, permutations=chosen.permutations,
-            ceiling=chosen.ceiling, folds=FOLDS, seed=scenario.seed, tau=scenario.tau, epsilon=scenario.epsilon,
-            metric=_metric(context, target),
+            context.pair.in_memory, scenario.keys, target=target, attacker=chosen.attacker,
+            permutations=chosen.permutations, ceiling=chosen.ceiling, folds=FOLDS, seed=scenario.seed, tau=scenario.tau,
+            epsilon=scenario.epsilon, metric=_metric(context, target),
         )  # fmt: skip
         terms, unknown = _attribution(risk, scenario.minimum_count, scenario.level)
         again, why_not = _again(context, chosen)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -59,6 +59,15 @@ class CountedColumn(CodedColumn):
             table[raw] = codes
             tables.append(table)
         return CodedValues(self.name, self.n_levels, tuple(tables))
+
+
+def by_raw_code(columns: Iterable[CodedColumn]) -> list[CodedValues]:
+    """Columns that an engine has counted, as it takes them."""
+    found = []
+    for column in columns:
+        assert isinstance(column, CountedColumn)
+        found.append(column.by_raw_code)
+    return found
 
 
 @dataclass(frozen=True)

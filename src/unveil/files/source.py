@@ -270,7 +270,7 @@ class Source:
                 f"{name!r}; write a sample of the records to a Parquet file and measure that"
             )
 
-        read = dict.fromkeys(("path", "native", "written", "batches", "distributed"))
+        read: dict[str, Any] = dict.fromkeys(("path", "native", "written", "batches", "distributed"))
         return replace(self, num_rows=n, fetch=fetch, parts=(), **read)
 
     def keep(self, heard: Iterable[UnveilWarning], columns: Iterable[str] = ()) -> None:

@@ -125,12 +125,12 @@ class Grower:
     ----------
     training
         The records that it is grown on.
-    seeds : (n_trees,) uint32
+    seeds : (n_trees,)
         Of the draws of each tree.
     """
 
     training: Struct
-    seeds: NDArray[np.uint32]
+    seeds: NDArray[np.unsignedinteger]
 
     def __call__(self, number: int, values: Floats) -> LedRecords:
         """The leaves of one tree, of records given by the numbers (p, n) that their keys are."""
