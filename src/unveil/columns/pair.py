@@ -547,7 +547,7 @@ class Pair:
         sizes = [len(codes) for codes in (first.original, *first.releases)]
         files = (self.original, *self.releases)
         some.original, *releases = (source.drawn(n) for source, n in zip(files, sizes, strict=True))
-        some.releases, some.roles = tuple(releases), self.roles
+        some.releases, some.roles, some.weights = tuple(releases), self.roles, None
         some._columns = {column.name: column for column in columns}
         return some
 
