@@ -59,6 +59,19 @@ def test_every_person_is_in_one_set_of_each_round():
         assert np.isin(own, members).all()
 
 
+def test_persons_who_were_drawn_share_few_sets_of_random_persons():
+    rng, beside = np.random.default_rng(5), np.zeros(12)
+    for _ in range(2000):
+        persons = np.sort(rng.permutation(12)[:5])
+        sets = list(random_sets(persons, 12, 4, rng, drawn=True))
+        assert [own.size for _, own in sets] == [4, 1]
+        assert sorted(np.concatenate([own for _, own in sets]).tolist()) == persons.tolist()
+        assert all(np.unique(members).size == 4 and np.isin(own, members).all() for members, own in sets)
+        beside[sets[1][0]] += 1
+    # Whoever is drawn, everybody is as often in the set of the last: 2000 times 4 of 12.
+    assert np.abs(beside - 2000 / 3).max() < 5 * np.sqrt(2000 * 2 / 9)
+
+
 def test_the_order_of_files_and_the_number_of_threads_change_nothing(found, monkeypatch):
     order = np.random.default_rng(3).permutation(120)
     release = PAIR.releases[0]

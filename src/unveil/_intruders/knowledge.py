@@ -31,7 +31,9 @@ Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 
 
-def random_sets(persons: Ints, n: int, size: int, rng: np.random.Generator) -> Iterator[tuple[Ints, Ints]]:
+def random_sets(
+    persons: Ints, n: int, size: int, rng: np.random.Generator, *, drawn: bool = False
+) -> Iterator[tuple[Ints, Ints]]:
     """Put each person into one random set of unknown persons.
 
     Parameters
@@ -42,6 +44,9 @@ def random_sets(persons: Ints, n: int, size: int, rng: np.random.Generator) -> I
         Numbers of records, and of the members of a set.
     rng
         Random numbers.
+    drawn
+        Whether the persons were themselves drawn at random from all records. Then they fill a set together, which
+        takes fewer sets.
 
     Yields
     ------
@@ -52,6 +57,8 @@ def random_sets(persons: Ints, n: int, size: int, rng: np.random.Generator) -> I
     order = rng.permutation(n)
     wanted = np.zeros(n, dtype=np.bool_)
     wanted[persons] = True
+    if drawn:
+        order = order[np.argsort(~wanted[order], kind="stable")]
     for start in range(0, n, size):
         own = order[start : start + size]
         asked = np.sort(own[wanted[own]])

@@ -190,7 +190,8 @@ def partial_knowledge(
     n = pair.n_original
     if unknown is None:
         sizes = [max(1, round((1 - share) * n)) for share in shares]
-        drawn = [_drawn_sets(asked, n, size, sets, seed) for size in sizes]
+        at_random = everybody and sample is not None
+        drawn = [_drawn_sets(asked, n, size, sets, seed, at_random=at_random) for size in sizes]
     else:
         sizes, shares = [unknown.size], (1 - unknown.size / n,)
         drawn = [[(np.sort(place[unknown]), asked)]]
@@ -248,13 +249,13 @@ def _shares(given: Any) -> tuple[float, ...]:
     return tuple(sorted({float(share) for share in several}, reverse=True))
 
 
-def _drawn_sets(asked: Ints, n: int, size: int, sets: int, seed: int) -> list[Drawn]:
-    """Sets of unknown persons; where all records are unknown there is one."""
+def _drawn_sets(asked: Ints, n: int, size: int, sets: int, seed: int, *, at_random: bool) -> list[Drawn]:
+    """Sets of unknown persons, who may be drawn at random; where all records are unknown there is one set."""
     if size == 1:
         return []
     found: list[Drawn] = []
     for number in range(sets if size < n else 1):
-        found += random_sets(asked, n, size, np.random.default_rng([seed, 43, size, number]))
+        found += random_sets(asked, n, size, np.random.default_rng([seed, 43, size, number]), drawn=at_random)
     return found
 
 

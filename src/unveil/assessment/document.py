@@ -21,7 +21,7 @@ from unveil.columns import Pair
 from unveil.notes import Note
 from unveil.synthesis.settings import settings_of
 
-SCHEMA_VERSION = "2.1"
+SCHEMA_VERSION = "2.2"
 PACKAGES = ("numpy", "scipy", "pyarrow", "scikit-learn", "narwhals", "jinja2")
 KNOWS = {
     "release": "The released files, and the keys of some persons.",
@@ -194,6 +194,7 @@ def _target(pair: Pair, target: str, sections: Sequence[Mapping[str, Any]]) -> d
         "notes" + SUFFIX: [],
         "groups": [],
         "posterior": None,
+        "partial_knowledge": None,
         "checks": [],
         "checks" + SUFFIX: [],
     }

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from unveil.assessment.figure import Figure
-from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.part import Context, Section, Skipped, need_strongest
 from unveil.assessment.published_text import public_note
 from unveil.assessment.scenario import INTRUDERS
 from unveil.errors import CallError
@@ -31,10 +31,7 @@ def exact_membership_part(context: Context) -> Section:
     from unveil._posterior.choice import check_maker
 
     scenario, pair = context.scenario, context.pair
-    if INTRUDERS[2] not in scenario.intruders:
-        raise Skipped(Note("the intruder who has all records but one is not part of the scenario"))
-    if context.synthesizer is None:
-        raise Skipped(Note("the synthesizer and its settings were not given; name them, or the provenance file"))
+    need_strongest(context)
     if context.clock.left == 0:
         raise Skipped(Note("the budget was used up before exact membership was measured"))
     held_out = context.unseen is not None

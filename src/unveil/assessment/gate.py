@@ -128,6 +128,16 @@ POSTERIOR = Row(
         "settings_check": Row({"verdict": by.as_it_is}),
     }
 )  # fmt: skip
+PARTIAL_KNOWLEDGE = Row(
+    {
+        **_named(by.said, "sentence", "contrast"), "structure": by.as_it_is, "persons": by.count,
+        "points": [
+            Row({"share_known": by.as_it_is, "unknown": by.count, "share_above_90": by.share,
+                 **_named(by.probability, "mean_prior", "mean_posterior", "monte_carlo_error", "share_not_mixed")})
+        ],
+    },
+    persons="persons",
+)  # fmt: skip
 TARGET = Row(
     {
         **_named(by.as_it_is, "target", "kind", "grouped_into"),
@@ -139,6 +149,7 @@ TARGET = Row(
         ],
         "groups": [GROUP],
         "posterior": POSTERIOR,
+        "partial_knowledge": PARTIAL_KNOWLEDGE,
     }
 )  # fmt: skip
 KEYS = Row(

@@ -17,7 +17,7 @@ from unveil.assessment.figure import Figure
 from unveil.assessment.published_text import with_public
 from unveil.assessment.repetitions import Halves, Repetitions
 from unveil.assessment.rounding import Rounding
-from unveil.assessment.scenario import Scenario
+from unveil.assessment.scenario import INTRUDERS, Scenario
 from unveil.columns import Pair
 from unveil.errors import DataError, UnveilError, UnveilWarning
 from unveil.files.digest import sha256, size_of
@@ -184,6 +184,20 @@ class Context:
     def groups_of(self, targets: Sequence[str]) -> dict[str, int] | None:
         """Into how many groups some targets are cut; None where they are taken as they are."""
         return {name: n for name, n in (self.scenario.ngroups_target or {}).items() if name in targets} or None
+
+
+def need_strongest(context: Context) -> None:
+    """Skip a part of the intruder who has the synthesizer and all records but one where there is none.
+
+    Raises
+    ------
+    Skipped
+        If the intruder is not part of the scenario, or the synthesizer is not known.
+    """
+    if INTRUDERS[2] not in context.scenario.intruders:
+        raise Skipped(Note("the intruder who has all records but one is not part of the scenario"))
+    if context.synthesizer is None:
+        raise Skipped(Note("the synthesizer and its settings were not given; name them, or the provenance file"))
 
 
 @dataclass(frozen=True)

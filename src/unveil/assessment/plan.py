@@ -10,6 +10,7 @@ from unveil.assessment.exact_membership_part import exact_membership_part
 from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
 from unveil.assessment.membership_part import membership_part
 from unveil.assessment.part import AssessmentPart, Context, Section
+from unveil.assessment.partial_knowledge_part import partial_knowledge_part
 from unveil.assessment.posterior_part import posterior_part
 from unveil.assessment.rapid_part import inference_part
 from unveil.assessment.scenario import Scenario
@@ -59,6 +60,11 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
             parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part))
         else:
             parts.extend(_of_target(measure, target, scenario, repeated=repeated) for target in scenario.targets)
+            if measure == "posterior":
+                parts.extend(
+                    AssessmentPart(f"{measure}: {target}, fewer records known", measure, partial_knowledge_part(target))
+                    for target in scenario.targets
+                )
     return parts
 
 

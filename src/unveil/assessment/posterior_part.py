@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from unveil.assessment.figure import Figure
 from unveil.assessment.mistaken_intruder import mistaken_intruder
-from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
+from unveil.assessment.part import MOST_SECONDS, Context, Section, need_strongest
 from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
@@ -41,10 +41,7 @@ def posterior_part(target: str, *, first: bool = False) -> Callable[[Context], S
     """The part of one target; on the first page by donor counts alone, which is a moment's work."""
 
     def compute(context: Context) -> Section:
-        if INTRUDERS[2] not in context.scenario.intruders:
-            raise Skipped(Note("the intruder who has all records but one is not part of the scenario"))
-        if context.synthesizer is None:
-            raise Skipped(Note("the synthesizer and its settings were not given; name them, or the provenance file"))
+        need_strongest(context)
         return _compute(context, target, first=first)
 
     return compute

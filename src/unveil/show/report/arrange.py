@@ -224,6 +224,12 @@ def posterior_rows(posterior: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"who": label, "structure": name} | one for label, release in pairs for name, one in release.items()]
 
 
+def exact_posterior(posterior: dict[str, Any]) -> float | None:
+    """The mean posterior of records drawn at random, where it is exact."""
+    found = (r for r in posterior_rows(posterior) if r["structure"] == "exact" and r["who"] == "random sample")
+    return next((row.get("mean_posterior") for row in found), None)
+
+
 def posterior_cross(posterior: dict[str, Any]) -> list[dict[str, Any]]:
     """Persons at risk beside those that another measure flags."""
     return [row for rows in posterior.get("cross", []) for row in rows]

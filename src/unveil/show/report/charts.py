@@ -132,6 +132,38 @@ def gain_histogram(histogram: dict[str, Any], name: str, target: str) -> Markup:
     return frame.drawing(name, f"Gain of an intruder who knows all but {target}", words, axes, *bars, height=220)
 
 
+def weakening_curve(found: dict[str, Any], exact: float | None, name: str, target: str) -> Markup:
+    """Mean posterior and prior by the share of other records known; shares stand side by side, not to scale.
+
+    The exact posterior, where all are known, is a mark of its own; a share without a figure is a gap.
+    """
+    points = list(enumerate(found["points"]))
+    frame = Frame((-0.4, len(points) - 0.6), (0, 1), "other records known (not to scale)", "probability of the truth")
+
+    def places(field: str) -> list[tuple[float, float]]:
+        return [(frame.across(n), frame.up(p[field])) for n, p in points if p[field] is not None]
+
+    paths = [area(places(field), class_) for field, class_ in (("mean_prior", "null-line"),
+             ("mean_posterior", "value-line")) if len(places(field)) > 1]  # fmt: skip
+    marks = [mark("value", x, y) for x, y in places("mean_posterior")]
+    values = [p["mean_posterior"] for _, p in points if p["mean_posterior"] is not None]
+    if exact is not None:
+        marks.append(mark("hollow", frame.across(0), frame.up(exact)))
+    labels = [
+        tag("text", shown(value, "share"), x=percent(x), y=percent(y), dy="-0.9em", class_="map-label middle")
+        for (x, y), value in zip(places("mean_posterior"), values, strict=True)
+    ]
+    known = [(float(n), f"{100 * p['share_known']:g} %") for n, p in points]
+    words = "; ".join(
+        f"{text} known: {'no figure' if p['mean_posterior'] is None else shown(p['mean_posterior'], 'share')}"
+        for (_, text), (_, p) in zip(known, points, strict=True)
+    )
+    return frame.drawing(
+        name, f"Mean probability of the true {target}, by the share of other records known", words,
+        frame.axes(known, _PERCENT_TICKS), frame.curves(*paths), *marks, *labels, height=240,
+    )  # fmt: skip
+
+
 def heat(value: float | None, top: float) -> str:
     """How strongly a cell of the heat map is coloured, in percent."""
     return "0" if value is None or top <= 0 else f"{100 * min(1.0, max(0.0, value / top)):.0f}"

@@ -209,6 +209,10 @@ def _targets(page: arrange.Page) -> list[str]:
             blocks += _records(arrange.posterior_rows(found["posterior"]), "who", "structure")
             blocks += [text(said) for said in [(found["posterior"].get("mistakes") or {}).get("sentence")] if said]
             blocks += _records(arrange.posterior_cross(found["posterior"]), "name")
+        if weakening := found.get("partial_knowledge"):
+            blocks += ["#### The strongest intruder, and how fast it weakens"]
+            blocks += [text(weakening[name]) for name in ("sentence", "contrast") if weakening[name]]
+            blocks += _records(weakening["points"], "share_known")
     return blocks
 
 

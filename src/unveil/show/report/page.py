@@ -80,7 +80,7 @@ def environment() -> Environment:
         arrange=arrange, charts=charts, row_plots=row_plots, sources=sources, interval=numbers.interval,
         cells_of=_cells_of, wordy=_wordy, chosen_point=_chosen_point, reach=_reach, groups_top=_groups_top,
         utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES, cross_names=CROSS_NAMES,
-        attack_names=ATTACK_NAMES,
+        attack_names=ATTACK_NAMES, weakening_names=WEAKENING_NAMES,
     )  # fmt: skip
     return made
 
@@ -108,6 +108,11 @@ POSTERIOR_NAMES = {
     "who": "Who", "structure": "Intruder uses",
     "share_above_half": "Share above 0.5", "share_above_90": "Share above 0.9", "expected_gain_bits": "Gain in bits",
     "mean_normalised_gain": "Mean gain", "share_must_fill": "Share that must fill",
+}  # fmt: skip
+
+WEAKENING_NAMES = {
+    "share_known": "Share known", "unknown": "Unknown persons", "monte_carlo_error": "Monte-Carlo error",
+    "share_above_90": "Share above 0.9", "share_not_mixed": "Share not mixed",
 }  # fmt: skip
 
 

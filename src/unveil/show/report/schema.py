@@ -36,6 +36,23 @@ POSTERIOR = {"labels?": NAMES, "releases?": [{"*": ROW}], "rows?": [ROW], "cross
              "gain_histogram?": Maybe(HISTOGRAM),
              "mistakes?": {"sentence": NOTE, "*": VALUE, "rows?": [ROW]}, "prior?": VALUE,
              "n_values?": NUMBER}  # fmt: skip
+PARTIAL_KNOWLEDGE = {
+    "sentence": NOTE,
+    "contrast": NOTE,
+    "structure": TEXT,
+    "persons": NUMBER,
+    "points": [
+        {
+            "share_known": REAL,
+            "unknown": NUMBER,
+            "mean_prior": NUMBER,
+            "mean_posterior": NUMBER,
+            "monte_carlo_error": NUMBER,
+            "share_above_90": NUMBER,
+            "share_not_mixed": NUMBER,
+        }
+    ],
+}
 FIGURE = (
     {"measure": TEXT, "intruder": TEXT, "target": NOTE, "unit": TEXT, "undefined": NOTE, "per_release": [NUMBER]}
     | dict.fromkeys(("value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling"), NUMBER)
@@ -80,7 +97,8 @@ ASSESSMENT: dict[str, Any] = {
             "curve": Maybe({"threshold": TEXT, "chosen?": NUMBER, "points": [POINT]}),
             "attribution": Maybe([{"term": TEXT, "log_odds": NUMBER, "low": NUMBER, "high": NUMBER}]),
             "groups": [GROUP | {"low": NUMBER, "high": NUMBER}],
-            "notes?": NAMES, "posterior": Maybe(POSTERIOR), "checks": NAMES,
+            "notes?": NAMES, "posterior": Maybe(POSTERIOR), "partial_knowledge?": Maybe(PARTIAL_KNOWLEDGE),
+            "checks": NAMES,
         }
     ],
     "keys": Maybe(
