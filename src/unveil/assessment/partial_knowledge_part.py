@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped, need_strongest
 from unveil.assessment.published_text import Exact, public_note
@@ -23,7 +23,7 @@ BUDGET_SHARE = 0.25
 """Share of the budget that the curves of all targets should take."""
 VALUE_SECONDS = 6e-5
 """Seconds that an unknown person takes, for each possible value and column."""
-STRUCTURE = "splits"
+STRUCTURE: Literal["splits"] = "splits"
 FIGURES = ("mean_prior", "mean_posterior", "monte_carlo_error", "share_above_90", "share_not_mixed")
 _QUESTION = (
     "The curve answers the objection that nobody has all other records. It is not a calibrated posterior: the intruder "
