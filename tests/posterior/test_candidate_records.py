@@ -126,7 +126,7 @@ def test_a_value_that_no_file_has_is_told():
     ("candidates", "options", "message"),
     [
         (pa.table({"sex": ["m"], "weight": [1]}), {}, "no column 'weight'"),
-        (pa.table({"sex": pa.array([], pa.string())}), {}, "the frame has no records"),
+        (pa.table({"sex": pa.array([], pa.string())}), {}, "there are no records in the candidates"),
         ([{"sex": "m"}, {"sex": "f", "age": 3}], {}, "row 1 and row 0 do not both have column 'age'"),
         ([{"sex": "m"}], {"target": "sex"}, "leave target and known out"),
         ([{"sex": "m"}], {"prior": "marginal"}, "prior: with candidates that are records"),

@@ -10,6 +10,7 @@ import pyarrow.csv
 import pytest
 from cyclopts import App
 
+import unveil
 import unveil.cli
 from unveil.cli.posterior import posterior
 from unveil.errors import CallError, FileError
@@ -121,3 +122,54 @@ def test_files_are_read_as_the_provenance_file_says(tmp_path, capsys):
     run(*asked, "--special-codes", "income=-8", "--missing", "unknown", "--delimiter", ";")
     assert json.loads(capsys.readouterr().out)["releases"] == found["releases"]
     assert found["n_values"] == 10, "eight amounts, the special code and the gap"
+
+
+@pytest.fixture
+def rows(tmp_path):
+    """Files of candidates; record 3 of the original is row 1 of the first one."""
+    found = {"whole": latner_population(200, seed=1).slice(2, 4), "part": pa.table({"var4": [1, 0], "var2": [0, 1]}),
+             "other": pa.table({"var9": [1]}), "text": pa.table({"var4": ["much"]}), "empty": pa.table({"var4": []}),
+             "new": pa.table({"var4": [7]})}  # fmt: skip
+    for name, table in found.items():
+        pyarrow.csv.write_csv(table, tmp_path / f"{name}.csv")
+    return {name: str(tmp_path / f"{name}.csv") for name in found}
+
+
+@pytest.mark.filterwarnings("ignore:.*among the candidates themselves")
+@pytest.mark.parametrize(("name", "columns"), [("whole", 4), ("part", 2)])
+def test_a_file_of_candidate_records_is_the_frame_of_the_function(files, rows, capsys, name, columns):
+    run(*files, "--candidates", rows[name], "--rows", "3,199", "--json", "-")
+    told = json.loads(capsys.readouterr().out)
+    pair = unveil.Pair(*files)
+    frame = pyarrow.csv.read_csv(rows[name])
+    found = unveil.posterior(pair, CartSynthesizer(), candidates=frame, records=[3, 199])
+    assert len(told["target"]) == columns
+    assert told["n_values"] == found.n_values
+    assert told["releases"] == json.loads(json.dumps(found.to_dict()))["releases"]
+
+
+@pytest.mark.parametrize(("name", "said"), [("whole", "2 records are among the candidates"),
+                                            ("new", "1 of the candidates hold a value of column 'var4'")])  # fmt: skip
+def test_own_records_and_new_levels_are_said(files, rows, name, said):
+    with pytest.warns(unveil.UnveilWarning, match=said):
+        run(*files, "--candidates", rows[name], "--rows", "2:4", "--json", "-")
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ("--candidates other", "original.csv has no column 'var9'"),
+        ("--candidates text", "column 'var4'.*'much' is not a number"),
+        ("--candidates empty", "there are no records in .*empty.csv"),
+        ("--candidates nowhere.csv", "nowhere.csv: no such file"),
+        ("--candidates whole --target var4", "leave out --target"),
+        ("--candidates whole --known var1", "leave target and known out"),
+        ("--candidates whole --keys var1", "--keys and --advice are for the values of a target"),
+        ("--candidates whole --advice", "--keys and --advice are for the values of a target"),
+        ("--rows 0", "name a target"),
+        ("--candidates 0,1", "name a target|no such file"),
+    ],
+)
+def test_wrong_files_of_candidate_records(files, rows, words, message):
+    with pytest.raises(unveil.UnveilError, match=message):
+        run(*files, *(rows.get(word, word) for word in words.split()))

@@ -60,7 +60,7 @@ def candidate_records(candidates: Any, pair: Pair) -> Source:
             raise CallError(f"candidates: the values of a column are not of one kind ({error})") from None
     source = candidates if isinstance(candidates, Source) else open_source(candidates, label=LABEL)
     if not source.num_rows:
-        raise CallError("candidates: the frame has no records")
+        raise CallError(f"there are no records in {source.label}")
     for name in source.names:
         if name not in pair.original.names:
             near = near_matches(name, pair.original.names)

@@ -33,7 +33,7 @@ from unveil.errors import CallError
 
 
 def posterior(
-    original: Original, *synthetic: Synthetic, target: Annotated[list[str], Parameter(negative=())],
+    original: Original, *synthetic: Synthetic, target: Listed = None,
     known: Listed = None, candidates: Listed = None, prior: str = "uniform", structure: str = "both",
     releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
     sample: Whole | None = None, time_limit: float | None = None, keys: Listed = None,
@@ -49,11 +49,12 @@ def posterior(
     Parameters
     ----------
     target
-        Target variable, or several, separated by commas.
+        Target variable, or several, separated by commas; left out where --candidates names a file.
     known
         What the intruder knows about the record, separated by commas; default: all other variables.
     candidates
         Candidates, separated by commas (Missing: the gap); intervals of a numeric target as 0:5. Default: all values.
+        Or a file of whole records, or of some columns of them, that may stand in the place of each record.
     prior
         uniform, marginal or conditional.
     structure
@@ -89,9 +90,13 @@ def posterior(
         Also show the measures for each level of this column.
     """
     from unveil._posterior.call import posterior as compute
+    from unveil._posterior.candidate_records import LABEL
     from unveil._posterior.checked_options import pooled_groups
 
-    inputs = (original, *synthetic, *reading.files, *([provenance] if provenance else []))
+    rows_file = _file_of_records(target, candidates)
+    if rows_file is not None and (keys is not None or advice):
+        raise CallError("--keys and --advice are for the values of a target, not for whole records as --candidates")
+    inputs = (original, *synthetic, *reading.files, *(path for path in (provenance, rows_file) if path))
     kept = () if checkpoint is None else (checkpoint,)
     tables = record_files(records, len(pooled_groups(releases, len(synthetic))))
     output.check((*inputs, *kept), tables=tables)
@@ -103,10 +108,12 @@ def posterior(
     order = None if visit_order is None else names_of(visit_order, pair.original.names)
     settings = {**trees.given(), "visit_order": order}
     synthesizer = synthesizer_of(provenance, original, synthetic, reading, method, epsilon, settings, others)
+    in_question = _candidates(candidates) if rows_file is None else pair.with_files([rows_file], LABEL).releases[-1]
     with progress_bar("fitting") as progress:
         risk = compute(
-            pair, synthesizer, target=names_of(target, pair.original.names),
-            known="all" if known is None else names_of(known, pair.original.names), candidates=_candidates(candidates),
+            pair, synthesizer, target=None if target is None else names_of(target, pair.original.names),
+            known="all" if known is None else names_of(known, pair.original.names),
+            candidates=in_question,
             prior=prior, structure=structure, records=rows_of(rows, pair.n_original),  # type: ignore[arg-type]
             releases=releases, intruder_errors=intruder_errors,  # type: ignore[arg-type]
             withheld=[] if withheld is None else names_of(withheld, pair.original.names), seed=seed, progress=progress,
@@ -170,6 +177,24 @@ def synthesizer_of(
             raise CallError(f"only cart has trees; leave out --{stated[0].replace('_', '-')}")
         return others.made(None if method == "cart" else method)
     return CartSynthesizer(**settings, special_codes=reading.codes or None, kinds=reading.stated or None)
+
+
+def _file_of_records(target: list[str] | None, candidates: list[str] | None) -> Path | None:
+    """The file that candidates are in; None where they are values of a target.
+
+    Raises
+    ------
+    CallError
+        If neither a target nor a file is named, or both are.
+    """
+    one = Path(candidates[0]) if candidates is not None and len(candidates) == 1 else None
+    if target is None:
+        if one is None:
+            raise CallError("name a target (--target), or a file of records that may stand in the place (--candidates)")
+        return one
+    if one is not None and one.is_file():
+        raise CallError(f"--candidates: the records of {one} say what is not known; leave out --target")
+    return None
 
 
 def _candidates(given: list[str] | None) -> list[Any] | None:
