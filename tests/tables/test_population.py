@@ -361,6 +361,20 @@ def test_a_release_need_not_have_the_weights(tmp_path):
     assert unveil.population_risk(pair, ["sex"], population=80).population == 80
 
 
+def test_units_of_several_rows_are_persons_of_the_population():
+    """A panel with two rows per person gives the figures of a file with one row each."""
+    order = np.repeat(np.arange(8), 2)
+    rows = SAMPLE.append_column("person", pa.array([f"p{i}" for i in range(8)])).take(pa.array(order))
+    pair = unveil.Pair(rows, rows.slice(0, 12), unit="person", weights="w")
+    found = unveil.population_risk(pair, ["sex", "age"])
+    one_row = unveil.population_risk(unveil.Pair(SAMPLE, SAMPLE.slice(0, 6), weights="w"), ["sex", "age"])
+    assert found.population == 40
+    assert [one["population_uniques"] for one in found.figures] == pytest.approx(
+        [one["population_uniques"] for one in one_row.figures]
+    )
+    assert found.records(flavour="arrow").column("person").to_pylist() == [f"p{i}" for i in range(8)]
+
+
 def test_parts_keep_the_population():
     pair = unveil.Pair(SAMPLE, SAMPLE, weights=[2, 1, 1, 10, 4, 5, 1, 1])
     part = pair.part(np.array([0, 0, 3]), (0,))

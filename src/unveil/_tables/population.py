@@ -24,7 +24,6 @@ from unveil._tables.log_linear_risk import (
 from unveil._tables.study import pair_of, study_of
 from unveil.checks import check_choice, check_shares, check_whole_numbers
 from unveil.columns.pair import Pair
-from unveil.columns.pair_first import refuse_units
 from unveil.columns.weights import Weights, weights_of
 from unveil.errors import CallError, enough_memory
 from unveil.files.arrays import from_numpy
@@ -224,7 +223,6 @@ def population_risk(
     >>> 0 < risk.population_uniques < risk.correct_matches < risk.sample_uniques
     True
     """
-    refuse_units(pair, "population_risk")
     check_choice("interactions", interactions, INTERACTIONS)
     check_shares(level=level)
     pair, is_alone = pair_of(pair)
@@ -393,7 +391,6 @@ class _Risks:
     def of_records(self, release: int) -> dict[str, pa.Array]:
         """The figures of each record."""
         found: dict[str, NDArray[Any]] = {
-            "record": np.arange(len(self.counts)),
             "sample_count": self.counts,
             "population_count": self.population_counts,
             "unique": self.unique,
@@ -402,7 +399,7 @@ class _Risks:
             check_whole_numbers(0, self.n_releases - 1, release=release)
             found["replicated_unique"] = self.replicated(release)
         found["risk_weights"] = inverse_size(self.counts, self.share)
-        columns = {name: from_numpy(values) for name, values in found.items()}
+        columns = self.study.pair.record_names() | {name: from_numpy(values) for name, values in found.items()}
         if self.of_uniques is not None:
             for name, values in (("alone", self.of_uniques.alone), ("risk", self.of_uniques.match)):
                 of_all = np.zeros(len(self.counts))

@@ -9,7 +9,7 @@ import numpy as np
 
 from unveil._utility.measures import UtilityMeasures
 
-_OF_VARIABLES = {"TVD": "TVD", "S_pMSE": "S_pMSE"}
+_OF_VARIABLES = {"TVD": "TVD", "TVD_weighted": "TVD_weighted", "S_pMSE": "S_pMSE"}
 _OF_PAIRS = {
     "TVD_pairs": "TVD", "S_pMSE_pairs": "S_pMSE", "V_difference": "V_difference",
     "pearson_difference": "pearson_difference", "spearman_difference": "spearman_difference",
@@ -23,7 +23,8 @@ def headline(
     """Figures of one release by name.
 
     ``pMSE_logistic``, ``S_pMSE_logistic``, ``SPECKS_logistic``, ``PO50_logistic`` and the same of other propensity
-    models; ``TVD_mean``, ``TVD_max``, ``S_pMSE_mean``, ``S_pMSE_max`` over the variables and ``TVD_pairs_mean``, ...
+    models; ``TVD_mean``, ``TVD_max``, ``S_pMSE_mean``, ``S_pMSE_max`` over the variables, of a sample with weights
+    ``TVD_weighted_mean`` and ``TVD_weighted_max`` too, and ``TVD_pairs_mean``, ...
     over the pairs; ``V_difference_mean``, ... of absolute differences; ``overlap_mean``, ``overlap_min``,
     ``std_difference_max`` (absolute) over the coefficients; ``accuracy_TRTR``, ``accuracy_TSTR`` over the categorical
     targets and ``R2_TRTR``, ``R2_TSTR`` over the continuous ones.

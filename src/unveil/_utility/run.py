@@ -12,7 +12,7 @@ import numpy as np
 from unveil._utility.compared import Compared, compared
 from unveil._utility.formula import models_of
 from unveil._utility.headline import headline
-from unveil._utility.marginals import compare_marginals
+from unveil._utility.marginals import FileWeights, compare_marginals
 from unveil._utility.measures import UtilityMeasures, mean_of, sd_of
 from unveil._utility.pairs import compare_pairs
 from unveil._utility.prediction import compare_prediction, learner_for
@@ -23,6 +23,7 @@ from unveil._utility.sample import MOST_RECORDS, Sample, sampled, sampled_target
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
+from unveil.columns.weights import release_weights
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.notes import Note
@@ -164,7 +165,7 @@ def utility(
             drawn("propensity"), models=fitted, null=null, permutations=permutations, minbucket=minbucket, seed=seed,
             threads=threads, step=step,
         ),
-        "marginals": lambda step: compare_marginals(variables),
+        "marginals": lambda step: compare_marginals(variables, _weights(pair)),
         "pairs": lambda step: compare_pairs(variables, corrected=bias_corrected, step=step),
         "models": lambda step: compare_models(named, variables, level),
         "prediction": lambda step: compare_prediction(
@@ -223,6 +224,14 @@ class _Told:
     def ended(self, steps: int) -> None:
         """A part with so many steps has ended."""
         self.before += steps
+
+
+def _weights(pair: Pair) -> FileWeights | None:
+    """What the records of all files stand for, where the original is a sample."""
+    if pair.weights is None:
+        return None
+    sampled = pair.weights
+    return sampled.values, tuple(release_weights(release, sampled) for release in pair.releases)
 
 
 def _with_asked(pair: Pair, asked: Set[str], left_out: Sequence[str]) -> tuple[tuple[str, ...], tuple[Note, ...]]:

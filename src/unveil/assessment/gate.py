@@ -197,9 +197,9 @@ _CORRELATIONS = [
     f"{kind}_{of}" for kind in ("V", "pearson", "spearman") for of in ("original", "release", "difference")
 ]
 _OF_CELLS = {
-    **_named(by.share, "TVD", "KS", "no_amount_original", "no_amount_release"),
+    **_named(by.share, "TVD", "TVD_weighted", "KS", "no_amount_original", "no_amount_release"),
     **_named(by.correlation, *_CORRELATIONS),
-    **_named(by.two_digits, "pMSE", "S_pMSE", "wasserstein", "mean_difference", "sd_ratio"),
+    **_named(by.two_digits, "pMSE", "S_pMSE", "wasserstein", "mean_difference", "mean_difference_weighted", "sd_ratio"),
 }
 UTILITY = Row(
     {
@@ -211,7 +211,8 @@ UTILITY = Row(
                          "S_pMSE_mean", "S_pMSE_max", "S_pMSE_pairs_mean", "S_pMSE_pairs_max", "std_difference_max",
                          "R2_TRTR", "R2_TSTR"),
                 **_named(by.share, "SPECKS_logistic", "SPECKS_cart", "accuracy_TRTR", "accuracy_TSTR", "overlap_mean",
-                         "overlap_min", "TVD_mean", "TVD_max", "TVD_pairs_mean", "TVD_pairs_max"),
+                         "overlap_min", "TVD_mean", "TVD_max", "TVD_weighted_mean",
+                         "TVD_weighted_max", "TVD_pairs_mean", "TVD_pairs_max"),
                 **_named(by.correlation, *(f"{kind}_difference_{of}" for kind in ("V", "pearson", "spearman")
                                            for of in ("mean", "max"))),
                 **_named(by.percent, "PO50_logistic", "PO50_cart"),

@@ -115,6 +115,19 @@ def weights_of(source: Source, weights: Any = None, population: float | None = N
     return Weights(values * (population / total), float(population), column, tuple(notes))
 
 
+def release_weights(release: Source, weights: Weights) -> Floats:
+    """What each record of a release stands for: its column of the same name, or 1 where it has none.
+
+    Raises
+    ------
+    DataError
+        If a weight is missing, not a number, or not positive; the message names the record.
+    """
+    if weights.column is None or weights.column not in release:
+        return np.ones(release.num_rows)
+    return _positive(*_read(release, weights.column))
+
+
 _SCALED = Note(
     "the weights add up to the number of records, as weights do that were scaled to the sample: the sample then counts "
     "as the whole population; state the size of the population (population)"

@@ -86,7 +86,8 @@ def environment() -> Environment:
 
 
 UTILITY_NAMES = {
-    "TVD": "Total variation distance", "S_pMSE": "Standardised pMSE", "VW": "Voas–Williamson",
+    "TVD": "Total variation distance", "TVD_weighted": "Total variation distance, weighted",
+    "S_pMSE": "Standardised pMSE", "VW": "Voas–Williamson",
     "tvd": "Total variation distance", "s_pmse": "Standardised pMSE", "pmse": "pMSE",
     "s_voas_williamson": "Standardised Voas–Williamson", "voas_williamson": "Voas–Williamson",
 }  # fmt: skip

@@ -16,6 +16,8 @@ _HEADLINES = {
     "SPECKS cart": ("SPECKS_cart", 3),
     "TVD mean": ("TVD_mean", 4),
     "TVD max": ("TVD_max", 4),
+    "weighted TVD mean": ("TVD_weighted_mean", 4),
+    "weighted TVD max": ("TVD_weighted_max", 4),
     "pairs TVD mean": ("TVD_pairs_mean", 4),
     "pairs TVD max": ("TVD_pairs_max", 4),
 }
@@ -162,6 +164,8 @@ def _sentences(utility: Utility) -> list[str]:
             f"Of 100 records, {100 * worst.mean['TVD']:.1f} would have to move to another cell of",
             f"{worst.subject['variable']} to have it distributed as in the original, the most of any variable.",
         ]
+    if "TVD_weighted_mean" in utility.mean:
+        found.append("Weighted: the original counts by its design weights, as the population that it stands for.")
     if utility.pairs:
         pair = utility.worst("pairs", by="TVD", n=1)[0]
         found.append(
