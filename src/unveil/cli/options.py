@@ -16,6 +16,7 @@ from cyclopts import Parameter, Token
 from unveil.cli.groups import ASKED, COUNTING, FILES, OUTPUT, READING
 from unveil.cli.screen import is_quiet, remark, say
 from unveil.errors import CallError, FileError
+from unveil.files.addresses import Address, numbered, path_or_address
 
 WITH_WARNINGS = 3
 """Exit status of a measure that was taken, where --strict was asked for and warnings concern the result."""
@@ -47,6 +48,11 @@ def named_path(_: type, tokens: Sequence[Token]) -> Path:
     return Path(tokens[0].value)
 
 
+def address(_: type, tokens: Sequence[Token]) -> Path:
+    """A path, or an address such as hdfs://office/people."""
+    return path_or_address(tokens[0].value)
+
+
 Whole = Annotated[int, Parameter(converter=whole)]
 Listed = Annotated[list[str] | None, Parameter(negative=())]
 
@@ -55,10 +61,12 @@ Listed = Annotated[list[str] | None, Parameter(negative=())]
 Original = Annotated[
     Path,
     Parameter(
-        help="The file of real records; or a folder of Parquet files, or a pattern of names in quotes.", group=FILES
+        help="The file of real records; or a folder of Parquet files, or a pattern of names in quotes.",
+        group=FILES,
+        converter=address,
     ),
 ]
-Synthetic = Annotated[Path, Parameter(help="The release, or several.", group=FILES)]
+Synthetic = Annotated[Path, Parameter(help="The release, or several.", group=FILES, converter=address)]
 Keys = Annotated[list[str], Parameter(help="Key variables, separated by commas.", negative=(), group=ASKED)]
 Target = Annotated[str | None, Parameter(help="One target variable.", group=ASKED)]
 Targets = Annotated[
@@ -85,8 +93,12 @@ UseKeysNa = Annotated[bool, Parameter(help="Whether combinations with a missing 
 By = Annotated[str | None, Parameter(help="Also show the measures for each level of this column.", group=OUTPUT)]
 Records = Annotated[
     Path | None,
-    Parameter(help="Write the figures of every original record to this file. They are confidential.", group=OUTPUT),
-]
+    Parameter(
+        help="Write the figures of every original record to this file. They are confidential.",
+        group=OUTPUT,
+        converter=address,
+    ),
+]  # fmt: skip
 VisitOrder = Annotated[
     list[str] | None,
     Parameter(help="Order of synthesis, separated by commas; default: the file's.", negative=()),
@@ -124,6 +136,39 @@ class Counting:
     memory_limit: str | None = None
     temp_dir: Path | None = None
     spark_master: str | None = None
+
+    def check(self, paths: Sequence[Path]) -> None:
+        """Check that files are where records are counted.
+
+        Raises
+        ------
+        CallError
+            If Spark alone could read or write one.
+        """
+        away = [path for path in paths if isinstance(path, Address)]
+        if away and self.spark_master is None:
+            raise CallError(
+                f"{away[0]}: Spark alone reads and writes there; say where it runs with --spark-master, or copy the "
+                "files to this machine"
+            )
+
+    def check_records(self, tables: Sequence[Path]) -> None:
+        """Check where the figures of single records go: workers write them, each on its own machine.
+
+        Raises
+        ------
+        CallError
+            If a table at an address is not Parquet, or there is no Spark.
+        """
+        self.check(tables)
+        for path in tables:
+            if isinstance(path, Address) and path.suffix.lower() != ".parquet":
+                raise CallError(f"{path}: Spark writes Parquet; name a folder that ends in .parquet")
+            if self.spark_master and not self.spark_master.startswith("local") and not isinstance(path, Address):
+                remark(
+                    f"notice: {path} is a folder on each machine of Spark; unless they share it, each worker writes "
+                    "its part to its own disk: name one that they share, such as hdfs://... or s3a://..."
+                )
 
     @property
     def options(self) -> dict[str, Any]:
@@ -271,6 +316,7 @@ class Reading:
         if not synthetic:
             raise CallError("no release given: name the original, then one or more synthetic files")
         counting = counting or Counting()
+        counting.check((original, *synthetic))
         for path in synthetic if counting.spark_master is None else ():
             if not path.suffix and not os.path.exists(path) and not has_magic(str(path)):
                 raise FileError(
@@ -359,6 +405,8 @@ class Output:
                 if is_part_of(path, given):
                     what = f"would be read with {given}" if stands_for_several(given) else "is an input"
                     raise CallError(f"{path} {what}; name another file to write to")
+            if isinstance(path, Address):
+                continue
             if path.exists() and not self.overwrite:
                 raise FileError(f"{path} exists; name another file, or replace it with --overwrite")
             if not path.parent.is_dir():
@@ -419,6 +467,7 @@ def checked_pair(
     units: Units | None = None,
 ) -> Any:  # fmt: skip
     """Open the files, after a check that all results can be written."""
+    (counting or Counting()).check_records(tables)
     output.check((original, *synthetic, *reading.files), tables=tables)
     cuts = breaks_of(breaks)
     return reading.pair(original, synthetic, counting=counting, breaks=cuts, sampling=sampling, units=units)
@@ -504,7 +553,7 @@ def record_files(records: Path | None, n_releases: int) -> list[Path]:
     """Files for the records of each release: numbered where there are several."""
     if records is None:
         return []
-    return [records] if n_releases == 1 else [records.with_stem(f"{records.stem}_{i + 1}") for i in range(n_releases)]
+    return [records] if n_releases == 1 else [numbered(records, i + 1) for i in range(n_releases)]
 
 
 def save_records(risk: Any, records: Path | None, overwrite: bool) -> None:

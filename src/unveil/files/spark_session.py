@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from unveil.errors import CallError, MissingPackageError
+from unveil.files.addresses import Address
 from unveil.files.folders import PARQUET, label_of, stands_for_several
 from unveil.files.opening import ENDINGS
 from unveil.files.source import Source
@@ -52,7 +53,8 @@ def opened_by_spark(paths: Sequence[Path], master: str) -> list[Source]:
         If PySpark or Java is not installed.
     """
     for path in paths:
-        if path.suffix.lower() != PARQUET and not stands_for_several(path) and not _names_table(path):
+        known = isinstance(path, Address) or stands_for_several(path) or _names_table(path)
+        if path.suffix.lower() != PARQUET and not known:
             raise CallError(
                 f"{path}: with a Spark master files are Parquet, folders of Parquet files, patterns, or names of tables"
             )
