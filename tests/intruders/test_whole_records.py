@@ -54,18 +54,20 @@ def compared(seed, mix=0.0):
         return problem.kind
     walked = WalkedRecords(problem.sequence, list(problem.trees.values()))
     members = rng.integers(table.num_rows, size=rows.num_rows)
-    levels = problem.sequence.further
+    levels, told = problem.sequence.further, list[int]()
 
     def log(changed):
         return log_likelihood(settings, changed, world.releases, names)
 
     true = log(table)
     replaced = [log(with_values(table, r, row)) for r, row in zip(members, rows.to_pylist(), strict=True)]
-    assert walked.replaced(members, levels) == pytest.approx(true - np.array(replaced), abs=1e-9), seed
+    assert walked.replaced(members, levels, told.append) == pytest.approx(true - np.array(replaced), abs=1e-9), seed
     removed = [log(without(table, r)) for r in members]
-    assert walked.removed(members) == pytest.approx(true - np.array(removed), abs=1e-9), seed
+    assert walked.removed(members, told.append) == pytest.approx(true - np.array(removed), abs=1e-9), seed
     added = [log(pa.concat_tables([table, rows.slice(i, 1)])) for i in range(rows.num_rows)]
-    assert walked.added(levels) == pytest.approx(np.array(added) - true, abs=1e-9), seed
+    assert walked.added(levels, told.append) == pytest.approx(np.array(added) - true, abs=1e-9), seed
+    assert told == sorted(told[: len(told) // 3]) * 3, "in order, each time up to all games"
+    assert told[-1] == rows.num_rows
     return "walked"
 
 

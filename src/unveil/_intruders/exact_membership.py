@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._intruders.likelihood_ratios import in_blocks, problem_of, ratios_by
+from unveil._intruders.likelihood_ratios import problem_of, ratios_by, told_to, without_rounding
 from unveil._intruders.neighbours import alike, n_twins_of, unknown_levels
 from unveil._intruders.persons import persons_of
 from unveil._intruders.result import ExactMembership, Game, Games
@@ -121,16 +121,12 @@ def exact_membership(
     n_games = members.size + (others.size if game == "in_out" else 0)
     ratios = ratios_by(problem, persons.pair, n_games)
     if game == "swap":
-        found = in_blocks(
-            lambda at: ratios.replaced(members[at], taken(rows, others[at])), members.size, 0, n_games, progress
-        )
+        found = without_rounding(ratios.replaced(members, taken(rows, others), told_to(progress, 0, n_games)))
         games = Games(persons.numbers[members], persons.other_numbers[others], np.ones(n_games, dtype=np.bool_), found)
         against = -found
     else:
-        found = in_blocks(lambda at: ratios.removed(members[at]), members.size, 0, n_games, progress)
-        against = in_blocks(
-            lambda at: ratios.added(taken(rows, others[at])), others.size, members.size, n_games, progress
-        )
+        found = without_rounding(ratios.removed(members, told_to(progress, 0, n_games)))
+        against = without_rounding(ratios.added(taken(rows, others), told_to(progress, members.size, n_games)))
         numbers = np.concatenate([persons.numbers[members], persons.other_numbers[others]])
         games = Games(numbers, None, np.arange(n_games) < members.size, np.concatenate([found, against]))
     told = (*made_otherwise(pair.releases, problem.options.synthesizer), *texts)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unveil._intruders.mixed import MixedRecords
 from unveil._intruders.refitted import RefittedRecords
-from unveil._intruders.whole_records import WalkedRecords, WholeRecords
+from unveil._intruders.whole_records import Told, WalkedRecords, WholeRecords
 from unveil._posterior.checked_options import check_options
 from unveil._posterior.choice import make_problem
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
@@ -21,9 +21,8 @@ from unveil.errors import CallError, UnveilWarning
 from unveil.files import Source
 
 Floats = NDArray[np.float64]
+Progress = Callable[[int, int, str], None]
 
-BLOCK = 128
-"""Persons that are walked together."""
 MOST_FITS = 5000
 """Most fits where the synthesizer has to be fitted for every person."""
 ROUNDING = 1e-9
@@ -81,28 +80,9 @@ def ratios_by(problem: PosteriorProblem, pair: Pair, n_games: int) -> WholeRecor
     return RefittedRecords(pair, problem.sequence, problem.options.synthesizer)
 
 
-def in_blocks(
-    ratios: Callable[[slice], Floats], n: int, done: int, total: int,
-    progress: Callable[[int, int, str], None] | None, name: str = "games",
-) -> Floats:  # fmt: skip
-    """(n,) log ratios, block by block; what is 0 but for rounding is 0.
-
-    Parameters
-    ----------
-    ratios
-        Ratios of some persons.
-    n
-        Number of persons.
-    done, total, progress, name
-        What progress is called with: those done before, all, the function, and what they are.
-    """
-    found = np.zeros(n)
-    for start in range(0, n, BLOCK):
-        at = slice(start, min(start + BLOCK, n))
-        found[at] = ratios(at)
-        if progress is not None:
-            progress(done + at.stop, total, name)
-    return without_rounding(found)
+def told_to(progress: Progress | None, done: int, total: int, name: str = "games") -> Told:
+    """What tells of games done, after those that were done before."""
+    return lambda more: progress(done + more, total, name) if progress is not None else None
 
 
 def without_rounding(ratios: Floats) -> Floats:

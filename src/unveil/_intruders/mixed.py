@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._intruders.refitted import row_of
-from unveil._intruders.whole_records import Levels, WalkedRecords, WholeRecords
+from unveil._intruders.refitted import added_originals, removed_originals, replaced_originals
+from unveil._intruders.whole_records import Levels, Told, WalkedRecords, WholeRecords
 from unveil._posterior.fixed import FixedTree
 from unveil._posterior.refitted_variables import AS_IT_IS, OtherOriginal, RefittedVariables
 from unveil._posterior.tree_sequence import TreeSequence
@@ -36,25 +36,29 @@ class MixedRecords(WholeRecords):
         self.walked, self.refitted = WalkedRecords(replace(sequence, recodings=recodings), trees), refitted
         self.log = sum(float(refitted.log(name, AS_IT_IS)[1].sum()) for name in refitted.names)
 
-    def replaced(self, members: Ints, rows: Levels) -> Floats:
+    def replaced(self, members: Ints, rows: Levels, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
-        others = [OtherOriginal(r, row_of(rows, i)) for i, r in enumerate(members.tolist())]
-        return -self._against(others, -self.walked.replaced(members, rows))
+        return -self._against(replaced_originals(members, rows), -self.walked.replaced(members, rows, _nobody), told)
 
-    def removed(self, members: Ints) -> Floats:
+    def removed(self, members: Ints, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
-        return -self._against([OtherOriginal(r) for r in members.tolist()], -self.walked.removed(members))
+        return -self._against(removed_originals(members), -self.walked.removed(members, _nobody), told)
 
-    def added(self, rows: Levels) -> Floats:
+    def added(self, rows: Levels, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
-        size = next(iter(rows.values())).size
-        return self._against([OtherOriginal(None, row_of(rows, i)) for i in range(size)], self.walked.added(rows))
+        return self._against(added_originals(rows), self.walked.added(rows, _nobody), told)
 
-    def _against(self, others: Sequence[OtherOriginal], walked: Floats) -> Floats:
+    def _against(self, others: Sequence[OtherOriginal], walked: Floats, told: Told) -> Floats:
         """Other originals against the original, given the same of the walked variables; those that they rule out."""
         found = walked.copy()
-        for i in np.flatnonzero(np.isfinite(walked)).tolist():
-            logs = [self.refitted.log(name, others[i]) for name in self.refitted.names]
-            possible = not any(impossible.any() for impossible, _ in logs)
-            found[i] += sum(float(log.sum()) for _, log in logs) - self.log if possible else -np.inf
+        for i, other in enumerate(others):
+            if np.isfinite(walked[i]):
+                logs = [self.refitted.log(name, other) for name in self.refitted.names]
+                possible = not any(impossible.any() for impossible, _ in logs)
+                found[i] += sum(float(log.sum()) for _, log in logs) - self.log if possible else -np.inf
+            told(i + 1)
         return found
+
+
+def _nobody(done: int) -> None:
+    """The fits take the time, and not the walks."""

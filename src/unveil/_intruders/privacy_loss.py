@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._intruders.fresh_releases import is_random
-from unveil._intruders.likelihood_ratios import in_blocks, problem_of, ratios_by
+from unveil._intruders.likelihood_ratios import problem_of, ratios_by, told_to, without_rounding
 from unveil._intruders.neighbours import drawn_neighbours, neighbours_of, unknown_levels
 from unveil._intruders.persons import HALVES, Persons, persons_of
 from unveil._intruders.privacy_result import PersonLosses, PrivacyLoss
@@ -196,12 +196,9 @@ def _people(pair: Pair, synthesizer: Any, candidates: Any, wanted: int, seed: in
 
 def _realised(problem: PosteriorProblem, pair: Pair, members: Ints, others: Ints, progress: Progress | None) -> Floats:
     """(q,) losses on the releases at hand."""
-    ratios, rows = ratios_by(problem, pair, members.size), problem.sequence.further
-
-    def replaced(at: slice) -> Floats:
-        return ratios.replaced(members[at], taken(rows, others[at]))
-
-    return in_blocks(replaced, members.size, 0, members.size, progress, "persons")
+    rows = taken(problem.sequence.further, others)
+    told = told_to(progress, 0, members.size, "persons")
+    return without_rounding(ratios_by(problem, pair, members.size).replaced(members, rows, told))
 
 
 def _pair_of(files: Any, synthesizer: Any, seed: int) -> tuple[Pair, bool]:

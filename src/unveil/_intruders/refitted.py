@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,8 +10,9 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil._intruders.whole_records import Levels, WholeRecords
+from unveil._intruders.whole_records import Levels, Told, WholeRecords
 from unveil._posterior.refit import as_figures, quietly
+from unveil._posterior.refitted_variables import AS_IT_IS, OtherOriginal
 from unveil._posterior.tree_sequence import TreeSequence
 from unveil.columns import Pair
 from unveil.files import Source
@@ -37,31 +38,50 @@ class RefittedRecords(WholeRecords):
 
     def __init__(self, pair: Pair, sequence: TreeSequence, synthesizer: Any):
         self.pair, self.sequence, self.synthesizer = pair, sequence, synthesizer
-        self.log = self._log(np.arange(sequence.n), {})
+        self.log = self._log(AS_IT_IS)
 
-    def replaced(self, members: Ints, rows: Levels) -> Floats:
+    def replaced(self, members: Ints, rows: Levels, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
-        found = [self._log(self._others(r), row_of(rows, i)) for i, r in enumerate(members.tolist())]
-        return self.log - np.array(found)
+        return self.log - self._logs(replaced_originals(members, rows), told)
 
-    def removed(self, members: Ints) -> Floats:
+    def removed(self, members: Ints, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
-        return self.log - np.array([self._log(self._others(r), {}) for r in members.tolist()])
+        return self.log - self._logs(removed_originals(members), told)
 
-    def added(self, rows: Levels) -> Floats:
+    def added(self, rows: Levels, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
-        everybody = np.arange(self.sequence.n)
-        size = next(iter(rows.values())).size
-        return np.array([self._log(everybody, row_of(rows, i)) for i in range(size)]) - self.log
+        return self._logs(added_originals(rows), told) - self.log
 
-    def _others(self, record: int) -> Ints:
-        return np.delete(np.arange(self.sequence.n), record)
+    def _logs(self, others: Sequence[OtherOriginal], told: Told) -> Floats:
+        found = np.zeros(len(others))
+        for i, other in enumerate(others):
+            found[i] = self._log(other)
+            told(i + 1)
+        return found
 
-    def _log(self, records: Ints, last: Mapping[str, int]) -> float:
-        """Log-likelihood of a fit to some records, and one more with these levels at the end."""
-        fitted = quietly(self.synthesizer, altered_source(self.pair.original, self.sequence, records, last))
+    def _log(self, other: OtherOriginal) -> float:
+        """Log-likelihood of a fit to another original."""
+        records = np.arange(self.sequence.n)
+        if other.record is not None:
+            records = np.delete(records, other.record)
+        fitted = quietly(self.synthesizer, altered_source(self.pair.original, self.sequence, records, other.row or {}))
         figures = [as_figures(fitted.log_prob(release)) for release in self.pair.releases]
         return -np.inf if any(impossible for impossible, _ in figures) else sum(log for _, log in figures)
+
+
+def replaced_originals(members: Ints, rows: Levels) -> list[OtherOriginal]:
+    """Each with one of the records replaced by its row."""
+    return [OtherOriginal(r, row_of(rows, i)) for i, r in enumerate(members.tolist())]
+
+
+def removed_originals(members: Ints) -> list[OtherOriginal]:
+    """Each without one of the records."""
+    return [OtherOriginal(r) for r in members.tolist()]
+
+
+def added_originals(rows: Levels) -> list[OtherOriginal]:
+    """Each with one more record."""
+    return [OtherOriginal(None, row_of(rows, i)) for i in range(next(iter(rows.values())).size)]
 
 
 def altered_source(original: Source, sequence: TreeSequence, records: Ints, last: Mapping[str, int]) -> Source:

@@ -92,8 +92,12 @@ class Simulation:
             rows = taken(problem.sequence.further, self.others)
             for start in range(0, file.num_rows, drawn.size):
                 some = np.arange(start, start + drawn.size)
-                by_release.append(_with_records(problem, some).replaced(self.members, rows))
+                by_release.append(_with_records(problem, some).replaced(self.members, rows, _untold))
         return without_rounding(np.array(by_release).T)
+
+
+def _untold(done: int) -> None:
+    """Curves are told of by person."""
 
 
 def _with_records(problem: PosteriorProblem, records: Ints) -> WalkedRecords:

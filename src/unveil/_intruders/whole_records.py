@@ -7,7 +7,7 @@ other original.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Protocol
 
@@ -26,7 +26,11 @@ Codes = NDArray[np.int32]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
 Levels = Mapping[str, Codes]
+Told = Callable[[int], None]
+"""Called with how many games' worth of work is done."""
 
+BLOCK = 128
+"""Records that are walked together."""
 _NOWHERE = MovedRecord(
     np.zeros(0, dtype=np.int64), np.zeros((0, 1), dtype=np.int32), True, np.zeros(1, dtype=np.int32),
     np.zeros(1, dtype=np.bool_),
@@ -37,7 +41,7 @@ _NOWHERE = MovedRecord(
 class WholeRecords(Protocol):
     """Logarithms of likelihood ratios, record by record; an infinite one rules one of the two originals out."""
 
-    def replaced(self, members: Ints, rows: Levels) -> Floats:
+    def replaced(self, members: Ints, rows: Levels, told: Told) -> Floats:
         """(q,) the original against the original with each of q records replaced by its row.
 
         Parameters
@@ -46,14 +50,16 @@ class WholeRecords(Protocol):
             The records.
         rows : mapping of str to (q,) int32
             Levels of the rows by column.
+        told
+            Called now and then.
         """
         ...
 
-    def removed(self, members: Ints) -> Floats:
+    def removed(self, members: Ints, told: Told) -> Floats:
         """(q,) the original against the original without each of q records."""
         ...
 
-    def added(self, rows: Levels) -> Floats:
+    def added(self, rows: Levels, told: Told) -> Floats:
         """(q,) the original with each of q further records against the original."""
         ...
 
@@ -70,55 +76,77 @@ class WalkedRecords(WholeRecords):
     """
 
     def __init__(self, sequence: TreeSequence, trees: Sequence[FixedTree]):
-        releases = range(len(sequence.z))
-        self.sequence = _with_room(sequence)
-        self.trees = [fit_exact(self.sequence, _roomy(tree.definition), releases, tree.possible) for tree in trees]
-        self.recoded = [Recoded(sequence, one, releases, exact=False) for one in sequence.recodings]
+        self.releases = range(len(sequence.z))
+        self.sequence, self.trees = _with_room(sequence), trees
+        self.recoded = [Recoded(sequence, one, self.releases, exact=False) for one in sequence.recodings]
         for one in self.recoded:
-            one.trees = [fit_exact(self.sequence, _roomy(d), releases, d.released) for d in one.recoding.trees]
+            one.trees = [self._fitted(d, d.released) for d in one.recoding.trees]
 
-    def replaced(self, members: Ints, rows: Levels) -> Floats:
+    def replaced(self, members: Ints, rows: Levels, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
         log, alive = np.zeros(members.size), np.ones(members.size, dtype=np.bool_)
-        for tree in self.trees:
-            moved = MovedRecord.of(self.sequence, tree.definition, rows)
-            impossible, changed = exact_likelihood(tree, members, moved, np.diag(alive))
-            log += tree.as_fitted[1] - np.diagonal(changed)
-            alive &= np.diagonal(impossible) == 0
+
+        def walk(tree: ExactTree) -> None:
+            for at in _blocks(members.size):
+                moved = MovedRecord.of(self.sequence, tree.definition, _part(rows, at))
+                impossible, changed = exact_likelihood(tree, members[at], moved, np.diag(alive[at]))
+                log[at] += tree.as_fitted[1] - np.diagonal(changed)
+                alive[at] &= np.diagonal(impossible) == 0
+
+        self._tree_by_tree(walk, members.size, told)
         for one in self.recoded:
-            impossible, changed = one.likelihood(members, rows, np.diag(alive))
-            log -= np.diagonal(changed)
-            alive &= np.diagonal(impossible) == 0
+            for at in _blocks(members.size):
+                impossible, changed = one.likelihood(members[at], _part(rows, at), np.diag(alive[at]))
+                log[at] -= np.diagonal(changed)
+                alive[at] &= np.diagonal(impossible) == 0
         return np.where(alive, log, np.inf)
 
-    def removed(self, members: Ints) -> Floats:
+    def removed(self, members: Ints, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
         log, alive = np.zeros(members.size), np.ones(members.size, dtype=np.bool_)
-        for tree in self.trees:
-            impossible, changed = exact_likelihood(tree, members, _NOWHERE, alive[:, None])
-            log += tree.as_fitted[1] - changed[:, 0]
-            alive &= impossible[:, 0] == 0
+
+        def walk(tree: ExactTree) -> None:
+            for at in _blocks(members.size):
+                impossible, changed = exact_likelihood(tree, members[at], _NOWHERE, alive[at, None])
+                log[at] += tree.as_fitted[1] - changed[:, 0]
+                alive[at] &= impossible[:, 0] == 0
+
+        self._tree_by_tree(walk, members.size, told)
         for one in self.recoded:
             # Without one of its records a recoding still holds; a value that only this record had cannot be drawn.
             own = one.own[members]
             alive &= (one.count[own] > 1) | (one.drawn[own] == 0)
         return np.where(alive, log, np.inf)
 
-    def added(self, rows: Levels) -> Floats:
+    def added(self, rows: Levels, told: Told) -> Floats:
         """See :class:`WholeRecords`."""
         size = next(iter(rows.values())).size
         log, alive = np.zeros(size), np.ones(size, dtype=np.bool_)
-        for tree in self.trees:
-            impossible, changed = self._with_one_more(tree, rows, alive)
-            log += changed - tree.as_fitted[1]
-            alive &= impossible == 0
+
+        def walk(tree: ExactTree) -> None:
+            for at in _blocks(size):
+                impossible, changed = self._with_one_more(tree, _part(rows, at), alive[at])
+                log[at] += changed - tree.as_fitted[1]
+                alive[at] &= impossible == 0
+
+        self._tree_by_tree(walk, size, told)
         for one in self.recoded:
             broken = alive & ~_holds_with(one, rows)
             for tree in one.trees:
-                impossible, changed = self._with_one_more(tree, rows, broken)
-                log += np.where(broken, changed, 0.0)
-                alive &= ~broken | (impossible == 0)
+                for at in _blocks(size):
+                    impossible, changed = self._with_one_more(tree, _part(rows, at), broken[at])
+                    log[at] += np.where(broken[at], changed, 0.0)
+                    alive[at] &= ~broken[at] | (impossible == 0)
         return np.where(alive, log, -np.inf)
+
+    def _tree_by_tree(self, walk: Callable[[ExactTree], None], size: int, told: Told) -> None:
+        """Walk through one tree after the other: what is kept of one for its walks is large."""
+        for number, tree in enumerate(self.trees, 1):
+            walk(self._fitted(tree.definition, tree.possible))
+            told(size * number // len(self.trees))
+
+    def _fitted(self, definition: SequenceTree, possible: Sequence[Flags]) -> ExactTree:
+        return fit_exact(self.sequence, _roomy(definition), self.releases, possible)
 
     def _with_one_more(self, tree: ExactTree, rows: Levels, wanted: Flags) -> tuple[Ints, Floats]:
         """Impossible values and log-likelihood of a tree that is fitted to one more record, by row."""
@@ -130,6 +158,15 @@ class WalkedRecords(WholeRecords):
 def taken(rows: Levels, chosen: Ints) -> Levels:
     """Levels of some of the rows."""
     return {name: levels[chosen] for name, levels in rows.items()}
+
+
+def _part(rows: Levels, at: slice) -> Levels:
+    return {name: levels[at] for name, levels in rows.items()}
+
+
+def _blocks(size: int) -> Iterator[slice]:
+    for start in range(0, size, BLOCK):
+        yield slice(start, min(start + BLOCK, size))
 
 
 def _with_room(sequence: TreeSequence) -> TreeSequence:
