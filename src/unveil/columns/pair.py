@@ -388,7 +388,9 @@ class Pair:
         """Which columns are measured where none are named, and which number records or persons."""
         in_original = None if self.engine is None else partial(self.engine.values_of, 0)
         column = None if self.weights is None else self.weights.column
-        return Roles(self.original, self.releases, self._looked_at, in_original, column, of_units=bool(self.unit))
+        # Not this pair, which holds its roles: files in a circle are freed late, and their memory is missed.
+        coded = copy.copy(self)._looked_at
+        return Roles(self.original, self.releases, coded, in_original, column, of_units=bool(self.unit))
 
     def _looked_at(self, name: str) -> CodedColumn:
         """The column whose values show what it is: where it differs within units, that of the rows."""

@@ -1,0 +1,33 @@
+"""Files are freed as soon as nobody needs them: a study makes many pairs, and a circle would keep them all."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+
+import numpy as np
+import pytest
+
+import unveil
+
+
+@pytest.fixture
+def no_collector():
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.mark.usefixtures("no_collector")
+def test_a_pair_is_freed_with_its_last_name():
+    people = unveil.simulate.demo_population(60, seed=1)
+    pair = unveil.Pair(people, unveil.simulate.demo_population(60, seed=2), holdout=unveil.simulate.demo_population(30, seed=3))  # fmt: skip
+    part = pair.part(np.arange(30), [0])
+    others = pair.held_out_as_original()
+    for one in (pair, part, others):
+        unveil.identity(one, ["sex", "age"])
+        assert one.roles.default_columns()
+    freed = [weakref.ref(one) for one in (pair, part, others)]
+    del pair, part, others, one
+    assert [ref() for ref in freed] == [None] * 3
