@@ -21,8 +21,8 @@ def no_collector():
 
 @pytest.mark.usefixtures("no_collector")
 def test_a_pair_is_freed_with_its_last_name():
-    people = unveil.simulate.demo_population(60, seed=1)
-    pair = unveil.Pair(people, unveil.simulate.demo_population(60, seed=2), holdout=unveil.simulate.demo_population(30, seed=3))  # fmt: skip
+    people, released, unseen = (unveil.simulate.demo_population(60, seed=seed) for seed in (1, 2, 3))
+    pair = unveil.Pair(people, released, holdout=unseen)
     part = pair.part(np.arange(30), [0])
     others = pair.held_out_as_original()
     for one in (pair, part, others):
