@@ -12,6 +12,7 @@ from unveil.synthesis.protocol import FittedVariable, Synthesizer, VariableMetho
 from unveil.synthesis.release import synthesize
 from unveil.synthesis.repetitions import halves, resamples
 from unveil.synthesis.sequence import CartSynthesizer
+from unveil.synthesis.strata_apart import StrataWritten, synthesize_strata
 
 __all__ = [
     "METHODS",
@@ -25,12 +26,14 @@ __all__ = [
     "FittedVariable",
     "ImpossibleCell",
     "LogProbability",
+    "StrataWritten",
     "Synthesizer",
     "Synthesizers",
     "VariableMethod",
     "halves",
     "resamples",
     "synthesize",
+    "synthesize_strata",
     "synthesizer_by_name",
     "synthesizers",
 ]

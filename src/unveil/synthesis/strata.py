@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -97,16 +97,37 @@ def records_by_stratum(
         place = np.unique(place * own[name].n_levels + own[name].codes, return_inverse=True)[1].ravel()
     sizes = np.bincount(place)
     records = np.split(np.argsort(place, kind="stable"), np.cumsum(sizes)[:-1])
-    small = np.flatnonzero(sizes < least)
-    if small.size:
-        first = values_of(by, variables, int(records[small[0]][0]))
-        where = ", ".join(f"{name} {value!r}" for name, value in first.items())
-        raise DataError(
-            f"{label}: {small.size} of {sizes.size} strata by {quoted_list(by)} have fewer than {least} records, the "
-            f"first is {where} with {sizes[small[0]]}; too few for trees of "
-            "their own: merge levels, or name other columns in by"
-        )
+    if (sizes < least).any():
+        first = values_of(by, variables, int(records[int(np.argmax(sizes < least))][0]))
+        raise too_small(by, sizes.tolist(), first, least, label)
     return records
+
+
+def too_small(
+    by: Sequence[str], sizes: Sequence[int], first: Mapping[str, object], least: int, label: str
+) -> DataError:
+    """The error where strata have too few records.
+
+    Parameters
+    ----------
+    by
+        The columns that make the strata.
+    sizes
+        Number of records of each stratum.
+    first
+        What the first of those with too few has in the columns.
+    least
+        The fewest records that a tree can split.
+    label
+        What the file is called.
+    """
+    where = ", ".join(f"{name} {value!r}" for name, value in first.items())
+    small = [size for size in sizes if size < least]
+    return DataError(
+        f"{label}: {len(small)} of {len(sizes)} strata by {quoted_list(by)} have fewer than {least} records, the "
+        f"first is {where} with {small[0]}; too few for trees of "
+        "their own: merge levels, or name other columns in by"
+    )
 
 
 def values_of(by: Sequence[str], variables: Sequence[EncodedVariable], record: int) -> dict[str, object]:
