@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from unveil._intruders.likelihood_ratios import problem_of, ratios_by, told_to, without_rounding
 from unveil._intruders.neighbours import alike, n_twins_of, unknown_levels
 from unveil._intruders.persons import persons_of
+from unveil._intruders.record_places import refuse_places
 from unveil._intruders.result import ExactMembership, Game, Games
 from unveil._intruders.whole_records import taken
 from unveil._posterior.plausible import LARGEST_IMPOSSIBLE
@@ -20,6 +21,7 @@ from unveil.columns.pair_first import refuse_units
 from unveil.notes import Note, warn
 from unveil.stats import score_interval
 from unveil.stats.roc import FPRS, RocFigures, auc_interval, delong, hits_at
+from unveil.synthesis.any_synthesizer import as_synthesizer
 from unveil.synthesis.synthpop import made_otherwise
 
 Ints = NDArray[np.int64]
@@ -76,7 +78,8 @@ def exact_membership(
     Raises
     ------
     CallError
-        If an option does not fit the data, or there is nobody who was not used.
+        If an option does not fit the data, there is nobody who was not used, or the synthesizer makes record i of a
+        release of record i of the original.
     DataError
         If the synthesizer cannot have made the releases.
 
@@ -101,6 +104,7 @@ def exact_membership(
     check_whole_numbers(0, seed=seed)
     check_whole_numbers(1, sample=1 if sample is None else sample)
     persons = persons_of(pair, synthesizer, candidates, seed)
+    refuse_places(as_synthesizer(persons.synthesizer), persons.pair, "exact membership")
     problem = problem_of(
         persons.pair, persons.synthesizer, persons.others, withheld, largest_impossible, check_settings
     )

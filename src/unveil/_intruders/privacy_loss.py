@@ -13,6 +13,7 @@ from unveil._intruders.likelihood_ratios import problem_of, ratios_by, told_to, 
 from unveil._intruders.neighbours import drawn_neighbours, neighbours_of, unknown_levels
 from unveil._intruders.persons import HALVES, Persons, persons_of
 from unveil._intruders.privacy_result import PersonLosses, PrivacyLoss
+from unveil._intruders.record_places import refuse_places
 from unveil._intruders.simulated_losses import Simulation
 from unveil._intruders.whole_records import taken
 from unveil._posterior.call import shown_columns
@@ -91,7 +92,8 @@ def privacy_loss(
     Raises
     ------
     CallError
-        If an option does not fit the data, or the synthesizer has no likelihood.
+        If an option does not fit the data, the synthesizer has no likelihood, or it makes record i of a release of
+        record i of the original.
     DataError
         If the synthesizer cannot have made the releases.
 
@@ -125,6 +127,7 @@ def privacy_loss(
     rng = np.random.default_rng(random.spawn(1)[0])
     members = _members(persons, people, wanted, rng)
     maker = as_synthesizer(people.synthesizer)
+    refuse_places(maker, people.pair, "the privacy loss")
     estimated = _is_estimated(quietly(maker, people.pair.original))
     problem = None if estimated else problem_of(people.pair, people.synthesizer, people.others, check_settings=released)
     sequence = _coded(people, maker) if problem is None else problem.sequence
