@@ -45,6 +45,18 @@ def test_the_figures_are_those_of_the_function(files):
     assert figure.value > found.figure("membership AUC").value
 
 
+def test_attacks_on_halves_have_as_many_releases_as_there_are(files):
+    pair, synthesizer = files
+    figure = assessed(files).figure("membership AUC")
+    several, one = (
+        unveil.membership_synthesizer(
+            pair.original, synthesizer, repeats=2, releases=releases, most_records=2000, special_codes={"income": [-8]}
+        )
+        for releases in (2, 1)
+    )
+    assert figure.value == several.auc[several.largest.attack] != one.auc[one.largest.attack]
+
+
 def test_the_report_says_what_the_contrast_means(files):
     found = assessed(files)
     words = "it is what intruders do not know that protects"

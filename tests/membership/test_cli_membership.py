@@ -71,6 +71,8 @@ def test_a_synthesizer_is_fitted_anew(run: Run) -> None:
         (["o.csv", "copy.csv"], 2, "--holdout FILE --holdout-unseen"),
         (["o.csv", "copy.csv", "--holdout", "cut.csv", "--holdout-unseen"], 1, "not held out"),
         (["o.csv", "copy.csv", "--refit", "cart"], 2, "name the original alone"),
+        (["o.csv", "--refit", "cart", "--releases", "0"], 2, "releases"),
+        (["o.csv", "copy.csv", "--releases", "2", "--exact", "swap", "--halves"], 2, "--releases goes with --refit"),
         (["o.csv", "--holdout", "h.csv", "--holdout-unseen"], 2, "no release given"),
         (["o.csv", "copy.csv", "--holdout", "none.csv", "--holdout-unseen"], 1, "none.csv"),
     ],

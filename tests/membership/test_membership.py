@@ -426,9 +426,44 @@ def test_both_halves_are_attacked_in_turn() -> None:
     assert seen[0] != seen[2]
 
 
+def test_several_releases_of_a_half_are_attacked_together() -> None:
+    people, seeds = survey(80, 6), []
+
+    class Maker:
+        def fit(self, frame: Any, seed: int) -> Maker:
+            self.frame = frame
+            return self
+
+        def sample(self, n: int, seed: int) -> Any:
+            seeds.append(seed)
+            # Of a third of the records, so that one release tells of a third, and three of most.
+            rng = np.random.default_rng(seed)
+            return self.frame.take(rng.choice(rng.permutation(n)[: n // 3], n))
+
+    one, three = (
+        unveil.membership_synthesizer(people, Maker(), repeats=2, releases=releases, attacks="dcr")
+        for releases in (1, 3)
+    )
+    assert [len(run.labels) for run in three.runs] == [3] * 4
+    assert (one.n_releases, three.n_releases) == (1, 3)
+    assert len(set(seeds[4:])) == 12
+    assert set(seeds[:4]) <= set(seeds[4:])
+    # A record is in none of k releases with probability (27/40)^k, .675 or .31, and is otherwise told nearly for sure.
+    assert one.auc["dcr"] < 0.75 < three.auc["dcr"]
+    assert "4 releases, each made from one half. The" not in str(one)
+    assert "12 releases, each made from one half. The 3 of a half are attacked together." in " ".join(
+        str(three).split()
+    )
+
+
 @pytest.mark.parametrize(
     ("options", "text"),
-    [({"repeats": 0}, "repeats"), ({"holdout": 1}, "cut from the original"), ({"seed": True}, "seed")],
+    [
+        ({"repeats": 0}, "repeats"),
+        ({"releases": 0}, "releases"),
+        ({"holdout": 1}, "cut from the original"),
+        ({"seed": True}, "seed"),
+    ],
 )
 def test_wrong_calls_of_a_synthesizer(options: dict[str, Any], text: str) -> None:
     with pytest.raises(unveil.CallError, match=text):

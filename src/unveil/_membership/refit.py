@@ -30,6 +30,8 @@ from unveil.stats.roc import FPRS, RocFigures
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
 from unveil.synthesis.record_order import value_order
 
+_LABEL = "the synthesizer's release"
+
 
 @dataclass(frozen=True, repr=False)
 class MembershipOfSynthesizer(Result):
@@ -50,8 +52,9 @@ class MembershipOfSynthesizer(Result):
         Per attack the mean share of members found at each of the shares of false alarms 0.001, 0.01 and 0.1.
     largest
         The best of the attacks beside its null; see :class:`Largest`.
-    n, repeats, level, seed
-        Number of records, of repetitions (two runs each), coverage, and where halves and draws come from.
+    n, repeats, n_releases, level, seed
+        Number of records, of repetitions (two runs each), of releases made from each half and attacked together,
+        coverage, and where halves and draws come from.
     warnings
         What deserves a look in the file, and in any run.
     """
@@ -68,6 +71,7 @@ class MembershipOfSynthesizer(Result):
     largest: Largest
     n: int
     repeats: int
+    n_releases: int
     level: float
     seed: int
     warnings: tuple[str, ...]
@@ -91,7 +95,8 @@ class MembershipOfSynthesizer(Result):
 
 
 def membership_synthesizer(
-    original: Any, synthesizer: Any, *, repeats: int = 3, seed: int = 0, kinds: Mapping[str, Kind] | None = None,
+    original: Any, synthesizer: Any, *, repeats: int = 3, releases: int = 1, seed: int = 0,
+    kinds: Mapping[str, Kind] | None = None,
     special_codes: Mapping[str, Sequence[Scalar]] | None = None, schema: Any = None,
     progress: Callable[[int, int, str], None] | None = None, **options: Any,
 ) -> MembershipOfSynthesizer:  # fmt: skip
@@ -106,13 +111,15 @@ def membership_synthesizer(
         arguments named ``seed`` and ``n`` are passed where ``sample``, or the function, has them. It must hold nothing
         of the records already.
     repeats
-        Number of times the original is cut; each gives two releases.
+        Number of times the original is cut; each half is attacked once.
+    releases
+        Number of releases that are made from each half, and attacked together: as many as will be given out.
     seed
         Seed of halves, releases and attacks.
     kinds, special_codes, schema
         As for :class:`unveil.Pair`.
     progress
-        Called with the number of releases attacked, their total, and a name.
+        Called with the number of halves attacked, their total, and a name.
     options
         Passed on to :func:`unveil.membership`: ``columns``, ``attacks``, ``level`` and so on.
 
@@ -141,7 +148,7 @@ def membership_synthesizer(
     >>> len(found.runs), found.auc["dcr"] > 0.9
     (2, True)
     """
-    check_whole_numbers(1, repeats=repeats)
+    check_whole_numbers(1, repeats=repeats, releases=releases)
     check_whole_numbers(0, seed=seed)
     for name in ("holdout", "holdout_unseen"):
         if name in options:
@@ -160,14 +167,16 @@ def membership_synthesizer(
             members = source.part(used, "the half that was used")
             others = source.part(left, "the half that was not")
             fitted = fitted_anew(maker, members, seed=seed + len(runs))
-            made = open_source(fitted.sample(len(used), seed=seed + len(runs)), label="the synthesizer's release")
+            # No two releases of any half have the same seed.
+            seeds = [seed + len(runs) + 2 * repeats * number for number in range(releases)]
+            made = [open_source(fitted.sample(len(used), seed=own), label=_LABEL) for own in seeds]
             pair = Pair(members, made, others, kinds=kinds, special_codes=special_codes)
             runs.append(membership(pair, holdout_unseen=True, seed=seed, **options))
             _add_weights(weights, runs[-1], used, left, 1 / (2 * repeats))
             if progress is not None:
-                progress(len(runs), 2 * repeats, "releases")
+                progress(len(runs), 2 * repeats, "halves")
     said = [*source.remarks_on(runs[0].columns), *(text for run in runs for text in run.warnings)]
-    return _summary(runs, weights, repeats, seed, tuple(dict.fromkeys(said)))
+    return _summary(runs, weights, (repeats, releases), seed, tuple(dict.fromkeys(said)))
 
 
 def _add_weights(
@@ -184,7 +193,11 @@ def _add_weights(
 
 
 def _summary(
-    runs: list[Membership], weights: Mapping[str, NDArray[np.float64]], repeats: int, seed: int, said: tuple[str, ...]
+    runs: list[Membership],
+    weights: Mapping[str, NDArray[np.float64]],
+    how_often: tuple[int, int],
+    seed: int,
+    said: tuple[str, ...],
 ) -> MembershipOfSynthesizer:
     attacks, level = runs[0].attacks, runs[0].level
     z = normal_quantile(level)
@@ -206,7 +219,7 @@ def _summary(
         tpr,
         largest_of(auc, weights, seed),
         len(next(iter(weights.values()))),
-        repeats,
+        *how_often,
         level,
         seed,
         said,

@@ -56,9 +56,9 @@ def membership_part(context: Context) -> Section:
         # What follows is about the synthesizer alone: of releases that it did not make it says nothing.
         check_maker(context.pair, context.synthesizer, scenario.targets[0])
         again = membership_synthesizer(
-            context.pair.original, context.synthesizer, repeats=REPEATS, most_records=MOST_RECORDS,
-            level=level, seed=scenario.seed, special_codes=context.pair.special_codes or None,
-            kinds=context.pair.kinds or None,
+            context.pair.original, context.synthesizer, repeats=REPEATS, releases=context.pair.n_releases,
+            most_records=MOST_RECORDS, level=level, seed=scenario.seed,
+            special_codes=context.pair.special_codes or None, kinds=context.pair.kinds or None,
         )  # fmt: skip
         rows = [_row(name, again.auc[name], again.auc_interval[name], again.tpr[name]) for name in again.attacks]
         per_release = {name: [run.together[name].auc for run in again.runs] for name in again.attacks}

@@ -70,7 +70,7 @@ class AttackOptions:
 def membership(
     original: Original, *synthetic: Synthetic, holdout: Path | None = None,
     holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
-    repeats: Whole = 3, exact: Literal["swap", "in_out"] | None = None,
+    repeats: Whole = 3, releases: Whole | None = None, exact: Literal["swap", "in_out"] | None = None,
     halves: Annotated[bool, Parameter(negative=())] = False, sample: Whole | None = None,
     provenance: Path | None = None, visit_order: VisitOrder = None, trees: Trees = Trees(),
     records: Path | None = None,
@@ -92,6 +92,9 @@ def membership(
         Fit this synthesizer to random halves of the original instead, and attack both halves.
     repeats
         Number of times the original is cut, with --refit; the settings of trees are those of --refit too.
+    releases
+        Number of releases that are made from each half and attacked together, with --refit: as many as you will give
+        out; default: 1.
     exact
         The intruder who knows the synthesizer and all other records, and has to tell which of two persons was used
         (swap), or whether one was used (in_out). The settings are those that made the release. In place of the attacks,
@@ -109,6 +112,8 @@ def membership(
     """
     inputs = (original, *synthetic, *reading.files, *(path for path in (holdout, provenance) if path))
     output.check(inputs, tables=[records] if records else [])
+    if releases is not None and refit is None:
+        raise CallError("--releases goes with --refit; releases that were made are named after the original")
     if exact is not None:
         if (holdout is None) != halves or refit is not None:
             raise CallError(
@@ -126,7 +131,7 @@ def membership(
     if refit is not None:
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
-        refitted = _refitted(original, repeats, trees, attack, reading)
+        refitted = _refitted(original, repeats, 1 if releases is None else releases, trees, attack, reading)
         return output.give(refitted)
     if holdout is None:
         raise CallError(
@@ -201,7 +206,9 @@ def _both(attacks: Any, exact: Any, output: Output) -> int:
     return max(output.status(attacks), output.status(exact))
 
 
-def _refitted(original: Path, repeats: int, trees: Trees, attack: AttackOptions, reading: Reading) -> Any:
+def _refitted(
+    original: Path, repeats: int, releases: int, trees: Trees, attack: AttackOptions, reading: Reading
+) -> Any:
     from unveil._membership import membership_synthesizer
     from unveil.files import read
     from unveil.synthesis import CartSynthesizer
@@ -211,8 +218,8 @@ def _refitted(original: Path, repeats: int, trees: Trees, attack: AttackOptions,
         **trees.given(), kinds=reading.stated or None,
         special_codes=reading.codes or None, n_jobs=attack.n_jobs,
     )  # fmt: skip
-    with progress_bar("releases") as progress:
+    with progress_bar("halves") as progress:
         return membership_synthesizer(
-            source, synthesizer, repeats=repeats, kinds=reading.stated or None, special_codes=reading.codes or None,
-            progress=progress, **attack.options(source.names),
+            source, synthesizer, repeats=repeats, releases=releases, kinds=reading.stated or None,
+            special_codes=reading.codes or None, progress=progress, **attack.options(source.names),
         )  # fmt: skip

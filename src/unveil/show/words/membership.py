@@ -120,8 +120,9 @@ def of_synthesizer(found: MembershipOfSynthesizer) -> str:
     return "\n".join(
         [
             paragraph(
-                f"Membership inference against a synthesizer: {found.n} records in random halves, {len(found.runs)}",
-                "releases, each made from one half.",
+                f"Membership inference against a synthesizer: {found.n} records in random halves,",
+                f"{len(found.runs) * found.n_releases} releases, each made from one half.",
+                f"The {found.n_releases} of a half are attacked together." if found.n_releases > 1 else "",
             ),
             "",
             text_table(header, rows),
