@@ -62,12 +62,14 @@ def summary(weighed: Posteriors) -> dict[str, Any]:
     Returns
     -------
     dict
-        :data:`POSTERIOR_MEASURES`; ``n_records``; ``n_truth_ruled_out``: records whose true value has no probability
-        at all, after a prior or an intruder's records that are wrong, so that the mean gain in bits is not defined;
-        ``normalised_gain_quantiles`` by level; ``gain_bits_histogram`` over the finite gains and
-        ``normalised_gain_histogram``, each with ``edges`` and ``counts``.
+        :data:`POSTERIOR_MEASURES`; ``n_records``; ``share_certain_wrong``: share of records with a certain value that
+        is not the true one, 0 unless the prior or the intruder's records are wrong; ``n_truth_ruled_out``: records
+        whose true value has no probability at all, after a prior or an intruder's records that are wrong, so that the
+        mean gain in bits is not defined; ``normalised_gain_quantiles`` by level; ``gain_bits_histogram`` over the
+        finite gains and ``normalised_gain_histogram``, each with ``edges`` and ``counts``.
     """
     bits, normalised = weighed.gain_bits, weighed.normalised_gain
+    certain = reaches(weighed.likeliest_probability, CERTAIN)
     finite = bits[np.isfinite(bits)]
     edges = gain_edges(bits)
     low = min(0.0, math.floor(float(normalised.min()) * BINS) / BINS)
@@ -75,6 +77,7 @@ def summary(weighed: Posteriors) -> dict[str, Any]:
     return {
         **without_nan(measures(weighed)),
         "n_records": int(weighed.members.size),
+        "share_certain_wrong": float((certain & (weighed.likeliest != weighed.truth)).mean()),
         "n_truth_ruled_out": int((weighed.posterior == 0).sum()),
         "normalised_gain_quantiles": {f"{q:g}": float(np.quantile(normalised, q)) for q in QUANTILES},
         "gain_bits_histogram": _histogram(finite, edges),

@@ -111,8 +111,9 @@ POSTERIOR = Row(
         ],
         "mistakes": Row(
             {
-                "sentence": by.said, "records": by.count,
-                "rows": [Row({"wrong": by.as_it_is, "mean_posterior": by.probability, "share_certain": by.share})],
+                "sentence": by.said, "records": by.count, "draws": by.as_it_is,
+                "rows": [Row({"wrong": by.as_it_is, "mean_posterior": by.probability,
+                              **_named(by.share, "share_certain", "share_certain_wrong")})],
             },
             persons="records",
         ),

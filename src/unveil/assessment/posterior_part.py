@@ -95,7 +95,7 @@ def _compute(context: Context, target: str, *, first: bool) -> Section:
         )
     entry = _entry(context, found)
     if not first:
-        walked = drawn.flagged if "all" in runs else 0
+        walked = drawn.affordable if "all" in runs else 0
         entry["mistakes"] = mistaken_intruder(context, target, walked, share - (time.monotonic() - begin))
     unfinished = [
         f"{_WHO[who]}: {done} of {asked} records (all of them would take about {_duration(took[who] * asked / done)})"
@@ -120,6 +120,8 @@ class Planned:
 
     Parameters
     ----------
+    affordable
+        Records that there is time for, in each of the steps that walk trees.
     sampled, flagged
         Records drawn at random from all, and at most from those that are flagged.
     wanted
@@ -128,6 +130,7 @@ class Planned:
         The precision.
     """
 
+    affordable: int
     sampled: int
     flagged: int
     wanted: int
@@ -154,7 +157,7 @@ def planned(context: Context, target: str) -> Planned:
     seconds = cells * (CELL_SECONDS + CELL_VALUE_SECONDS * pair.column(target).n_levels)
     allowed = min(BUDGET_SHARE * scenario.budget / len(scenario.targets), MOST_SECONDS)
     affordable = max(int(allowed / 2 / seconds), min(FEWEST, pair.n_original))
-    return Planned(min(wanted, affordable), min(FLAGGED, affordable), wanted, scenario.precision)
+    return Planned(affordable, min(wanted, affordable), min(FLAGGED, affordable), wanted, scenario.precision)
 
 
 _UNFINISHED = "not all records were worked out in the time that there was"
