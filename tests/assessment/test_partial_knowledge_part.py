@@ -185,3 +185,18 @@ def test_a_point_that_has_not_mixed_has_no_figure_and_is_told_of(files, whole):
 def test_a_curve_that_rises_is_explained(files):
     rising = part_file.curve_entry(context_of(files, 600), "marital", [point(1.0, 0.3), point(0.5, 0.4)], [])
     assert "Where the curve rises, the release of unknown persons teaches how columns go together" in rising["contrast"]
+
+
+@pytest.mark.parametrize("mix", [0.0, 0.1])
+def test_with_mixed_donors_the_report_says_that_the_shape_of_the_trees_tells(people, mix):
+    small = people.slice(0, 80)
+    made = unveil.CartSynthesizer(mix=mix).fit(small)
+    found = assessed((unveil.Pair(small, made.sample(seed=1)), made), measures=["posterior", "advice"], budget=20)
+    for text in (found.to_html(), found.to_markdown()):
+        told = "Donors are mixed (mix 0.1): donor counts then tell little" in text
+        assert told == (mix > 0)
+    hows = [
+        effect["how"] for one in found.content["advice"] if "(mix)" in one["action"] for effect in one["effects"]
+    ]  # fmt: skip
+    assert all("the shape of the trees still tells" in how for how in hows)
+    assert hows or mix

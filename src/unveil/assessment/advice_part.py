@@ -246,6 +246,8 @@ def _posterior_row(target: str, because: Note, before: AdviceRow, after: AdviceR
     """Other settings beside files drawn anew with those at hand, fewer files beside all of them."""
     name = next(iter(after.mean_posterior))
     which = "the first of the files at hand" if after.setting == "m" else "now and then: files drawn anew"
+    if after.setting == "mix":
+        which += "; the shape of the trees still tells, which mix does not hide (structure exact)"
     how = Note(
         f"donor counts alone, for {n} records at risk; {which}", f"donor counts alone, for records at risk; {which}"
     )

@@ -224,6 +224,18 @@ def posterior_rows(posterior: dict[str, Any]) -> list[dict[str, Any]]:
     return [{"who": label, "structure": name} | one for label, release in pairs for name, one in release.items()]
 
 
+def on_mixed_donors(assessment: dict[str, Any]) -> str:
+    """What donor counts alone do not tell where the synthesizer mixes donors; nothing where it does not."""
+    mix = (assessment["scenario"].get("synthesizer") or {}).get("mix")
+    if not mix:
+        return ""
+    return (
+        f"Donors are mixed (mix {numbers.value_text(mix)}): donor counts then tell little and nearly no value is "
+        "certain by them (fixed), but the shape of the trees still tells, which mix does not hide. Read the figures of "
+        "exact."
+    )
+
+
 def exact_posterior(posterior: dict[str, Any]) -> float | None:
     """The mean posterior of records drawn at random, where it is exact."""
     found = (r for r in posterior_rows(posterior) if r["structure"] == "exact" and r["who"] == "random sample")

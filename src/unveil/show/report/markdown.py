@@ -207,6 +207,7 @@ def _targets(page: arrange.Page) -> list[str]:
             blocks += _groups(page, found["groups"], units)
         if found["posterior"] is not None:
             blocks += _records(arrange.posterior_rows(found["posterior"]), "who", "structure")
+            blocks += [text(said) for said in [arrange.on_mixed_donors(page.a)] if said]
             blocks += [text(said) for said in [(found["posterior"].get("mistakes") or {}).get("sentence")] if said]
             blocks += _records(arrange.posterior_cross(found["posterior"]), "name")
         if weakening := found.get("partial_knowledge"):

@@ -16,6 +16,8 @@ _MEANING: Mapping[str, str] = {
     "simulated": "the count of the record's own combination in simulated files; a weak lower bound",
 }
 
+_SHAPE = "The shape of the trees tells more (exact), above all where donors are mixed (mix)."
+
 
 def in_words(risk: PosteriorRisk) -> str:
     """A row per release and structure, and what the figures mean."""
@@ -35,11 +37,18 @@ def in_words(risk: PosteriorRisk) -> str:
             f"gives its true value a probability of {figures['mean_posterior']:.3f} on average, beforehand"
             f" {figures['mean_prior']:.3f}; for {100 * figures['share_certain']:.1f} of 100 records it is certain.",
             *(f"{name}: {_MEANING[name]}." for name in risk.structures),
+            _SHAPE if risk.structures == ("fixed",) else "",
             "Not shown: what intruders learn who know fewer records; all other records are taken as known.",
         ),
     ]
     if risk.intruder_errors:
-        lines.append(paragraph(f"{risk.intruder_errors} of the intruder's other records are wrong."))
+        misled = risk.to_dict()["releases"][0][strongest]["share_certain_wrong"]
+        lines.append(
+            paragraph(
+                f"{risk.intruder_errors} of the intruder's other records are wrong (one draw of the mistakes): for "
+                f"{100 * misled:.1f} of 100 records this intruder is certain of a wrong value."
+            )
+        )
     if risk.monte_carlo_error is not None:
         lines.append(paragraph(f"Largest Monte-Carlo error: {risk.monte_carlo_error.max():.3f}."))
     if risk.largest_mean_gain is not None:
