@@ -486,3 +486,106 @@ def test_what_cannot_be_copied_is_fitted_itself() -> None:
     one = Holds()
     assert fitted_anew(as_synthesizer(one), unveil.read(people()), seed=1).sample(4, seed=1).num_rows == 4
     assert hasattr(one, "columns")
+
+
+class Permuted:
+    """The records that it was fitted to, in another order."""
+
+    def fit(self, frame: Any) -> None:
+        self.given = unveil.read(frame)
+
+    def generate(self, k: int, seed: int) -> Any:
+        return self.given.part(np.random.default_rng(seed).permutation(self.given.num_rows)).to_frame()
+
+
+ODD = pa.table(
+    {
+        "sex": pa.array(["f", "m", None, "f"] * 10).dictionary_encode(),
+        "grade": pa.DictionaryArray.from_arrays(pa.array([2, 0, None, 1] * 10, pa.int8()), ["low", "mid", "high"],
+                                                ordered=True),
+        "income": pa.array([1200, -8, None, 3000] * 10, pa.int32()),
+        "height": [1.61, None, 1.8, -9.0] * 10,
+        "ill": [True, False, None, True] * 10,
+        "born": pa.array([0, 7000, None, 12000] * 10, pa.date32()),
+        "code": ["01", "1", "", None] * 10,
+    }
+)  # fmt: skip
+
+
+def test_gaps_special_codes_and_types_survive_both_ways(make_frame: Any, flavour: str) -> None:
+    original = make_frame(ODD)
+    made = unveil.synthesize(original, method=Permuted(), m=1, seed=1)
+    assert kind_of(made) == flavour
+    if flavour == "pandas":
+        assert made.dtypes.equals(original.dtypes)
+    elif flavour == "polars":
+        assert made.schema == original.schema
+    else:
+        assert made.schema == original.schema
+        assert made.column("grade").combine_chunks().dictionary.to_pylist() == ["low", "mid", "high"]
+    before, after = (sorted(map(str, zip(*as_columns(one).values(), strict=True))) for one in (original, made))
+    assert before == after
+
+
+@pytest.mark.filterwarnings("ignore::unveil.UnveilWarning")
+def test_records_that_are_only_permuted_give_away_what_copies_do(make_frame: Any) -> None:
+    """Whatever a measure does with a synthesizer, the release of this one is the original, in every kind of value."""
+    original, codes = make_frame(ODD), {"income": -8, "height": -9}
+    pair = unveil.Pair(original, unveil.synthesize(original, method=Permuted(), m=1), special_codes=codes)
+    keys = ["sex", "grade", "born"]
+    compared = unveil.compare(original, {"permuted": Permuted(), "copy": original}, keys, targets="income", m=1,
+                              special_codes=codes)  # fmt: skip
+    assert compared.points[0].risks == compared.points[1].risks
+    found = unveil.posterior(pair, Permuted(), target="ill", records=[0], replicates=2)
+    assert found.distribution(0)[True] == max(found.distribution(0).values())
+    content = unveil.assess(pair, keys, targets=["income"], synthesizer=Permuted(), measures=["identity", "membership"],
+                            budget=5).to_dict()  # fmt: skip
+    assert {part["name"]: part["status"] for part in content["parts"]}["membership"] == "done"
+
+
+class OnlyFits:
+    def fit(self, frame: Any) -> None: ...
+
+
+def test_what_it_lacks_is_said_with_its_name() -> None:
+    pair = unveil.Pair(people(), people(seed=2))
+    for call in (
+        lambda: unveil.synthesize(people(), method=OnlyFits(), m=1),
+        lambda: unveil.compare(people(), {"it": OnlyFits()}, KEYS, targets="ill", m=1),
+        lambda: unveil.membership_synthesizer(people(), OnlyFits(), repeats=1),
+        lambda: unveil.rapid_synthesizer_cv(people(), OnlyFits(), KEYS, target="ill"),
+        lambda: unveil.posterior(pair, OnlyFits(), target="ill", records=[3]),
+        lambda: unveil.privacy_loss(people(), OnlyFits()),
+        lambda: unveil.exact_membership(pair, OnlyFits(), candidates=people(seed=3)),
+    ):
+        with pytest.raises(unveil.UnveilError, match="OnlyFits") as caught:
+            call()
+        assert "has no" in str(caught.value) or "has neither" in str(caught.value)
+
+
+class OnlyDraws:
+    def sample(self, n: int) -> None: ...
+
+
+def test_what_draws_and_cannot_be_fitted() -> None:
+    with pytest.raises(unveil.CallError, match="not OnlyDraws, which has no fit"):
+        as_synthesizer(OnlyDraws())
+
+
+def test_it_may_ask_for_one_kind_of_frame(make_frame: Any) -> None:
+    class OfArrow(ReturnsItself):
+        flavour = "arrow"
+
+    Base.given = []
+    fitted_anew(as_synthesizer(OfArrow()), unveil.read(make_frame(people())), seed=1)
+    assert [kind_of(frame) for frame in Base.given] == ["arrow"]
+
+
+def test_what_it_prints_does_not_stand_among_the_results(capsys: pytest.CaptureFixture[str]) -> None:
+    class Talks(ReturnsItself):
+        def fit(self, frame: Any) -> Any:
+            print("epoch 1")
+            return super().fit(frame)
+
+    unveil.synthesize(people(), method=Talks(), m=1)
+    assert capsys.readouterr() == ("", "epoch 1\n")

@@ -27,7 +27,7 @@ from unveil.errors import CallError
 from unveil.files import Source
 from unveil.files.opening import open_source
 from unveil.notes import Note, warn
-from unveil.synthesis.any_synthesizer import as_synthesizer
+from unveil.synthesis.any_synthesizer import as_synthesizer, named
 from unveil.synthesis.synthpop import made_otherwise
 
 Ints = NDArray[np.int64]
@@ -217,7 +217,7 @@ def _pair_of(files: Any, synthesizer: Any, seed: int) -> tuple[Pair, bool]:
     original = files if isinstance(files, Source) else open_source(files, label="the original")
     fitted = quietly(as_synthesizer(synthesizer), original)
     if not callable(getattr(fitted, "sample", None)):
-        raise CallError("the privacy loss takes a synthesizer with log_prob and sample; this one has no sample")
+        raise CallError(f"the privacy loss takes a synthesizer with log_prob and sample; {named(fitted)} has no sample")
     kinds, special = (getattr(synthesizer, name, None) or None for name in ("kinds", "special_codes"))
     return Pair(original, fitted.sample(original.num_rows, seed=seed), kinds=kinds, special_codes=special), False
 
@@ -227,7 +227,9 @@ def _is_estimated(fitted: Any) -> bool:
     if not is_random(fitted):
         return False
     if not callable(getattr(fitted, "log_prob", None)):
-        raise CallError("the privacy loss takes a synthesizer with log_prob and sample; this one has no log_prob")
+        raise CallError(
+            f"the privacy loss takes a synthesizer with log_prob and sample; {named(fitted)} has no log_prob"
+        )
     return True
 
 

@@ -28,6 +28,7 @@ from unveil.errors import CallError, DataError
 from unveil.files.arrays import quoted_list
 from unveil.notes import Note
 from unveil.synthesis import CartSynthesizer
+from unveil.synthesis.any_synthesizer import named
 from unveil.synthesis.methods.catall import CatallSynthesizer
 
 
@@ -200,7 +201,7 @@ def _kind(options: CheckedOptions, withheld: Collection[str] = ()) -> str:
         return "refit"
     if callable(getattr(synthesizer, "sample", None)):
         return "simulated"
-    raise CallError("synthesizer: it has neither log_prob(frame) nor sample(n, seed=...)")
+    raise CallError(f"synthesizer {named(synthesizer)!r} has neither log_prob(frame) nor sample(n, seed=...)")
 
 
 def _plain(options: CheckedOptions) -> TreeSequence:

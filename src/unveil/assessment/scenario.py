@@ -142,9 +142,9 @@ class Scenario(Options):
         given["models"] = as_texts("models", given.get("models", ()))
         if given.get("attacker", "auto") != "auto":
             # Here, because the attackers bring large libraries that the command line starts without.
-            from unveil.models.learners import ATTACKERS
+            from unveil.models.learners import attacker_names
 
-            check_choice("attacker", given["attacker"], (*ATTACKERS, "suite", "auto"))
+            check_choice("attacker", given["attacker"], (*attacker_names(), "suite", "auto"))
         _check_numbers(given)
         _check_groups(pair, keys, given.get("ngroups_keys"), "ngroups_keys", "key")
         _check_groups(pair, targets, given.get("ngroups_target"), "ngroups_target", "target")

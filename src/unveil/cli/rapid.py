@@ -42,7 +42,8 @@ class Intruder:
     Parameters
     ----------
     attacker
-        rf, cart, gbm, logit, logit_l1, lm, stack or suite (all of them); several separated by commas.
+        rf, cart, gbm, logit, logit_l1, lm, stack, suite (the most of them), or one that a package registers; several
+        separated by commas.
     kind
         categorical or continuous; default: as the column is.
     scoring

@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from inspect import isclass
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -25,6 +26,8 @@ from unveil.models.least_squares import fit_least_squares
 from unveil.models.logit import NotConverged, fit_logistic
 from unveil.models.multinomial import Multinomial, maximum_likelihood, penalised
 from unveil.models.pruning import pruned
+from unveil.registered import ATTACKERS as GROUP
+from unveil.registered import only_one, registered
 from unveil.trees import Column, Settings, grow
 
 Floats = NDArray[np.float64]
@@ -358,10 +361,8 @@ def resolve(attacker: Any, continuous: bool) -> tuple[Attacker, ...]:
         names = SUITE[continuous] if one == "suite" else (one,)
         for name in names:
             if name not in ATTACKERS:
-                raise CallError(
-                    f"unknown attacker {name!r}{near_matches(name, (*ATTACKERS, 'suite'))}; choose from "
-                    f"{', '.join(ATTACKERS)}, suite, or pass an estimator"
-                )
+                found.append(_of_a_package(name, continuous))
+                continue
             suits = ATTACKERS[name].continuous
             if suits is not None and suits != continuous:
                 raise CallError(
@@ -377,7 +378,32 @@ def resolve(attacker: Any, continuous: bool) -> tuple[Attacker, ...]:
     return tuple(found)
 
 
-def _estimator(given: Any, continuous: bool, taken: Sequence[str]) -> Attacker:
+def attacker_names() -> tuple[str, ...]:
+    """Names that an attacker can have: those of this package, and those that others register."""
+    return (*ATTACKERS, *(one.name for one in registered(GROUP) if one.name not in ATTACKERS))
+
+
+def _of_a_package(name: str, continuous: bool) -> Attacker:
+    """The attacker that a package has registered by this name: an estimator, or a class that makes one."""
+    one = only_one(name, registered(GROUP))
+    if one is None:
+        known = attacker_names()
+        raise CallError(
+            f"unknown attacker {name!r}{near_matches(name, (*known, 'suite'))}; choose from {', '.join(known)}, suite, "
+            "or pass an estimator"
+        )
+    loaded = one.load()
+    try:
+        made = loaded() if isclass(loaded) else loaded
+    except Exception as error:
+        raise CallError(
+            f"attacker {name!r} of the package {one.package} cannot be made without settings ({error}); register an "
+            "object in place of the class"
+        ) from None
+    return replace(_estimator(made, continuous, ()), name=name)
+
+
+def _estimator(given: Any, continuous: bool, taken: Sequence[str]) -> _Estimator:
     if not callable(getattr(given, "fit", None)) or not (hasattr(given, "predict") or hasattr(given, "predict_proba")):
         raise CallError(
             f"an attacker is a name or an estimator with fit and predict_proba or predict, not {type(given).__name__}"

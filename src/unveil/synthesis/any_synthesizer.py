@@ -19,7 +19,7 @@ from unveil.errors import CallError, DataError, UnveilError, UnveilWarning
 from unveil.files.arrays import quoted_list
 from unveil.files.frames import is_frame
 from unveil.files.opening import open_source
-from unveil.files.source import Flavour, Source
+from unveil.files.source import Source
 from unveil.synthesis.foreign_results import as_table, figures, figures_by_candidate, shown, values_in_words
 
 SIZES = ("n", "num_rows", "n_rows", "nrows", "n_samples", "num_samples", "n_records", "size", "count", "k", "rows")
@@ -39,6 +39,11 @@ def is_synthesizer(candidate: Any) -> bool:
     if is_frame(candidate) or isinstance(candidate, Source):
         return False
     return callable(getattr(candidate, "fit", None)) or callable(candidate)
+
+
+def named(synthesizer: Any) -> str:
+    """How messages call a synthesizer: by its class, a function by its name."""
+    return synthesizer.name if isinstance(synthesizer, Foreign) else type(synthesizer).__name__
 
 
 def as_synthesizer(synthesizer: Any) -> Any:
@@ -100,11 +105,6 @@ def releases_of(synthesizer: Any, original: Source, m: int, k: int | None, seed:
     fitted = fitted_anew(as_synthesizer(synthesizer), original, seed=seed)
     n = original.num_rows if k is None else k
     return [open_source(fitted.sample(n, seed=seed + 1 + copy)) for copy in range(m)]
-
-
-def as_original(release: Source, original: Source, flavour: Flavour | None = None) -> Any:
-    """Return a release as a frame, in the types of the original's frame if that is of the same flavour."""
-    return replace(release, like=original.like, flavour=original.flavour).to_frame(flavour or original.frame_flavour)
 
 
 class Foreign:

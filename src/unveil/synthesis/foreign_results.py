@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,7 +11,9 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.files.frames import is_frame
-from unveil.files.source import Source
+from unveil.files.made_frames import make_frame
+from unveil.files.source import Source, Variable
+from unveil.synthesis.arrow_values import declared, only_drawn
 
 
 def as_table(made: Any, names: tuple[str, ...]) -> Any:
@@ -30,6 +33,28 @@ def as_table(made: Any, names: tuple[str, ...]) -> Any:
     except (pa.ArrowException, TypeError, ValueError, OverflowError):
         return None
     return None
+
+
+def as_original(release: Source, original: Source) -> Any:
+    """Return a release as a frame like the original's: of its flavour, in its types."""
+    if original.frame_flavour == "arrow":
+        return as_stored(release, original, original.like)
+    return replace(release, like=original.like, flavour=original.flavour).to_frame(original.frame_flavour)
+
+
+def as_stored(release: Source, original: Source, like: pa.Schema | None) -> pa.Table:
+    """Return a release as a table in the types of a schema; of levels that nobody declared only those that it has."""
+    table = make_frame({name: release.column(name) for name in original.names}, like, "arrow")
+    return pa.table([_in_levels(table.column(name), original.variable(name)) for name in table.column_names],
+                    names=table.column_names)  # fmt: skip
+
+
+def _in_levels(column: pa.ChunkedArray, variable: Variable) -> pa.Array | pa.ChunkedArray:
+    if not pa.types.is_dictionary(column.type):
+        return column
+    values = column.combine_chunks()
+    found = declared(values, variable)
+    return only_drawn(values) if found is None else found
 
 
 def _column(values: Any) -> pa.Array:

@@ -62,7 +62,15 @@ class Adapter:
         return getattr(import_module(f"unveil.synthesis.adapters.{file}"), made)
 
 
-ADAPTERS: Mapping[str, Adapter] = MappingProxyType({})
+ADAPTERS: Mapping[str, Adapter] = MappingProxyType(
+    {
+        "arf": Adapter(("arf", "AdversarialForest"), "arfpy", "arfpy", "MIT"),
+        "py_synthpop": Adapter(("py_synthpop", "PySynthpop"), "synthpop", "py-synthpop", "MIT"),
+        "sdv_copula": Adapter(("sdv", "GaussianCopula"), "sdv", "sdv", "BUSL-1.1"),
+        "sdv_ctgan": Adapter(("sdv", "Ctgan"), "sdv", "sdv", "BUSL-1.1"),
+        "sdv_tvae": Adapter(("sdv", "Tvae"), "sdv", "sdv", "BUSL-1.1"),
+    }
+)
 """Synthesizers of other packages by name."""
 OWN = ("cart", *METHODS, *WHOLE_FILE)
 """Synthesizers of this package by name; all but those for the whole file model every variable in turn."""

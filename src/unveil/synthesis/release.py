@@ -8,7 +8,8 @@ from typing import Any, TypeVar
 from unveil.checks import check_whole_numbers
 from unveil.errors import CallError
 from unveil.files import read
-from unveil.synthesis.any_synthesizer import as_original, is_synthesizer, releases_of
+from unveil.synthesis.any_synthesizer import is_synthesizer, releases_of
+from unveil.synthesis.foreign_results import as_original
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name, is_of_others, synthesizer_by_name
 from unveil.synthesis.seeds import seed_or_secret

@@ -13,13 +13,10 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-
 from unveil.checks import check_whole_numbers
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.files import read
 from unveil.files.form import ArrowForm, TextForm
-from unveil.files.made_frames import make_frame
 from unveil.files.source import Source, Variable
 from unveil.files.write import check_writable, write_blocks, write_table
 from unveil.printable import commands_shown
@@ -27,6 +24,7 @@ from unveil.result import paragraph, text_table
 from unveil.synthesis.any_synthesizer import releases_of
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
+from unveil.synthesis.foreign_results import as_stored
 from unveil.synthesis.memory import enough_memory
 from unveil.synthesis.methods import name_of
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
@@ -200,7 +198,8 @@ def synthesize_files(
             sampled: Any = [] if in_blocks else synthesizer.sample(wanted, m=m, seed=seed)
             releases = [sampled] if m == 1 and not in_blocks else sampled
         else:
-            releases = [_as_stored(one, source) for one in releases_of(synthesizer, source, m, k, seed)]
+            like = source.form.schema if isinstance(source.form, ArrowForm) else None
+            releases = [as_stored(one, source, like) for one in releases_of(synthesizer, source, m, k, seed)]
     privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
     variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
     caught += leftovers(paths)
@@ -225,12 +224,6 @@ def synthesize_files(
         return written
 
     return SyntheticFiles(original, paths, write_all(paths, write, overwrite=overwrite))
-
-
-def _as_stored(release: Source, original: Source) -> pa.Table:
-    """A release as a table in the types of the original's file, if it has types."""
-    like = original.form.schema if isinstance(original.form, ArrowForm) else None
-    return make_frame({name: release.column(name) for name in original.names}, like, "arrow")
 
 
 def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
