@@ -45,7 +45,9 @@ class CodedFrame:
         import pandas as pd
         from pandas.api import types
 
-        made, levels, steps = {}, {}, {}
+        made: dict[str, Any] = {}
+        levels: dict[int, NDArray[Any]] = {}
+        steps: dict[int, int] = {}
         for i in range(original.shape[1]):
             column = original.iloc[:, i]
             if not _is_amount(column):
