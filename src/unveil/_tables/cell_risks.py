@@ -85,6 +85,13 @@ def slope_of_match(more: Floats) -> Floats:
     return np.where(more < 1e-4, more / 3 - 0.5, slope)
 
 
+def curvature_of_match(more: Floats) -> Floats:
+    """The second derivative of :func:`match`."""
+    some = np.maximum(more, 1e-8)
+    curvature: Floats = -(np.exp(-some) + 2 * slope_of_match(some)) / some
+    return np.where(more < 1e-3, 1 / 3 - more / 4, curvature)
+
+
 @dataclass(frozen=True)
 class Expected:
     """An expected number of records among some, with the interval of the number itself.
@@ -110,7 +117,7 @@ class Expected:
         probabilities : (m,) float64
             One per record.
         variance
-            Of their sum, for what they were estimated from.
+            Of their sum, for what they were estimated from; a squared error counts like a variance.
         level
             Coverage of the interval.
 

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._tables.cell_risks import alone, match, slope_of_match
+from unveil._tables.cell_risks import alone, curvature_of_match, match, slope_of_match
 from unveil.stats.log_linear import Floats, Margins, fitted_counts, forward, main_effects, projected, two_way
 
 MOST_CELLS = 1 << 22
@@ -100,7 +100,9 @@ class LogLinear:
         return self.error / self.deviation if self.deviation > 0 else 0.0
 
 
-def error_of_risk(counts: Floats, expected: Floats, fraction: float) -> tuple[float, float]:
+def error_of_risk(
+    counts: Floats, expected: Floats, fraction: float, *, of_matches: bool = False
+) -> tuple[float, float]:
     """By how much a model errs about the number of sample uniques that are unique in the population.
 
     Parameters
@@ -109,22 +111,26 @@ def error_of_risk(counts: Floats, expected: Floats, fraction: float) -> tuple[fl
         Sampled and expected records of all cells, empty ones too.
     fraction
         Sampled share of the population.
+    of_matches
+        Whether it is the error of tau_2, the number of correct matches.
 
     Returns
     -------
     B, deviation : float
-        The estimated error of tau_1, and its standard error under the model.
+        The estimated error, and its standard error under the model.
 
     Notes
     -----
     The population size of cell k is Poisson with mean ``l_k``, a share ``pi`` of it is sampled: ``f_k`` is Poisson with
     mean ``m_k = pi l_k``, and ``h(l) = exp(-(1-pi) l)`` the probability that a sample unique is unique in the
     population. The error of ``sum I(f_k = 1) h(l^_k)`` is ``sum m_k exp(-m_k) (h(l^_k) - h(l_k))``, to second order
-    ``sum pi l_k exp(-l_k) (1-pi) (d_k + (1-pi) d_k^2 / 2)`` with ``d_k = l_k - l^_k``. For ``pi d_k`` and
+    ``sum m_k exp(-m_k) (-h'(l_k) d_k + h''(l_k) d_k^2 / 2)`` with ``d_k = l_k - l^_k``. For ``pi d_k`` and
     ``pi^2 d_k^2`` stand their unbiased estimates ``e_k = f_k - m^_k`` and ``e_k^2 - f_k``; elsewhere the estimate
     ``l^_k`` stands for ``l_k``:
 
-    ``B = sum a_k e_k + b_k (e_k^2 - f_k)``, ``a_k = (1-pi) l^_k exp(-l^_k)``, ``b_k = a_k (1-pi) / (2 pi)``.
+    ``B = sum a_k e_k + b_k (e_k^2 - f_k)``, ``a_k = -m_k exp(-m_k) h'(l^_k) / pi``,
+    ``b_k = m_k exp(-m_k) h''(l^_k) / (2 pi^2)``; for tau_1 ``a_k = (1-pi) l^_k exp(-l^_k)`` and
+    ``b_k = a_k (1-pi) / (2 pi)``. For tau_2 ``h`` is ``E(1/F_k)``.
 
     Under the model ``e_k`` and ``e_k^2 - f_k`` are uncorrelated and have the variances ``m_k`` and ``2 m_k^2``, so that
     B has the variance ``sum a_k^2 m^_k + 2 b_k^2 m^_k^2``.
@@ -134,9 +140,11 @@ def error_of_risk(counts: Floats, expected: Floats, fraction: float) -> tuple[fl
     Skinner, C. & Shlomo, N. (2008). Assessing identification risk in survey microdata using log-linear models. Journal
     of the American Statistical Association 103, 989-1001. doi:10.1198/016214507000001328
     """
-    population = expected / fraction
-    a = (1 - fraction) * population * np.exp(-population)
-    b = a * (1 - fraction) / (2 * fraction)
+    unseen = (1 - fraction) / fraction
+    more = unseen * expected
+    slope, curvature = (slope_of_match(more), curvature_of_match(more)) if of_matches else (-alone(more), alone(more))
+    unique = expected * np.exp(-expected)
+    a, b = -unseen * unique * slope, unseen**2 * unique * curvature / 2
     rest = counts - expected
     error = (a * rest + b * (rest**2 - counts)).sum()
     variance = (a**2 * expected + 2 * b**2 * expected**2).sum()
@@ -189,6 +197,7 @@ class UniquesRisk:
     _slopes: tuple[Floats, Floats]
     _model: LogLinear
     _scale: float
+    _errors: tuple[float, float]
 
     @classmethod
     def of(cls, table: SampleTable, model: LogLinear, records: NDArray[np.intp], *, equal: bool) -> UniquesRisk:
@@ -208,7 +217,18 @@ class UniquesRisk:
         fitted = model.expected / table.fraction if equal else fitted_counts(table.population_counts, model.margins)
         more = (1 - np.minimum(1.0, 1 / table.weights[records])) * fitted.ravel()[cells]
         inflated = 1 + float(np.var(table.weights) / np.mean(table.weights) ** 2)
-        return cls(alone(more), match(more), cells, (-alone(more) * more, slope_of_match(more) * more), model, inflated)
+        slopes = (-alone(more) * more, slope_of_match(more) * more)
+        of_matches, _ = error_of_risk(table.counts, model.expected, table.fraction, of_matches=True)
+        return cls(alone(more), match(more), cells, slopes, model, inflated, (model.error, of_matches))
+
+    def error(self, which: int, chosen: NDArray[np.bool_]) -> float:
+        """The estimated error of the sum of :attr:`alone` (0) or :attr:`match` (1) over some of the records.
+
+        That of all records is theirs by their share of the sum.
+        """
+        every = (self.alone, self.match)[which]
+        total = float(every.sum())
+        return self._errors[which] * float(every[chosen].sum()) / total if total > 0 else 0.0
 
     def variance(self, which: int, chosen: NDArray[np.bool_]) -> float:
         """Variance of the sum of :attr:`alone` (0) or :attr:`match` (1) over some of the records, for the fit.

@@ -206,7 +206,7 @@ def population_risk(
     from main effects on, until the error of tau_1 that the sample shows is below 1.96 standard errors.
 
     The interval says where the number itself lies: given the probabilities it varies as a sum of independent events;
-    the log-linear one also has the variance of the fitted model, not that of its choice.
+    the log-linear one also has the variance of the fitted model, and the square of the error that the sample shows.
 
     References
     ----------
@@ -363,7 +363,8 @@ class _Risks:
         found: dict[str, float] = {}
         for which, (name, each) in enumerate(zip(_NUMBERS, self.probabilities(model), strict=True)):
             fitted = self.of_uniques if model == "log-linear" else None
-            one = Expected.of(each[chosen], fitted.variance(which, chosen) if fitted else 0.0, level=level)
+            apart = fitted.variance(which, chosen) + fitted.error(which, chosen) ** 2 if fitted else 0.0
+            one = Expected.of(each[chosen], apart, level=level)
             found |= {name: one.value, f"{name}_low": one.low, f"{name}_high": one.high}
         return found
 
