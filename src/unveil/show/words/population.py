@@ -85,8 +85,8 @@ def _sentences(risk: PopulationRisk) -> list[str]:
         )
     lines.append(
         paragraph(
-            "An interval says where the number itself lies: by the weights if their model holds; the log-linear one also",
-            "allows for the error B.",
+            "An interval says where the number itself lies: by the weights if their model holds; the log-linear one",
+            "also allows for the error B.",
             "Not shown: an intruder who knows that a person is in the sample needs no population unique; for that",
             "intruder the sample uniques count.",
         )
