@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pickle
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,9 @@ import pytest
 import unveil
 from unveil._rapid import rapid
 from unveil._rapid.counted_result import CountedRapid
+from unveil.core import STRUCTS
+from unveil.models.boosting import fit_boosted
+from unveil.models.forest import grow_forest
 
 KEYS = ["x", "z"]
 
@@ -157,6 +161,25 @@ def test_infinite_targets_are_refused(tmp_path: Path) -> None:
     pq.write_table(table.slice(0, n - 1), tmp_path / "b.parquet")
     with pytest.raises(unveil.DataError, match="infinite target"):
         attacked(str(tmp_path / "a.parquet"), str(tmp_path / "b.parquet"), "files", target="y", most_records=20)
+
+
+def test_models_predict_alike_in_another_process(paths: list[str]) -> None:
+    """What Spark sends to its workers: trees and training records, with the arrays behind the structs of the loops."""
+    problem = attacked(paths[0], paths[1], "memory", permutations=0, ceiling=False).runner.problem
+    table, y = problem.releases[0].table, problem.releases[0].target.y
+    forest = grow_forest(table, y, 3, n_trees=20, seed=np.random.SeedSequence(1))
+    boosted = fit_boosted(table, y, 3)
+    for model in (forest, boosted):
+        sent = pickle.loads(pickle.dumps(model))
+        assert (sent.predict(problem.original.table) == model.predict(problem.original.table)).all()
+
+
+def test_memory_of_the_loops_stays_in_its_process() -> None:
+    leaves = STRUCTS["ForestLeaves"]()
+    leaves.start = 4096
+    with pytest.raises(TypeError, match="belongs to this process"):
+        pickle.dumps(leaves)
+    leaves.start = None
 
 
 def coverage(runs: int, folder: Path) -> tuple[float, float]:
