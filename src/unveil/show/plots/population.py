@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from unveil._tables.population import MODELS, SAMPLE, PopulationRisk
+from unveil._tables.population import PopulationRisk
+from unveil._tables.sample_risks import MODELS, SAMPLE
 from unveil.show.plots import axes
 
 _COLOURS = dict(zip(MODELS, (axes.RELEASE, axes.GREEN), strict=True))

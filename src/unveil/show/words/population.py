@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from unveil._tables.population import SAMPLE, PopulationRisk
+from unveil._tables.population import PopulationRisk
+from unveil._tables.sample_risks import SAMPLE
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.show.words.tables import grouping_in_words, heading
 
