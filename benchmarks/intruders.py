@@ -29,8 +29,8 @@ def fit(data: Data) -> Callable[[], Any]:
     return lambda: CartSynthesizer(special_codes=SPECIAL).fit(original)
 
 
-def asked(question: Callable[[Any, Any, Any], Any], *, everybody: bool = False) -> Side:
-    """A question about the release, after the fit; of four thousand records, or of all."""
+def asked(question: Callable[[Any, Any, Any], Any], *, everybody: bool = False, **settings: Any) -> Side:
+    """A question about the release, after the fit; of four thousand records, or of all; with settings of the trees."""
 
     def ready(data: Data) -> Callable[[], Any]:
         import unveil
@@ -38,7 +38,7 @@ def asked(question: Callable[[Any, Any, Any], Any], *, everybody: bool = False) 
 
         warnings.simplefilter("ignore", unveil.UnveilWarning)
         original, others = (unveil.read(data.survey()), None) if everybody else persons(data)
-        synthesizer = CartSynthesizer(special_codes=SPECIAL).fit(original)
+        synthesizer = CartSynthesizer(special_codes=SPECIAL, **settings).fit(original)
         release = synthesizer.sample(seed=1)
         return lambda: question(unveil.Pair(original, release), synthesizer, others)
 
@@ -68,6 +68,17 @@ def candidates(records: int, rows: int) -> Side:
         return unveil.posterior(pair, synthesizer, candidates=some, sample=records, structure="exact")
 
     return asked(question)
+
+
+def mixed(records: int) -> Side:
+    """The values of marital, which is drawn by a regression that is fitted again; trees for all other columns."""
+
+    def question(pair: Any, synthesizer: Any, _: Any) -> Any:
+        import unveil
+
+        return unveil.posterior(pair, synthesizer, target="marital", sample=records, structure="exact")
+
+    return asked(question, everybody=True, methods={"marital": "polyreg"})
 
 
 def losses(persons: int, releases: int) -> Side:
@@ -102,6 +113,7 @@ ROWS = [
     Row("exact membership, swap, 1000 games", "SD2011", membership("swap"), fit, "one fit of CART"),
     Row("exact membership, in_out, 1000 of each", "SD2011", membership("in_out"), fit, "one fit of CART"),
     Row("posterior, 500 records, 100 candidate records", "SD2011", candidates(500, 100), fit, "one fit of CART"),
+    Row("posterior, trees and marital by polyreg, 50 records", "SD2011", mixed(50), fit, "one fit of CART"),
     Row("privacy loss, 1000 persons, 5 with 50 releases each way", "SD2011", losses(5, 50), fit, "one fit of CART"),
     Row(
         "partial knowledge, splits disclosed, 800 sweeps",
