@@ -20,6 +20,22 @@ def no_collector():
 
 
 @pytest.mark.usefixtures("no_collector")
+def test_a_pair_of_units_is_freed_with_its_last_name():
+    rows = [
+        table.append_column("person", [[i // 2 for i in range(60)]])
+        for table in (unveil.simulate.demo_population(60, seed=seed) for seed in (1, 2))
+    ]
+    pair = unveil.Pair(*rows, unit="person")
+    part = pair.part(np.arange(10), [0])
+    for one in (pair, part):
+        unveil.identity(one, ["sex", "workab"])
+        assert one.roles.default_columns()
+    freed = [weakref.ref(one) for one in (pair, part)]
+    del pair, part, one
+    assert [ref() for ref in freed] == [None] * 2
+
+
+@pytest.mark.usefixtures("no_collector")
 def test_a_pair_is_freed_with_its_last_name():
     people, released, unseen = (unveil.simulate.demo_population(60, seed=seed) for seed in (1, 2, 3))
     pair = unveil.Pair(people, released, holdout=unseen)

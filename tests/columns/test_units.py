@@ -45,7 +45,7 @@ def test_a_column_that_differs_within_units_has_the_multiset_of_the_rows() -> No
 def test_the_unit_and_the_time_are_no_columns() -> None:
     files = pair(HOUSEHOLDS | {"number": [1, 2, 1, 2, 1, 1]}, time="number")
     assert files.names == ("region", "sex", "age")
-    with pytest.raises(unveil.CallError, match="no column 'number'"):
+    with pytest.raises(unveil.CallError, match="'number' orders the rows of units, and is neither"):
         files.column("number")
 
 
@@ -184,5 +184,7 @@ def test_units_are_weighted_once() -> None:
     files = pair(rows, without("w"), weights="w")
     assert files.weights is not None
     assert files.weights.values.tolist() == [2, 3, 4, 5]
+    assert files.rows.weights is not None
+    assert files.rows.weights.values.tolist() == [2, 2, 3, 3, 4, 5]
     with pytest.raises(unveil.UnveilError, match="'w'"):
         pair(rows | {"w": [2.0, 2.5, 3.0, 3.0, 4.0, 5.0]}, weights="w")

@@ -86,7 +86,7 @@ def worst_groups(run: Attack, runner: Runner, *, n: int, least: int) -> Columns:
             name, rest = [], int(levels[g])
             for i in reversed(chosen):
                 rest, code = divmod(rest, len(parts[i][1]))
-                name.append(f"{problem.keys[i]} {parts[i][1][code]}")
+                name.append(f"{table.keys[i].name} {parts[i][1][code]}")
             low = wilson(int(hits[g]), int(size[g]))[0]
             found.append((low, ", ".join(reversed(name)), int(size[g]), int(hits[g]), chosen, levels[g]))
     top = sorted(found, key=lambda group: (-group[0], group[1]))[:n]

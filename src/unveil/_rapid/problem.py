@@ -15,6 +15,7 @@ from unveil.checks import check_choice, check_numbers
 from unveil.columns.column import CodedColumn, numbers_of
 from unveil.columns.level_order import canonical_orders
 from unveil.columns.pair import Pair
+from unveil.columns.units import UnitColumn, row_by_row
 from unveil.errors import CallError, DataError
 from unveil.models.features import Key, KeyTable
 from unveil.models.learners import ForestPredictor, Predictor, TrainingTarget
@@ -193,10 +194,21 @@ def pose(
     columns = [files.column(name, by_amount=True) for name in names]
     column = files.column(target, by_amount=True)
     notes: list[str] = []
+    if kind is None and has_several_amounts(column):
+        raise CallError(
+            f"{target!r} holds amounts that differ within units, and a model infers one of each: give the files a "
+            "column with one, such as the last, or take all values of a unit as a class (kind='categorical')"
+        )
     continuous = _continuous(column, kind, notes)
     sources = [files.original, *files.releases]
-    mere_names = [not any(s.flavour != "pandas" and s.variable(n).levels for s in sources) for n in names]
-    table_keys, tables, codes, classes = _recoded(columns, mere_names, column, continuous)
+    seen = row_by_row(columns)
+    mere_names = [
+        not any(s.flavour != "pandas" and s.variable(name).levels for s in sources)
+        for name, each in zip(names, seen, strict=True)
+        for _ in each
+    ]
+    known = [one for each in seen for one in each]
+    table_keys, tables, codes, classes = _recoded(known, mere_names, column, continuous)
     evidence, counted = [], np.arange(pair.n_original)
     values = _amounts(files, column) if continuous else None
     for i, (source, y) in enumerate(zip(sources, codes, strict=True)):
@@ -232,6 +244,11 @@ def pose(
         (*files.notes([*columns, column], by_amount=True), *nothing),
         pair.unmatched([*columns, column]),
     )  # fmt: skip
+
+
+def has_several_amounts(column: CodedColumn) -> bool:
+    """Whether units have several amounts in a column."""
+    return isinstance(column, UnitColumn) and column.of_rows.has_amounts
 
 
 def _recoded(

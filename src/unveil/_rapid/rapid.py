@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 from unveil._rapid.attack import SAMPLES, Runner
 from unveil._rapid.counted import drawn_pair, is_counted, over_all
-from unveil._rapid.problem import Problem, TargetKind, pose
+from unveil._rapid.problem import Problem, TargetKind, has_several_amounts, pose
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
 from unveil._rapid.sample import MOST_RECORDS
@@ -20,6 +20,7 @@ from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError
 from unveil.models.learners import resolve
+from unveil.notes import Note
 from unveil.threads import n_threads
 
 Progress = Callable[[int, int, str], None]
@@ -143,6 +144,12 @@ def rapid(
     check_flags(ceiling=ceiling)
     names = as_names(keys, "key")
     wanted, said = targets_of(pair, names, target, targets)
+    if target is None and targets is None and kind is None:
+        several = [name for name in wanted if has_several_amounts(pair.column(name, by_amount=True))]
+        wanted = tuple(name for name in wanted if name not in several)
+        said += tuple(Note(f"{name!r} holds amounts that differ within units and is left out") for name in several)
+        if not wanted:
+            raise CallError("; ".join(["no column is left to be a target", *said]))
     threads = n_threads(n_jobs)
     posed = []
     counted = is_counted(pair, most)

@@ -19,6 +19,7 @@ from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
 from unveil.columns import Pair
 from unveil.notes import Note
+from unveil.result import counting
 from unveil.synthesis.settings import settings_of
 
 SCHEMA_VERSION = "2.2"
@@ -71,6 +72,8 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
             "breaks": {name: list(breaks) for name in pair.names if (breaks := pair.breaks_of(name))},
             "weights": None if pair.weights is None else pair.weights.column,
             "population": None if pair.weights is None else pair.weights.population,
+            "unit": list(pair.unit),
+            "time": pair.time,
             "synthesizer": None if context.synthesizer is None else settings_of(context.synthesizer),
             "holdout": context.pair.holdout is not None,
         },
@@ -103,7 +106,8 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         "parts": [{name: value for name, value in part.items() if name != "section"} for part in parts],
         "provenance": _provenance(context, parts),
     }
-    found["summary"] = summary(found, context.rounding)
+    with counting(pair.unit):
+        found["summary"] = summary(found, context.rounding)
     found["publication"] = None
     found["public_summary"] = public_summary(found, drawn=context.drawn)
     whole: dict[str, Any] = with_public(found)

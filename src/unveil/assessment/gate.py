@@ -260,7 +260,7 @@ POLICY = Row(
 SCENARIO = Row(
     {
         **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
-                 "models", "level", "budget", "precision", "minimum_count", "holdout"),
+                 "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time"),
         "weights": by.as_it_is,
         # The sum of the weights is one of all records; of two digits it tells of none.
         "population": by.two_digits,

@@ -14,7 +14,7 @@ from unveil._tables.attribute_risk import AttributeRisk
 from unveil._tables.identity import IdentityRisk
 from unveil._tables.population import PopulationRisk
 from unveil.assessment.figure import Figure
-from unveil.assessment.published_text import with_public
+from unveil.assessment.published_text import notes_in_units, with_public
 from unveil.assessment.repetitions import Halves, Repetitions
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS, Scenario
@@ -26,6 +26,11 @@ from unveil.synthesis.memory import give_back
 
 MOST_SECONDS = 300.0
 """Seconds that one target may take of what has no end of its own, however large the budget is."""
+
+
+ONLY_ROWS = Note(
+    "not defined for units of several rows; for this measure give files with one row for each, and no unit"
+)
 
 
 class Skipped(Exception):
@@ -88,9 +93,10 @@ class Context:
     @cached_property
     def inputs(self) -> list[dict[str, Any]]:
         """The files with their sizes and digests, which are worked out once for all pages."""
-        sources = [("original", self.pair.original), *(("release", one) for one in self.pair.releases)]
-        if self.pair.holdout is not None:
-            sources.append(("holdout", self.pair.holdout))
+        files = self.pair.rows
+        sources = [("original", files.original), *(("release", one) for one in files.releases)]
+        if files.holdout is not None:
+            sources.append(("holdout", files.holdout))
         return [
             {
                 "role": role,
@@ -254,6 +260,8 @@ class AssessmentPart:
         The same for the first page, which is there in seconds; None where the part is not on it.
     better
         What the section has that the one of the first page has not.
+    needs_rows
+        Whether it is not defined for units of several rows.
     """
 
     name: str
@@ -261,6 +269,7 @@ class AssessmentPart:
     compute: Callable[[Context], Section]
     first: Callable[[Context], Section] | None = None
     better: str = ""
+    needs_rows: bool = False
 
     @property
     def is_whole_at_first(self) -> bool:
@@ -305,6 +314,8 @@ def run(part: AssessmentPart, context: Context, *, first: bool = False) -> dict[
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always", UnveilWarning)
         try:
+            if context.pair.unit and part.needs_rows:
+                raise Skipped(ONLY_ROWS)
             section = compute(context)
             status, reason = ("partial", section.partial) if section.partial else ("done", None)
         except Skipped as skipped:
@@ -318,6 +329,10 @@ def run(part: AssessmentPart, context: Context, *, first: bool = False) -> dict[
     # The text as it was given: a note that is made a text by str() forgets what may be published of it.
     said = [w.message.args[0] for w in caught if isinstance(w.message, UnveilWarning)]
     content = None if section is None else section.to_dict()
+    if content is not None and part.measure != "utility":
+        content |= notes_in_units(
+            {name: content[name] for name in ("figures", "targets", "entries")}, context.pair.unit
+        )
     if content is not None:
         content["warnings"] = list(dict.fromkeys([*content["warnings"], *said]))
     if first and status == "done" and not part.is_whole_at_first:

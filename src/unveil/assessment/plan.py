@@ -52,17 +52,24 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
     parts = []
     for measure in scenario.measures:
         if measure in whole:
-            parts.append(AssessmentPart(measure, measure, *whole[measure]))
-            if measure == "membership":
-                parts.append(AssessmentPart("membership: all but one record", measure, exact_membership_part))
+            rows = measure == "membership"
+            parts.append(AssessmentPart(measure, measure, *whole[measure], needs_rows=rows))
+            if rows:
+                name = "membership: all but one record"
+                parts.append(AssessmentPart(name, measure, exact_membership_part, needs_rows=rows))
         elif measure == "advice":
             parts.append(AssessmentPart("advice: keys", measure, key_advice_part))
-            parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part))
+            parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part, needs_rows=True))
         else:
             parts.extend(_of_target(measure, target, scenario, repeated=repeated) for target in scenario.targets)
             if measure == "posterior":
                 parts.extend(
-                    AssessmentPart(f"{measure}: {target}, fewer records known", measure, partial_knowledge_part(target))
+                    AssessmentPart(
+                        f"{measure}: {target}, fewer records known",
+                        measure,
+                        partial_knowledge_part(target),
+                        needs_rows=True,
+                    )  # fmt: skip
                     for target in scenario.targets
                 )
     return parts
@@ -72,7 +79,8 @@ def _of_target(measure: str, target: str, scenario: Scenario, *, repeated: bool)
     name = f"{measure}: {target}"
     if measure == "posterior":
         better = "the shape of the trees, for records drawn at random and those that were flagged"
-        return AssessmentPart(name, measure, posterior_part(target), posterior_part(target, first=True), better)
+        parts = posterior_part(target), posterior_part(target, first=True)
+        return AssessmentPart(name, measure, *parts, better, needs_rows=True)
     better = _ATTACKERS.get(scenario.attacker, f"the attacker {scenario.attacker}")
     whole, first = inference_part(target), inference_part(target, first=True)
     if scenario.attacker == "cart" and not repeated:

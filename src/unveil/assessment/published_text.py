@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Protocol
 
 from unveil.assessment.rounding import Rounding, significant
 from unveil.assessment.wording import of_hundred, probability
 from unveil.notes import Note
-from unveil.result import number
+from unveil.result import counting, in_units, number
 
 HELD_BACK = "left out here, as it may name values or counts; the assessment that stays in the building has it"
 """Stands for a text of which nobody has said what may be published."""
@@ -19,6 +19,29 @@ TOO_FEW = f"{TOO_FEW_REASON[0].upper()}{TOO_FEW_REASON[1:]}."
 SUFFIX = "_public"
 _LISTS = ("warnings", "notes", "checks", "sentences", "summary")
 """Fields that hold lists of sentences."""
+
+
+def notes_in_units(value: Any, unit: Sequence[str]) -> Any:
+    """The same with units in the sentences where figures count units; other texts stay.
+
+    Parameters
+    ----------
+    value
+        Lists and mappings with sentences (:class:`unveil.notes.Note`) in them.
+    unit
+        The columns that name units; none where records are counted.
+
+    Examples
+    --------
+    >>> notes_in_units(["record", Note("of 100 records")], ["person_id"])
+    ['record', 'of 100 units']
+    """
+    if isinstance(value, Note):
+        with counting(unit):
+            return Note(in_units(value), in_units(value.public))
+    if isinstance(value, Mapping):
+        return {name: notes_in_units(part, unit) for name, part in value.items()}
+    return [notes_in_units(part, unit) for part in value] if isinstance(value, list | tuple) else value
 
 
 class Exact:

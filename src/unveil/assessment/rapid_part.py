@@ -43,8 +43,11 @@ def inference_part(target: str, *, first: bool = False) -> Callable[[Context], S
 
     def compute(context: Context) -> Section:
         from unveil._rapid import rapid
+        from unveil._rapid.problem import has_several_amounts
 
         scenario = context.scenario
+        if has_several_amounts(context.pair.column(target, by_amount=True)):
+            raise Skipped(Note(f"{target} holds amounts that differ within units, and a model infers one of each"))
         chosen = Effort("cart", scenario.permutations, ceiling=True, repeats=False) if first else effort(context)
         risk = rapid(
             context.pair.in_memory, scenario.keys, target=target, attacker=chosen.attacker,

@@ -70,6 +70,8 @@ class Repetitions:
 
         if self.synthesizer is None:
             return 0, None
+        if self.pair.unit:
+            return 0, Note(f"{_NOT_REPEATED}, as it draws rows and the figures count units of several")
         if self.pair.n_original < 2:
             return 0, Note("the original has one record, which has no halves")
         try:

@@ -178,8 +178,8 @@ def _check_groups(pair: Pair, names: Sequence[str], given: Any, option: str, rol
     only_known(given, names, option, role)
     if isinstance(given, Mapping):
         for name in given:
-            if pair.column(name).kind != "numeric":
-                raise CallError(f"{option}: {name!r} is {pair.column(name).kind} and cannot be grouped; leave it out")
+            if pair.kind_of(name) != "numeric":
+                raise CallError(f"{option}: {name!r} is {pair.kind_of(name)} and cannot be grouped; leave it out")
 
 
 def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] | None) -> dict[str, int]:
@@ -189,7 +189,7 @@ def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] |
         warn(text)
     groups = {}
     for name in targets:
-        column = pair.column(name)
+        column = pair.rows.column(name)
         if name in asked:
             groups[name] = asked[name]
         elif column.kind == "numeric" and column.is_amount.sum() > FEWEST_AMOUNTS and pair.breaks_of(name) is None:

@@ -13,11 +13,15 @@ from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.wording import listed
 from unveil.limits import within
 from unveil.notes import Note
+from unveil.result import counted
 
 
 def summary(found: Mapping[str, Any], rounding: Rounding) -> list[Note]:
     """WriterOf what the intruders learn, from weak to strong, what the release is good for, and what was not done."""
-    return [*_files(found, rounding), *_risks(found["figures"], rounding), *_use(found["utility"]), *_gaps(found)]
+    return [
+        *_files(found, rounding), *_units(found["scenario"]), *_risks(found["figures"], rounding),
+        *_use(found["utility"]), *_gaps(found),
+    ]  # fmt: skip
 
 
 def _files(found: Mapping[str, Any], rounding: Rounding) -> Iterator[Note]:
@@ -26,11 +30,21 @@ def _files(found: Mapping[str, Any], rounding: Rounding) -> Iterator[Note]:
     what = f"{m} releases" if m > 1 else "one release"
     yield note_with_figures(
         lambda say: (
-            f"{_capital(say().count(data['original']['records']))} real records and {what} were compared; the intruder "
-            f"knows {listed(scenario['keys'])} and wants to know {listed(scenario['targets'])}."
+            f"{_capital(say().count(data['original']['records']))} real {counted()} and {what} were compared; the "
+            f"intruder knows {listed(scenario['keys'])} and wants to know {listed(scenario['targets'])}."
         ),
         rounding,
     )
+
+
+def _units(scenario: Mapping[str, Any]) -> Iterator[Note]:
+    """What a record is where figures count units."""
+    if scenario.get("unit"):
+        named = " and ".join(scenario["unit"]) + (f", ordered by {scenario['time']}" if scenario["time"] else "")
+        yield Note(
+            f"Figures count units of several rows (named by {named}): what is said of records is said of units, but "
+            "for utility, which compares rows."
+        )
 
 
 def _risks(figures: Sequence[Mapping[str, Any]], rounding: Rounding) -> Iterator[Note]:

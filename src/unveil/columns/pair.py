@@ -192,8 +192,10 @@ class Pair:
         for text in self._said:
             warn(text)
         self.weights = weights_of(self.original, weights, population)
-        self.rows.roles.weights = self.roles.weights
+        self._weigh_rows()
         self._everybody = self.with_holdout(holdout)._everybody
+        if self._everybody is not None:
+            self.rows._everybody = self._everybody.rows
 
     @commands_shown
     def __repr__(self) -> str:
@@ -375,7 +377,10 @@ class Pair:
             for note in (
                 notes_of(column, labels, by_amount=by_amount)
                 if self._units is None
-                else [*apart_of(column, labels), *notes_of(self._units[0].as_cut(column), labels, by_amount=by_amount)]
+                else [
+                    *apart_of(column, labels, by_amount=by_amount),
+                    *notes_of(self._units[0].as_cut(column), labels, by_amount=by_amount),
+                ]
             )
         ]
         return tuple(dict.fromkeys([*self._said, *self.roles.repeated_identifiers, *read, *coded, *unmatched]))
@@ -437,6 +442,11 @@ class Pair:
             If a release lacks one.
         """
         for name in names:
+            if name in self.left_out:
+                role = "orders the rows of units" if name == self.time else "names units"
+                raise CallError(
+                    f"{name!r} {role}, and is neither key nor target; to measure it, give it a second column"
+                )
             self.original.require(name)
             for release in self.releases:
                 if name not in release:
@@ -581,15 +591,25 @@ class Pair:
 
     def _see_units(self, rows: Pair) -> None:
         """Take units for records."""
+        rows.unit, rows.time, rows.roles.of_units = (), None, True
         sources = (rows.original, *rows.releases)
         units = units_of(sources, self.unit, self.time, rows.column)
-        rows.unit, rows.time, rows.roles.of_units = (), None, True
         self._units, self._columns, self._grouped = (rows, units), {}, {}
+        # Not this pair, which holds the files.
+        coded = copy.copy(self)._values_of
         self.original, *releases = [
-            source_of_units(source, len(one), self.left_out, partial(self._values_of, number))
+            source_of_units(source, len(one), self.left_out, partial(coded, number))
             for number, (source, one) in enumerate(zip(sources, units, strict=True))
         ]
         self.releases = tuple(releases)
+
+    def _weigh_rows(self) -> None:
+        """Let each row stand for what its unit stands for."""
+        if self._units is None or self.weights is None:
+            return
+        rows, (units, *_) = self._units
+        rows.weights = self.weights.of_rows(units.rows, units.sizes)
+        rows.roles.weights = self.weights.column
 
     def _units_of_one_row(self) -> tuple[Note, ...]:
         """What is said where units are the rows."""

@@ -23,6 +23,8 @@ from unveil.files.source import Source
 from unveil.notes import Note
 
 Ints = NDArray[np.intp]
+MOST_ROWS = 12
+"""Rows of a unit that a model sees."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,6 +112,20 @@ class UnitRows:
         found += np.repeat(np.arange(len(self)), self.sizes) * n_levels
         found.sort()
         return found % max(n_levels, 1)
+
+    def in_order(self, codes: NDArray[np.integer]) -> UnitRows:
+        """The same with the rows of each unit in the order of their codes, unless a time orders them."""
+        if self.in_time:
+            return self
+        number = np.repeat(np.arange(len(self)), self.sizes)
+        return UnitRows(self.rows[np.lexsort((codes[self.rows], number))], self.starts)
+
+    def nth(self, codes: NDArray[np.int32], n: int, none: int) -> NDArray[np.int32]:
+        """The code of the n-th row (n_units,) of each unit, from 0; ``none`` where it has fewer."""
+        found = np.full(len(self), none, np.int32)
+        held = self.sizes > n
+        found[held] = codes[self.rows[self.starts[:-1][held] + n]]
+        return found
 
     def are_alike(self, codes: NDArray[np.integer]) -> NDArray[np.bool_]:
         """Whether all rows of each unit (n_units,) have the same code."""
@@ -300,6 +316,44 @@ def jointly(columns: Sequence[CodedColumn]) -> Sequence[CodedColumn]:
         within[0], levels=from_numpy(np.arange(len(held))), original=codes[0], releases=tuple(codes[1:]), missing=()
     )
     return [*(column for column in columns if not isinstance(column, UnitColumn)), joint]
+
+
+def row_by_row(columns: Sequence[CodedColumn]) -> list[list[CodedColumn]]:
+    """Keys as a model sees them: one for each row of a unit in the place of one that differs within units.
+
+    Rows are in time, or in the order of their values of all these keys. A unit of fewer rows has gaps in the others; of
+    more than :data:`MOST_ROWS` rows the model sees the first.
+
+    Parameters
+    ----------
+    columns
+        The keys of the units.
+
+    Returns
+    -------
+    list of list
+        Per key what is seen of it.
+    """
+    within = [column for column in columns if isinstance(column, UnitColumn)]
+    if not within:
+        return [[column] for column in columns]
+    rows = fold_keys([column.of_rows for column in within])
+    units = [one.in_order(q) for one, q in zip(within[0].units, (rows.original, *rows.releases), strict=True)]
+    n_rows = min(max(int(one.sizes.max(initial=1)) for one in units), MOST_ROWS)
+    return [
+        [_row(column, units, n) for n in range(n_rows)] if isinstance(column, UnitColumn) else [column]
+        for column in columns
+    ]
+
+
+def _row(column: UnitColumn, units: Sequence[UnitRows], n: int) -> CodedColumn:
+    """The n-th rows of all units."""
+    own = column.of_rows
+    gap = len(own.levels)
+    codes = [one.nth(held, n, gap) for one, held in zip(units, (own.original, *own.releases), strict=True)]
+    has_gap = any((one == gap).any() for one in codes)
+    name = f"{own.name} (row {n + 1})"
+    return replace(own, name=name, has_gap=has_gap, original=codes[0], releases=tuple(codes[1:]))
 
 
 def checked_unit(unit: str | Sequence[str], time: str | None) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ import pyarrow.types as pt
 from numpy.typing import NDArray
 
 from unveil.columns.column import CodedColumn
+from unveil.columns.units import UnitColumn
 from unveil.notes import Note
 
 Counts = NDArray[np.intp]
@@ -162,7 +163,8 @@ def shares_of(column: CodedColumn, n_releases: int) -> dict[str, Any]:
 
 def apart_of(column: CodedColumn, labels: Sequence[str], *, by_amount: bool = False) -> list[Note]:
     """Return notes on releases without a value in common with the original; see :func:`notes_of`."""
-    if by_amount and column.has_amounts:
+    amounts = column.of_rows if isinstance(column, UnitColumn) else column
+    if by_amount and amounts.has_amounts:
         return []
     original, *releases = labels
     each = [(Unmatched(column, number), label) for number, label in enumerate(releases)]

@@ -54,6 +54,20 @@ class Weights:
         """Whether all records stand for equally many persons."""
         return bool(np.ptp(self.values) <= 1e-9 * self.values[0])
 
+    def of_rows(self, rows: NDArray[np.intp], sizes: NDArray[np.intp]) -> Weights:
+        """Those of the rows of units, each of which stands for as many as its unit.
+
+        Parameters
+        ----------
+        rows
+            The rows, unit by unit.
+        sizes
+            Number of rows of each unit.
+        """
+        values = np.empty(len(rows))
+        values[rows] = np.repeat(self.values, sizes)
+        return replace(self, values=values, population=float(values.sum()))
+
     def part(self, records: NDArray[np.intp]) -> Weights:
         """Those of some records, in the same population."""
         values = self.values[records]

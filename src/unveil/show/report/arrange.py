@@ -120,9 +120,10 @@ def _slugs(names: Iterable[str]) -> list[str]:
     return found
 
 
-def records(file: dict[str, Any]) -> str:
-    """Number of records of a file, in words."""
-    return "number of records not told" if file["records"] is None else f"{count(file['records'])} records"
+def records(a: Mapping[str, Any], file: Mapping[str, Any]) -> str:
+    """Number of records of a file in words; of units, where an assessment counts these."""
+    what = "units" if a["scenario"].get("unit") else "records"
+    return f"number of {what} not told" if file["records"] is None else f"{count(file['records'])} {what}"
 
 
 def policy_rows(assessment: dict[str, Any], figure: dict[str, Any]) -> list[dict[str, Any]]:

@@ -97,8 +97,8 @@ def _summary(page: arrange.Page) -> list[str]:
     a = page.a
     blocks = _points(text(one) for one in a["summary"])
     blocks.append(table(["", ""], [
-        ["Original", f"{text(a['data']['original']['label'])}, {arrange.records(a['data']['original'])}"],
-        ["Releases", "; ".join(f"{text(r['label'])}, {r['records']} records" for r in a["data"]["releases"])],
+        ["Original", f"{text(a['data']['original']['label'])}, {arrange.records(a, a['data']['original'])}"],
+        ["Releases", "; ".join(f"{text(r['label'])}, {arrange.records(a, r)}" for r in a["data"]["releases"])],
         ["Keys", ", ".join(text(k) for k in a["scenario"]["keys"])],
         ["Targets", ", ".join(text(t) for t in a["scenario"]["targets"]) or numbers.DASH],
     ], 2))  # fmt: skip

@@ -97,10 +97,12 @@ def _sentences(a: dict[str, Any]) -> dict[str, str]:
     several = (
         " A figure about answers is of the variable for which it is highest." if len(scenario["targets"]) > 1 else ""
     )
+    units = f" A record is a unit of several rows, named by {_listed(unit)}." if (unit := scenario.get("unit")) else ""
     return {
         "scenario": (
             f"Real records were compared with {files} made from them. The intruder is taken to know "
-            f"{_listed(scenario['keys'])} of a person and to want to know {_listed(scenario['targets'])}.{several}"
+            f"{_listed(scenario['keys'])} of a person and to want to know {_listed(scenario['targets'])}."
+            f"{several}{units}"
         ),
         "read": (
             "A figure holds for this intruder only, and means something only beside the second one: what chance gives, "
