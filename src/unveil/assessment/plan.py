@@ -69,7 +69,7 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
                         measure,
                         partial_knowledge_part(target),
                         needs_rows=True,
-                    )  # fmt: skip
+                    )
                     for target in scenario.targets
                 )
     return parts
