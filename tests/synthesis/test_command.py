@@ -254,6 +254,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 COMMAND = ("--synthesizer-command", f"{PYTHON} shuffle.py {{in}} {{out}} {{seed}}")
 
 
+@pytest.mark.slow
 def test_posterior_and_assessment_by_a_command(folder: Path) -> None:
     call(folder, "synthesize", "o.csv", "-o", "s.csv", "-m", "1", "--seed", "1", "--overwrite", *COMMAND)
     shown = call(folder, "posterior", "o.csv", "s.csv", "--target", "sex", "--rows", "3", "--replicates", "2", *COMMAND)
