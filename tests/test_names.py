@@ -37,7 +37,8 @@ ROOMS = (
     "assessment", "columns", "conformance", "errors", "files", "inference", "intruders", "membership", "models",
     "posterior", "report", "sdc", "show", "simulate", "synthesis", "tables", "trees", "utility",
 )  # fmt: skip
-WRITTEN = re.compile(r"(?<![\w.`/-])unveil((?:\.[a-zA-Z_]\w*)+)")
+# What packages register entry points under has the form of a name of Python, and is none.
+WRITTEN = re.compile(r"(?<![\w.`/-])(?<!entry-points\.\")unveil((?:\.[a-zA-Z_]\w*)+)")
 
 
 def named_in_docs() -> list[str]:
