@@ -8,6 +8,7 @@ from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
 from unveil.synthesis.methods.catall import CatallSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import Synthesizers, synthesizer_by_name, synthesizers
+from unveil.synthesis.panel import PanelSynthesizer
 from unveil.synthesis.protocol import FittedVariable, Synthesizer, VariableMethod
 from unveil.synthesis.release import synthesize
 from unveil.synthesis.repetitions import halves, resamples
@@ -26,6 +27,7 @@ __all__ = [
     "FittedVariable",
     "ImpossibleCell",
     "LogProbability",
+    "PanelSynthesizer",
     "StrataWritten",
     "Synthesizer",
     "Synthesizers",

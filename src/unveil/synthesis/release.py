@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, TypeVar
 
 from unveil.checks import check_whole_numbers
@@ -12,6 +13,7 @@ from unveil.synthesis.any_synthesizer import is_synthesizer, releases_of
 from unveil.synthesis.foreign_results import as_original
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name, is_of_others, synthesizer_by_name
+from unveil.synthesis.panel import PanelSynthesizer
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
@@ -19,8 +21,9 @@ S = TypeVar("S")
 
 
 def synthesize(
-    original: Any, *, method: Any = "cart", m: int = 5, k: int | None = None, seed: int | None = None, **options: Any
-) -> Any:
+    original: Any, *, method: Any = "cart", m: int = 5, k: int | None = None, seed: int | None = None,
+    unit: str | None = None, time: str | None = None, **options: Any,
+) -> Any:  # fmt: skip
     """Make synthetic copies of a file.
 
     Parameters
@@ -39,6 +42,9 @@ def synthesize(
         The same seed gives the same copies, for demonstrations and tests. By default a secret seed comes from the
         operating system. A seed is confidential: somebody who has all records but one, the order of the file and the
         seed can repeat the synthesis for every possible value of the last record, and so find its value.
+    unit, time
+        The columns that name the unit and the wave of each row of a panel, whose units are then kept whole; ``k`` is
+        the number of units. See :class:`unveil.synthesis.PanelSynthesizer`; for "cart" alone.
     **options
         Options of :class:`unveil.CartSynthesizer`, or of the class of the method for the whole file, or settings of
         another synthesizer by name.
@@ -64,6 +70,11 @@ def synthesize(
     [100, 100]
     """
     seed = seed_or_secret(seed)
+    if unit is not None or time is not None:
+        if method != "cart":
+            raise CallError(f"units are kept whole by method 'cart', not by {method!r}; leave out unit and time")
+        panel = _made(partial(PanelSynthesizer, unit, time), options)
+        return panel.fit(original, seed=seed).sample(k, m=m, seed=seed)
     if not isinstance(method, str) or is_of_others(method):
         return _by_others(original, method, m, k, seed, options)
     if method in WHOLE_FILE:
