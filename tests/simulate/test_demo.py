@@ -81,3 +81,20 @@ def test_life_follows_its_order(survey):
 
 def test_one_person_is_a_survey():
     assert demo_population(1).num_rows == 1
+
+
+def test_households_are_of_one_region_and_of_the_size_that_they_say():
+    table = demo_population(500, seed=1, households=True)
+    rows = table.to_pylist()
+    sizes = Counter(row["household"] for row in rows)
+    assert len(rows) == 500
+    assert all(row["household_size"] == sizes[row["household"]] for row in rows)
+    assert 1 < max(sizes.values()) <= 5
+    homes = {(row["household"], row["region"], row["placesize"]) for row in rows}
+    assert len(homes) == len(sizes)
+
+
+def test_persons_are_the_same_with_and_without_households():
+    alone, together = (demo_population(200, seed=1, households=flag) for flag in (False, True))
+    persons = [Counter(map(str, table.select(alone.column_names).to_pylist())) for table in (alone, together)]
+    assert persons[0] == persons[1]

@@ -102,7 +102,18 @@ def _draw_income(
     return np.where(without, NO_INCOME, amount), refused
 
 
-def demo_population(n: int = 5000, seed: Seed = 0, *, flavour: Flavour = "arrow") -> Any:
+def _draw_households(rng: np.random.Generator, home: Codes) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int64]]:
+    """Draw households of persons with the same home: the order of persons, and the household of each in that order."""
+    n = len(home)
+    order = np.lexsort((rng.random(n), home))
+    sizes = 1 + draw_codes(rng, np.tile([0.35, 0.33, 0.16, 0.12, 0.04], (n, 1)))
+    begins = np.diff(home[order], prepend=-1) != 0
+    ends = np.cumsum(sizes)
+    begins[ends[ends < n]] = True
+    return order, np.cumsum(begins)
+
+
+def demo_population(n: int = 5000, seed: Seed = 0, *, households: bool = False, flavour: Flavour = "arrow") -> Any:
     """Simulate a survey of persons, like a survey that is synthesised before its release.
 
     The records are drawn from formulas that imitate a household survey, without records of real persons. At the default
@@ -114,12 +125,15 @@ def demo_population(n: int = 5000, seed: Seed = 0, *, flavour: Flavour = "arrow"
         Number of persons, at least 1.
     seed
         Whole number, or a numpy Generator, whose state changes.
+    households
+        Whether the persons live in households of up to five, each in one region and size of place.
     flavour
         Kind of frame: "arrow", "pandas" or "polars".
 
     Returns
     -------
     pyarrow.Table, pandas.DataFrame or polars.DataFrame
+        - with households first ``household``, its number, and ``household_size``;
         - ``sex``: MALE, FEMALE; ``age``: 16 to 97, whole years; ``region``: 16 invented regions;
         - ``placesize``: six sizes of place from rural to the largest cities, not all of them in every region;
         - ``edu``: PRIMARY < VOCATIONAL < SECONDARY < HIGHER; ``marital``: SINGLE, MARRIED, WIDOWED, DIVORCED;
@@ -170,4 +184,9 @@ def demo_population(n: int = 5000, seed: Seed = 0, *, flavour: Flavour = "arrow"
             "workab": labelled(stays.astype(np.int32), ANSWERS, missing=rng.random(n) < 0.088),
         }
     )
+    if households:
+        order, household = _draw_households(rng, region * len(PLACES) + place)
+        own = {"household": pa.array(household), "household_size": pa.array(np.bincount(household)[household])}
+        persons = table.take(pa.array(order))
+        table = pa.table(own | dict(zip(persons.column_names, persons.columns, strict=True)))
     return as_flavour(table, flavour)
