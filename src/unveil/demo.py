@@ -89,7 +89,8 @@ def show(n: int, seed: int, folder: Path | None = None, *, report: bool = True) 
         "real records drawn with replacement": bootstrapped(original, rng),
     }
     if folder is not None:
-        _keep(folder, original, releases, seed)
+        written = keep(folder, original, releases, seed)
+        print(*(one_line(f"{path}: {text}") for path, text in written.items()), "", sep="\n")
     pairs = {
         name: Pair(original, read(release, label=name), special_codes=DEMO_SPECIAL_CODES)
         for name, release in releases.items()
@@ -167,8 +168,25 @@ def _check_free(folder: Path, report: bool) -> None:
             raise FileError(f"{path} exists; choose another folder")
 
 
-def _keep(folder: Path, original: pa.Table, releases: dict[str, pa.Table], seed: int) -> None:
-    """Write the files, what text does not say of the columns, and how the synthetic one was made."""
+def keep(folder: Path, original: pa.Table, releases: Mapping[str, pa.Table], seed: int) -> dict[Path, str]:
+    """Write the files, what text does not say of the columns, and how the synthetic one was made.
+
+    Parameters
+    ----------
+    folder
+        Where they are written; it is made.
+    original
+        The records of the original.
+    releases
+        By name, the releases that no synthesizer made, if they are wanted too.
+    seed
+        Seed of the synthesis.
+
+    Returns
+    -------
+    dict
+        What each file holds, by its path.
+    """
     from unveil.synthesis.synthetic_files import synthesize_files
 
     folder.mkdir(parents=True, exist_ok=True)
@@ -178,15 +196,16 @@ def _keep(folder: Path, original: pa.Table, releases: dict[str, pa.Table], seed:
     write_schema(read(original, label=ORIGINAL, schema=declared), folder / SCHEMA)
     written[folder / SCHEMA] = "the order of levels and the codes among amounts, which a CSV file cannot hold"
     for name, file in OTHERS.items():
-        write_table(releases[name], folder / file)
-        written[folder / file] = f"{name}, {releases[name].num_rows} records"
+        if name in releases:
+            write_table(releases[name], folder / file)
+            written[folder / file] = f"{name}, {releases[name].num_rows} records"
     # From the file, as a reader would do it; the records are those of the release that is shown.
     synthesize_files(
         folder / ORIGINAL, folder / CART, m=1, seed=seed, reading={"schema": str(folder / SCHEMA)},
     )  # fmt: skip
     written[folder / CART] = f"CART synthesis, {original.num_rows} records"
     written[folder / PROVENANCE] = f"how {CART} was made"
-    print(*(one_line(f"{path}: {text}") for path, text in written.items()), "", sep="\n")
+    return written
 
 
 _READING = """

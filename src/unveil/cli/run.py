@@ -30,6 +30,10 @@ VERBS = {
         "files", BEGIN, "Measure three releases of a simulated survey, explain what is seen, and write a report.",
         "--folder study",
     ),
+    "serve": (
+        "serve", BEGIN, "Open a page on this machine to choose files, correct what was read, ask, and read the report.",
+        "--port 8765",
+    ),
     "schema": (
         "files", BEGIN,
         "Write a first schema of a file: kinds, levels, suspected special codes; to be read and corrected.",

@@ -39,8 +39,9 @@ from unveil.files.documents import read_json, read_toml
 from unveil.files.nearest import near_matches
 from unveil.files.source import KINDS, Kind, Scalar, Source, Variable
 from unveil.files.texts_among_numbers import texts_among_numbers
+from unveil.files.toml_text import key_text, quoted, value_text
 from unveil.files.value_labels import code_of
-from unveil.printable import one_line, printable
+from unveil.printable import one_line
 
 FEW_LEVELS = 50
 CUSTOMARY_NEGATIVE = frozenset({-1, -2, -3, -4, -5, -6, -7, -8, -9, -66, -77, -88, -99, -666, -777, -888, -999, -9999})
@@ -386,7 +387,7 @@ def _column_text(source: Source, name: str) -> str:
         "breaks": declared.breaks or None,
         "weight": declared.weight or None,
     }
-    lines = [f"[columns.{_key(name)}]"]
+    lines = [f"[columns.{key_text(name)}]"]
     for key, value in said.items():
         if value is not None:
             doubt = "  # these look like codes, not amounts: confirm" if key.startswith("#") else ""
@@ -406,8 +407,8 @@ def _column_text(source: Source, name: str) -> str:
 def _labels_text(labels: Mapping[Scalar, str]) -> str:
     """Return a table of labels, or pairs of code and label if keys, which are text in TOML, would change a code."""
     if all(repr(_code(str(code))) == repr(code) for code in labels):
-        return "{ " + ", ".join(f"{_key(str(code))} = {_quoted(text)}" for code, text in labels.items()) + " }"
-    return "[" + ", ".join(f"[{_value(code)}, {_quoted(text)}]" for code, text in labels.items()) + "]"
+        return "{ " + ", ".join(f"{key_text(str(code))} = {quoted(text)}" for code, text in labels.items()) + " }"
+    return "[" + ", ".join(f"[{value_text(code)}, {quoted(text)}]" for code, text in labels.items()) + "]"
 
 
 def _guessed_kind(kind: pa.DataType) -> Kind | None:
@@ -451,29 +452,6 @@ def _comment(text: str) -> str:
     return one_line(" ".join(text.split()))
 
 
-def _key(name: str) -> str:
-    bare = name.isascii() and name.replace("_", "").replace("-", "").isalnum()
-    return name if bare else _quoted(name)
-
-
-def _quoted(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return '"' + "".join(_escape(c) for c in escaped) + '"'
-
-
-def _escape(character: str) -> str:
-    """Return a character for a TOML file; control characters and invisible ones are escaped."""
-    if printable(character) == character and character not in "\t\n":
-        return character
-    return f"\\u{ord(character):04x}" if ord(character) < 1 << 16 else f"\\U{ord(character):08x}"
-
-
 def _value(value: Any) -> str:
-    """Return a value as TOML writes it."""
-    if isinstance(value, Mapping):
-        return _labels_text(value)
-    if isinstance(value, list | tuple):
-        return "[" + ", ".join(_value(one) for one in value) + "]"
-    if isinstance(value, bool):
-        return str(value).lower()
-    return _quoted(value) if isinstance(value, str) else repr(value)
+    """Return a value as TOML writes it; a table is one of labels."""
+    return _labels_text(value) if isinstance(value, Mapping) else value_text(value)
