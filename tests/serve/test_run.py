@@ -36,9 +36,7 @@ def told_by(plan: Plan) -> list[tuple[str, Any]]:
 
 def without_times(found: dict[str, Any]) -> dict[str, Any]:
     parts = [{name: value for name, value in part.items() if name != "seconds"} for part in found["parts"]]
-    provenance = {
-        name: value for name, value in found["provenance"].items() if name not in ("created", "seconds", "wall_time")
-    }
+    provenance = {name: value for name, value in found["provenance"].items() if name not in ("created", "wall_seconds")}
     # The summary for everybody is rounded at random, anew each time.
     own = ("unveil", "measure", "confidential", "public_summary")
     return {name: value for name, value in found.items() if name not in own} | {
@@ -143,6 +141,7 @@ def until(condition: Any, seconds: float = 60) -> None:
         time.sleep(0.02)
 
 
+@pytest.mark.slow
 def test_work_is_stopped_and_the_page_so_far_is_kept(files: Any, browser: Any, desk: Any):
     """The posterior of everybody takes longer than the first page."""
     slow = {"keys": ["sex", "age"], "targets": ["marital"], "budget": 600.0, "permutations": 5000, "attacker": "rf"}
@@ -188,6 +187,7 @@ def test_a_process_that_the_system_ends_is_an_error(files: Any):
     assert "too little memory" in run.error
 
 
+@pytest.mark.slow
 def test_the_work_ends_with_the_program(files: Any):
     """Also where the program had no time to end it."""
     run = Run(Plan(files, READING, {**QUICK, "measures": ["inference"], "permutations": 100000}))

@@ -67,6 +67,7 @@ def start(tmp_path: Path) -> Iterator[Any]:
             one.process.communicate()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 0), (signal.SIGTERM, 143)])
 def test_the_program_ends_cleanly(start: Any, number: int, status: int):
     program = start()
@@ -94,6 +95,7 @@ def test_the_program_ends_cleanly(start: Any, number: int, status: int):
     assert list(program.folder.iterdir()) == []
 
 
+@pytest.mark.slow
 def test_it_listens_on_this_machine_alone(start: Any):
     program = start()
     others = {one[4][0] for one in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)} - {"127.0.0.1"}
@@ -106,6 +108,7 @@ def test_it_listens_on_this_machine_alone(start: Any):
     asked.close()
 
 
+@pytest.mark.slow
 def test_a_port_that_is_taken_is_said_in_one_line(start: Any):
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
@@ -158,6 +161,7 @@ def children_of(process: int) -> list[str]:
     return [number for path in listed for number in path.read_text().split()]
 
 
+@pytest.mark.slow
 def test_work_under_way_ends_with_the_program(start: Any, survey: Path):
     """No process is left, also where the assessment was at work."""
     program = start()
