@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pyarrow as pa
+import pytest
 
 import unveil
 
@@ -37,3 +38,19 @@ def test_what_only_raises_is_no_advice():
     (part,) = (one for one in found["parts"] if one["name"] == "advice: keys")
     assert part["status"] == "skipped"
     assert "no change of the keys that was tried lowers" in part["reason"]
+
+
+@pytest.mark.parametrize(("limit", "synthesizer", "broken"), [(0, True, 1), (100, True, 0), (0, False, 0)])
+def test_a_broken_policy_leads_to_a_search_for_settings(tmp_path, limit, synthesizer, broken):
+    people = unveil.simulate.demo_population(300, seed=1).select(["sex", "age", "marital"])
+    cart = unveil.CartSynthesizer().fit(people)
+    policy = tmp_path / "rules.toml"
+    policy.write_text(
+        f'[[rule]]\nmeasure = "repU"\nlimit = {limit}\n[[rule]]\nmeasure = "DiSCO"\nlimit = 100\n', encoding="utf-8"
+    )
+    found = unveil.assess(
+        unveil.Pair(people, cart.sample(seed=1)), ["sex", "age"], targets=["marital"],
+        measures=["identity", "attribute", "advice"], synthesizer=cart if synthesizer else None, policy=policy, budget=10,
+    ).to_dict()  # fmt: skip
+    because = [one["because"] for one in found["advice"] if "unveil tune" in one["action"]]
+    assert because == ["1 of 2 rules of the policy does not hold."] * broken

@@ -62,6 +62,27 @@ def settings_advice_part(context: Context) -> Section:
     return Section(entries={"advice": rows}, partial=_unfinished(cannot))
 
 
+def tuning_advice(rules: Sequence[Mapping[str, Any]], synthesizer: Any) -> list[dict[str, Any]]:
+    """Where a rule of the policy does not hold, that settings are sought for which all of them do.
+
+    Parameters
+    ----------
+    rules
+        Rows of the policy, with their verdicts.
+    synthesizer
+        What made the releases; None if it was not given.
+    """
+    from unveil.synthesis import CartSynthesizer
+
+    broken = sum(rule["verdict"] in ("above", "below") for rule in rules)
+    if not broken or not isinstance(synthesizer, CartSynthesizer):
+        return []
+    because = f"{broken} of {len(rules)} rules of the policy {'does' if broken == 1 else 'do'} not hold."
+    action = "Look for the most useful settings for which every rule of the policy holds: unveil tune."
+    return [{"action": Note(action), "because": Note(because, because), "target": None, "persons": None,
+             "effects": [], "computed": False}]  # fmt: skip
+
+
 def _helps(row: Mapping[str, Any]) -> bool:
     """Whether a change lowers anything: what lowers nothing is no advice."""
     step = {"percent": _RISE, "share": _RISE / 100}

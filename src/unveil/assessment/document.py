@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import Any
 
+from unveil.assessment.advice_part import tuning_advice
 from unveil.assessment.contradictions import contradictions
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
@@ -53,6 +54,7 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
     figures = [figure for section in sections for figure in section["figures"]]
     entries = _joined(section["entries"] for section in sections)
     utility = entries.get("utility")
+    rules = [] if policy is None else policy.rows([*figures, *(utility or {}).get("figures", [])])
     # What several parts have in common is said once.
     said = {str(text): {"part": "targets", "text": str(text), "text" + SUFFIX: text.public} for text in context.said}
     for part in parts:
@@ -91,13 +93,13 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         "exact_membership": entries.get("exact_membership"),
         "utility": utility,
         "map": _map(pair, figures, utility),
-        "advice": entries.get("advice", []),
+        "advice": [*entries.get("advice", []), *tuning_advice(rules, context.synthesizer)],
         "policy": None
         if policy is None
         else {
             "label": policy.label,
             "text": policy.text,
-            "rows": policy.rows([*figures, *(utility or {}).get("figures", [])]),
+            "rows": rules,
         },
         "warnings": [
             *contradictions(figures, entries.get("structure"), context.rounding),
