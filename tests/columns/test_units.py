@@ -164,6 +164,8 @@ def test_rows_that_are_all_units_of_their_own_are_told() -> None:
         lambda files: unveil.exact_membership(files, unveil.CartSynthesizer()),
         lambda files: unveil.privacy_loss(files, unveil.CartSynthesizer()),
         lambda files: unveil.partial_knowledge(files, unveil.CartSynthesizer(), target="region"),
+        lambda files: unveil.synthesis.halves(files, unveil.CartSynthesizer()),
+        lambda files: unveil.synthesis.resamples(files, unveil.CartSynthesizer()),
         lambda files: unveil.sdc.drop_replicated_uniques(files, ["region"]),
     ],
 )

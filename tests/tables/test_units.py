@@ -157,6 +157,19 @@ def test_a_record_split_into_rows_and_back_is_the_same_record(rows: Rows, data: 
     assert_same(one, other)
 
 
+@given(households(), households())
+@settings(deadline=None, max_examples=25)
+def test_each_set_of_keys_is_measured_as_by_itself(original: Rows, release: Rows):
+    files = unveil.Pair(as_arrow(original), as_arrow(release), unit="household")
+    found = unveil.key_sets(files, ["region", "sex", "age"], target="ill")
+    for one in (*found.sets, *found.leave_one_out):
+        alone, risk = unveil.identity(files, one.keys), unveil.attribute(files, one.keys, target="ill")
+        assert_same(
+            [one.measures["repU"], one.measures["DiSCO"], one.measures["iS"]], [alone.repU, risk.DiSCO, risk.iS]
+        )
+        assert one.combinations == unveil.structure(files, one.keys).releases[0]["combinations_original"]
+
+
 # ------------------------------------------------------------------------------------------------- time
 WAVES: Rows = {
     "person": [1, 1, 2, 2, 3, 3],
@@ -189,6 +202,8 @@ def test_members_of_a_household_are_told_together():
     rows = pa.table({"household": [1, 1, 2, 2], "sex": ["f", "m", "m", "f"], "age": [30, 40, 30, 40]})
     risk = unveil.identity(unveil.Pair(rows, rows, unit="household"), ["sex", "age"])
     assert (risk.UiO, unveil.identity(unveil.Pair(rows, rows, unit="household"), "sex").UiO) == (100, 0)
+    sets = unveil.key_sets(unveil.Pair(rows, rows, unit="household"), ["sex", "age"]).sets
+    assert [one.measures["repU"] for one in sets] == [0, 0, 100]
 
 
 # ------------------------------------------------------------------------------------- gaps, records, words

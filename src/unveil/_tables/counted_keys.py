@@ -49,8 +49,11 @@ class RangeOfKeys(KeyedPair):
         tallies = self.range.tallies
         return KeyCombinations(self.range.size, none, (none,) * (len(tallies) - 1), tallies)
 
-    def levels_of(self, q: NDArray[np.integer]) -> tuple[NDArray[np.int32], ...]:
+    def levels_of(
+        self, q: NDArray[np.integer], columns: Sequence[CodedColumn] | None = None
+    ) -> tuple[NDArray[np.int32], ...]:
         """The code of each key in some combinations."""
+        assert columns is None, "of other columns no record is known"
         return tuple(levels[q] for levels in self.range.levels)
 
     def holding(self, column: CodedColumn, levels: Sequence[int]) -> NDArray[np.bool_]:
@@ -179,9 +182,11 @@ class CountedKeys(KeyedPair):
         """The combinations and their counts; no record is known."""
         return self.whole(None).combinations
 
-    def levels_of(self, q: NDArray[np.integer]) -> tuple[NDArray[np.int32], ...]:
+    def levels_of(
+        self, q: NDArray[np.integer], columns: Sequence[CodedColumn] | None = None
+    ) -> tuple[NDArray[np.int32], ...]:
         """The code of each key in some combinations."""
-        return self.whole(None).levels_of(q)
+        return self.whole(None).levels_of(q, columns)
 
     def holding(self, column: CodedColumn, levels: Sequence[int]) -> NDArray[np.bool_]:
         """Key combinations (size,) in which the key has one of some levels."""

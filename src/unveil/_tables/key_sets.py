@@ -20,6 +20,7 @@ from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
+from unveil.columns.units import jointly
 from unveil.errors import CallError, enough_memory
 from unveil.files.arrays import text_array
 from unveil.files.source import Flavour
@@ -264,10 +265,13 @@ def _measure(
 ) -> KeySet:
     pair = study.pair
     d_t = target.counts[0][: target.n_levels]
+    keys = [study.columns[k] for k in chosen]
+    seen = jointly(keys)
     releases = []
     n_combinations = 0
     for one, n_synthetic in zip(finest, pair.n_synthetic, strict=True):
-        size, q = fold((one.levels[k] for k in chosen), [study.columns[k].n_levels for k in chosen])
+        levels = [one.levels[k] for k in chosen] if seen is keys else study.levels_of(one.cells.q, seen)
+        size, q = fold(levels, [column.n_levels for column in seen])
         cells = merge_cells(one.cells, q, size, target.n_levels)
         sums = sum_cells(cells, tabulate(cells, CellRules()))
         values = identity_measures(sums, pair.n_original, n_synthetic)

@@ -125,12 +125,14 @@ class KeyedPair:
         """Key combinations (size,) that count."""
         return np.ones(self.combinations.size, dtype=bool) if self.excluded is None else ~self.excluded
 
-    def levels_of(self, q: NDArray[np.integer]) -> tuple[NDArray[np.int32], ...]:
-        """The code of each key in some combinations (k,)."""
+    def levels_of(
+        self, q: NDArray[np.integer], columns: Sequence[CodedColumn] | None = None
+    ) -> tuple[NDArray[np.int32], ...]:
+        """The code of each key in some combinations (k,); or of columns that the keys decide."""
         file, record = self._examples
         wanted, files = record[q], file[q]
         found = []
-        for column in self.columns:
+        for column in self.columns if columns is None else columns:
             levels = column.original[np.where(files == 0, wanted, 0)]
             for number, codes in enumerate(column.releases, start=1):
                 mine = files == number

@@ -74,6 +74,7 @@ class PopulationRisk(Result):
     undefined: Mapping[str, str]
     warnings: tuple[str, ...]
     flavour: Flavour
+    unit: tuple[str, ...] = field(default=(), kw_only=True)
     _risks: SampleRisks = field(repr=False, compare=False)
 
     @property
@@ -224,6 +225,7 @@ def population_risk(
         undefined=risks.undefined,
         warnings=(*study.notes(), *sampled.notes, *risks.notes()),
         flavour=pair.flavour,
+        unit=pair.unit,
         _risks=risks,
     )
 

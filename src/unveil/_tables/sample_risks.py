@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -22,6 +22,8 @@ from unveil._tables.log_linear_risk import (
     models_tried,
 )
 from unveil.checks import check_whole_numbers
+from unveil.columns.column import CodedColumn
+from unveil.columns.units import jointly
 from unveil.columns.weights import Weights
 from unveil.files.arrays import from_numpy
 from unveil.notes import Note
@@ -83,7 +85,12 @@ class SampleRisks:
     @cached_property
     def table(self) -> SampleTable:
         """The sample as a table of its keys."""
-        return SampleTable.of([column.original for column in self.study.columns], self.weights.values)
+        return SampleTable.of([column.original for column in self._seen], self.weights.values)
+
+    @cached_property
+    def _seen(self) -> Sequence[CodedColumn]:
+        """The keys; those that differ within units stand together in one."""
+        return jointly(self.study.columns)
 
     @cached_property
     def tried(self) -> list[LogLinear]:
@@ -142,7 +149,7 @@ class SampleRisks:
     def described(self) -> Iterator[dict[str, Any]]:
         """The log-linear models that were tried."""
         for model in self.tried:
-            pairs = [[self.study.keys[axis] for axis in axes] for axes in model.margins if len(axes) == 2]
+            pairs = [[self._seen[axis].name for axis in axes] for axes in model.margins if len(axes) == 2]
             yield {
                 "interactions": pairs,
                 "error": model.error,

@@ -313,7 +313,12 @@ def jointly(columns: Sequence[CodedColumn]) -> Sequence[CodedColumn]:
     rows = fold_keys([column.of_rows for column in within])
     codes, held = _numbered((rows.original, *rows.releases), within[0].units, rows.size)
     joint = replace(
-        within[0], levels=from_numpy(np.arange(len(held))), original=codes[0], releases=tuple(codes[1:]), missing=()
+        within[0],
+        name=" and ".join(column.name for column in within),
+        levels=from_numpy(np.arange(len(held))),
+        original=codes[0],
+        releases=tuple(codes[1:]),
+        missing=(),
     )
     return [*(column for column in columns if not isinstance(column, UnitColumn)), joint]
 

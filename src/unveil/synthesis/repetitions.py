@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from unveil.checks import check_whole_numbers
 from unveil.columns.pair import Pair
+from unveil.columns.pair_first import refuse_units
 from unveil.errors import CallError, UnveilWarning
 from unveil.synthesis.any_synthesizer import as_synthesizer, fitted_anew
 from unveil.synthesis.record_order import value_order
@@ -66,6 +67,7 @@ def halves(
     True
     """
     _checked(pair, repeats, seed)
+    refuse_units(pair, "halves")
     order, rng = value_order(pair.original), np.random.default_rng([seed, 0])
     half = len(order) // 2
     parts = []
@@ -99,6 +101,7 @@ def resamples(
         If it is not a synthesizer, there are fewer than two records, or a number is out of its range.
     """
     _checked(pair, repeats, seed)
+    refuse_units(pair, "resamples")
     order, rng = value_order(pair.original), np.random.default_rng([seed, 1])
     parts = [order[np.sort(rng.integers(0, len(order), len(order)))] for _ in range(repeats)]
     return _made(pair, synthesizer, parts, columns, seed)
