@@ -126,7 +126,7 @@ def test_no_group_is_smaller_than_the_minimum(whole):
 
 def test_a_posterior_of_few_records_is_not_given(pair, synthesizer, monkeypatch):
     """Three records say nothing of a hundred persons, and are persons who could be known."""
-    monkeypatch.setattr(posterior_part, "planned", lambda *_: Planned(9, 3, 9, 0.4))
+    monkeypatch.setattr(posterior_part, "planned", lambda *_: Planned(9, 9, 3, 9, 0.4))
     measures = ["identity", "attribute", "structure", "posterior"]
     result = unveil.assess(pair, KEYS, targets=["depress"], synthesizer=synthesizer, measures=measures, budget=60,
                            release_safe=False)  # fmt: skip
@@ -247,7 +247,7 @@ def test_same_seed_same_figures(pair, synthesizer):
 
 
 def test_no_part_depends_on_the_order_of_records(monkeypatch):
-    monkeypatch.setattr(posterior_part, "planned", lambda *_: Planned(40, 400, 40, 0.2))
+    monkeypatch.setattr(posterior_part, "planned", lambda *_: Planned(40, 40, 400, 40, 0.2))
     rng = np.random.default_rng(2)
     people = unveil.simulate.demo_population(120, seed=1)
     people = pa.concat_tables([people, people.slice(0, 5)])

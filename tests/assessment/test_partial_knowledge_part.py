@@ -16,7 +16,7 @@ from unveil.errors import CallError
 from unveil.show.report import html, markdown
 
 KEYS = ["sex", "age"]
-PART = "posterior: marital, fewer records known"
+PART = "partial knowledge: marital"
 TITLE = "The strongest intruder, and how fast it weakens"
 
 
@@ -33,7 +33,7 @@ def files(people):
 
 def assessed(files, synthesizer="own", **options):
     pair, own = files
-    options = {"measures": ["posterior"], "budget": 600} | options
+    options = {"measures": ["posterior", "partial knowledge"], "budget": 600} | options
     return unveil.assess(
         pair, KEYS, targets=["marital"], synthesizer=own if synthesizer == "own" else synthesizer, release_safe=False,
         **options,
@@ -200,3 +200,9 @@ def test_with_mixed_donors_the_report_says_that_the_shape_of_the_trees_tells(peo
     ]  # fmt: skip
     assert all("the shape of the trees still tells" in how for how in hows)
     assert hows or mix
+
+
+def test_the_curve_is_a_measure_of_its_own(files):
+    """Who asks for the Bayesian risk alone, as a comparison of many releases does, does not wait for the curve."""
+    found = assessed(files, measures=["posterior"], budget=0.01)
+    assert [one["name"] for one in found.content["parts"]] == ["posterior: marital"]

@@ -22,12 +22,10 @@ def asked_for() -> Iterator[tuple[Path, ast.expr]]:
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "drawer":
                 yield path, node.args[0]
-            if (
-                isinstance(node, ast.Assign)
-                and isinstance(node.targets[0], ast.Name)
-                and node.targets[0].id in ("_words", "_drawing")
-            ):
-                yield path, node.value
+            if isinstance(node, ast.Assign | ast.AnnAssign):
+                name = node.target if isinstance(node, ast.AnnAssign) else node.targets[0]
+                if isinstance(name, ast.Name) and name.id in ("_words", "_drawing") and node.value is not None:
+                    yield path, node.value
 
 
 NAMES = sorted({node.value for _, node in asked_for() if isinstance(node, ast.Constant)})
@@ -50,6 +48,12 @@ def test_every_result_has_words_and_a_drawing():
     assert len(results) > 10
     assert {type_._words for type_ in results} <= set(NAMES)
     assert {type_._drawing for type_ in results if type_.plot is Result.plot} <= set(NAMES)
+
+
+def test_a_list_of_names_has_words_and_no_drawing():
+    assert "cart" in str(unveil.synthesizers())
+    with pytest.raises(unveil.errors.CallError, match="has no plot"):
+        unveil.synthesizers().plot()
 
 
 def test_measuring_loads_nothing_that_draws():

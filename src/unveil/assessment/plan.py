@@ -62,21 +62,13 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
             parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part, needs_rows=True))
         else:
             parts.extend(_of_target(measure, target, scenario, repeated=repeated) for target in scenario.targets)
-            if measure == "posterior":
-                parts.extend(
-                    AssessmentPart(
-                        f"{measure}: {target}, fewer records known",
-                        measure,
-                        partial_knowledge_part(target),
-                        needs_rows=True,
-                    )
-                    for target in scenario.targets
-                )
     return parts
 
 
 def _of_target(measure: str, target: str, scenario: Scenario, *, repeated: bool) -> AssessmentPart:
     name = f"{measure}: {target}"
+    if measure == "partial knowledge":
+        return AssessmentPart(name, measure, partial_knowledge_part(target), needs_rows=True)
     if measure == "posterior":
         better = "the shape of the trees, for records drawn at random and those that were flagged"
         parts = posterior_part(target), posterior_part(target, first=True)

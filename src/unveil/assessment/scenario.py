@@ -29,7 +29,8 @@ INTRUDERS = ("release", "release and synthesizer", "all but one record")
 """From weak to strong."""
 
 MEASURES = (
-    "identity", "attribute", "structure", "key sets", "utility", "membership", "inference", "posterior", "advice",
+    "identity", "attribute", "structure", "key sets", "utility", "membership", "inference", "posterior",
+    "partial knowledge", "advice",
 )  # fmt: skip
 """The parts of an assessment, in the order in which they are worked out."""
 
@@ -59,7 +60,7 @@ class Options:
         Which intruders are looked at: release, release and synthesizer, all but one record. Default: all.
     measures
         Which measures are computed: identity, attribute, structure, key sets, utility, membership, inference,
-        posterior, advice. Default: all.
+        posterior, partial knowledge, advice. Default: all.
     ngroups_keys
         Number of groups of numeric keys, by column.
     ngroups_target

@@ -161,6 +161,10 @@ class Synthesizers(Result):
     def _columns(self) -> dict[str, Any]:
         return {"name": list(self.names), "package": list(self.packages), "state": list(self.states)}
 
+    def plot(self, ax: Any = None) -> Any:
+        """Refuse: there is nothing to draw."""
+        raise CallError("synthesizers: the list has no plot; print it, or take to_frame()")
+
 
 def synthesizers() -> Synthesizers:
     """List the synthesizers that can be named, where each comes from, and whether it can be used.
