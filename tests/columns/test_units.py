@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import unveil
 from unveil.columns.units import UnitColumn
+from unveil.files.schema import write_schema
 
 HOUSEHOLDS = {
     "household": [1, 1, 2, 2, 3, 4],
@@ -138,6 +140,8 @@ def test_held_out_units_are_made_like_the_others() -> None:
         (None, {"unit": None, "time": "age"}, "name the unit too"),
         (None, {"unit": ["household", "household"]}, "'household' twice"),
         (None, {"engine": "files"}, "units are made in memory"),
+        (None, {"unit": None, "schema": {"age": {"time": True}}}, "name the unit too"),
+        (None, {"schema": {"age": {"time": True}, "sex": {"time": True}}}, "several columns of time"),
     ],
 )
 def test_what_is_refused(release: dict[str, list[Any]] | None, options: dict[str, Any], said: str) -> None:
@@ -190,3 +194,19 @@ def test_units_are_weighted_once() -> None:
     assert files.rows.weights.values.tolist() == [2, 2, 3, 3, 4, 5]
     with pytest.raises(unveil.UnveilError, match="'w'"):
         pair(rows | {"w": [2.0, 2.5, 3.0, 3.0, 4.0, 5.0]}, weights="w")
+
+
+def test_a_schema_declares_units_and_their_order() -> None:
+    rows = HOUSEHOLDS | {"number": [2, 1, 2, 1, 1, 1]}
+    files = pair(rows, unit=None, schema={"household": {"unit": True}, "number": {"time": True}})
+    assert (files.unit, files.time, files.n_original) == (("household",), "number", 4)
+    column = files.column("sex")
+    assert [column.labels[code] for code in column.original] == ["m > f", "f > m", "f", "m"]
+
+
+def test_a_schema_is_written_with_the_units_that_it_declares(tmp_path: Path) -> None:
+    source = unveil.read(pa.table(HOUSEHOLDS), schema={"household": {"unit": True}, "age": {"time": True}})
+    path = tmp_path / "schema.toml"
+    write_schema(source, path)
+    again = unveil.read_schema(path)
+    assert (again["household"].unit, again["age"].time, again["sex"].unit) == (True, True, False)

@@ -20,7 +20,7 @@ from unveil.columns.grouping import Groups, checked_breaks, grouped, regrouped
 from unveil.columns.holdout import check_held_out
 from unveil.columns.opened_files import FileOpener, told_apart
 from unveil.columns.roles import Roles
-from unveil.columns.units import UnitColumn, UnitRows, checked_unit, in_units, jointly, source_of_units, units_of
+from unveil.columns.units import UnitColumn, UnitRows, in_units, jointly, named_unit, source_of_units, units_of
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
 from unveil.columns.weights import Weights, weights_of
 from unveil.engines.choice import EngineName, engine_for
@@ -85,9 +85,9 @@ class Pair:
 
     unit
         Where several rows are of one person or household: the column that names a row's unit, or several columns that
-        name it together, such as ``["household", "person"]``. Each file has them; their values need not be those of the
-        other files. All columns, numbers of records and measures are then those of units: a column that differs within
-        original units has all values of the unit's rows as one level.
+        name it together, such as ``["household", "person"]``; by default those that a schema declares. Each file has
+        them; their values need not be those of the other files. All columns, numbers of records and measures are then
+        those of units: a column that differs within original units has all values of the unit's rows as one level.
     time
         The column by which the rows of a unit are in order, such as the wave of a panel. Without it their order does
         not matter.
@@ -177,7 +177,9 @@ class Pair:
         self._columns: dict[str, CodedColumn] = {}
         self._counted: dict[str, CodedColumn] = {}
         files = (self.original, *self.releases)
-        self.unit, self.time = _checked_unit(unit, time, files, engine), time
+        self.unit, self.time = named_unit(self.original, unit, time)
+        if self.unit and (engine not in ("auto", "memory") or any(file.distributed is not None for file in files)):
+            raise CallError("units are made in memory: leave out engine, and give files or frames that are not Spark's")
         self.engine = engine_for(files, "memory" if self.unit else engine, memory_limit, temp_dir)
         self.engine_is_free = engine == "auto" and self.original.distributed is None
         self._of: tuple[Pair, NDArray[np.intp], tuple[int, ...]] | None = None
@@ -659,15 +661,3 @@ class Pair:
         column = coded(name, values, sources, self.kinds.get(name), self.special_codes.get(name))
         self._tell(column.notes)
         return column
-
-
-def _checked_unit(
-    unit: str | Sequence[str] | None, time: str | None, files: Sequence[Source], engine: EngineName
-) -> tuple[str, ...]:
-    if unit is None:
-        if time is not None:
-            raise CallError("time orders the rows of a unit: name the unit too, such as unit='person_id'")
-        return ()
-    if engine not in ("auto", "memory") or any(file.distributed is not None for file in files):
-        raise CallError("units are made in memory: leave out engine, and give files or frames that are no Spark ones")
-    return checked_unit(unit, time)

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold, fold_keys
 from unveil.errors import CallError, DataError
-from unveil.files.arrays import from_numpy, text_array
+from unveil.files.arrays import from_numpy, quoted_list, text_array
 from unveil.files.distinct import distinct_of
 from unveil.files.source import Source
 from unveil.notes import Note
@@ -359,6 +359,35 @@ def _row(column: UnitColumn, units: Sequence[UnitRows], n: int) -> CodedColumn:
     has_gap = any((one == gap).any() for one in codes)
     name = f"{own.name} (row {n + 1})"
     return replace(own, name=name, has_gap=has_gap, original=codes[0], releases=tuple(codes[1:]))
+
+
+def named_unit(
+    source: Source, unit: str | Sequence[str] | None, time: str | None
+) -> tuple[tuple[str, ...], str | None]:
+    """The columns that name units, none where rows are records, and the column that orders their rows.
+
+    Parameters
+    ----------
+    source
+        The original, whose schema may declare them.
+    unit, time
+        What is asked for; None for what is declared.
+
+    Raises
+    ------
+    CallError
+        If they are not named by texts, one is named twice, or rows have an order and no unit.
+    """
+    declared = [name for name in source.names if source.variable(name).unit]
+    times = [name for name in source.names if source.variable(name).time]
+    if time is None and len(times) > 1:
+        raise CallError(f"the schema declares several columns of time: {quoted_list(times)}; keep one of them")
+    time = times[0] if time is None and times else time
+    if unit is None and not declared:
+        if time is not None:
+            raise CallError("time orders the rows of a unit: name the unit too, such as unit='person_id'")
+        return (), None
+    return checked_unit(declared if unit is None else unit, time), time
 
 
 def checked_unit(unit: str | Sequence[str], time: str | None) -> tuple[str, ...]:

@@ -151,6 +151,8 @@ def _merged(own: Variable, declared: Variable) -> Variable:
         gaps=own.gaps if declared.gaps is None else declared.gaps,
         breaks=declared.breaks or own.breaks,
         weight=declared.weight or own.weight,
+        unit=declared.unit or own.unit,
+        time=declared.time or own.time,
     )
 
 
@@ -326,6 +328,8 @@ FIELDS: dict[str, Callable[[Any], Any]] = {
     "gaps": partial(_flag, "gaps"),
     "breaks": _breaks,
     "weight": partial(_flag, "weight"),
+    "unit": partial(_flag, "unit"),
+    "time": partial(_flag, "time"),
 }
 """Fields of a declaration, each with the function that checks its value."""
 
@@ -386,6 +390,8 @@ def _column_text(source: Source, name: str) -> str:
         "gaps": declared.gaps,
         "breaks": declared.breaks or None,
         "weight": declared.weight or None,
+        "unit": declared.unit or None,
+        "time": declared.time or None,
     }
     lines = [f"[columns.{key_text(name)}]"]
     for key, value in said.items():

@@ -63,6 +63,8 @@ class Variable:
         Amounts, ascending, at which the measures from tables cut the column into groups; each group begins at a break.
     weight
         Whether the column holds the design weights of a sample.
+    unit, time
+        Whether the column names the unit of a row, and whether it orders the rows of a unit.
     """
 
     name: str
@@ -76,6 +78,8 @@ class Variable:
     gaps: bool | None = None
     breaks: tuple[float, ...] = ()
     weight: bool = False
+    unit: bool = False
+    time: bool = False
 
 
 class Remark(NamedTuple):
