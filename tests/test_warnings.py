@@ -243,8 +243,8 @@ def test_json_of_every_verb_has_the_warnings_and_strict_tells_by_the_status_alon
 def test_no_verb_is_forgotten():
     verbs = {verb: signature(app[verb].default_command).parameters for verb in app if not verb.startswith("-")}
     writing = {verb for verb, options in verbs.items() if any(one.annotation == "Output" for one in options.values())}
-    # A search for settings makes its releases itself.
-    assert writing - {"tune"} == {verb.split()[0] for verb in VERBS}
+    # These make their releases themselves.
+    assert writing - {"tune", "cross-validation", "conformance"} == {verb.split()[0] for verb in VERBS}
 
 
 @pytest.mark.parametrize("verb", [*VERBS, "membership --refit cart"])

@@ -8,7 +8,7 @@ in. The difference is what a membership argument is about.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -87,8 +87,9 @@ class RapidCV(Result):
 
 def rapid_synthesizer_cv(
     original: Any, synthesizer: Any, keys: str | Sequence[str], *, target: str, folds: int = 5, repeats: int = 1,
-    attacker: Any = "rf", seed: int = 0, kind: TargetKind | None = None, kinds: dict[str, Kind] | None = None,
-    special_codes: dict[str, Sequence[Scalar]] | None = None, schema: Any = None, **options: Any,
+    attacker: Any = "rf", seed: int = 0, kind: TargetKind | None = None, kinds: Mapping[str, Kind] | None = None,
+    special_codes: Mapping[str, Sequence[Scalar]] | None = None, schema: Any = None,
+    progress: Callable[[int, int, str], None] | None = None, **options: Any,
 ) -> RapidCV:  # fmt: skip
     """Assess a synthesizer by attacking persons whose records it has not seen.
 
@@ -111,6 +112,8 @@ def rapid_synthesizer_cv(
         Of folds, synthesis and attackers.
     kinds, special_codes, schema
         As of :class:`unveil.Pair`.
+    progress
+        Called with the number of folds done, their total, and a name.
     **options
         Further options of :func:`rapid`: ``tau``, ``epsilon``, ``metric``, ...
 
@@ -176,6 +179,8 @@ def rapid_synthesizer_cv(
                 last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)
                 rates.append(last.rate)
                 said += last.warnings
+            if progress is not None:
+                progress(len(held_out), repeats * folds, "folds")
     said = [*source.remarks_on([*last.keys, target]), *said]
     return _summary(last, source, held_out, in_sample, tuple(dict.fromkeys(said)))
 

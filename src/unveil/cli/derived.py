@@ -69,7 +69,7 @@ def _typed(hint: Any, about: Parameter, default: Any) -> Any:
     kinds = [one for one in (get_args(hint) or (hint,)) if one is not type(None)]
     shown = f"{default:g}" if isinstance(default, float) else str(default)
     about = Parameter.combine(about, Parameter(show_default=default not in (MISSING, None, ()) and shown))
-    if Sequence[str] in kinds or Mapping[str, int] in kinds:
+    if Sequence[str] in kinds or list[str] in kinds or Mapping[str, int] in kinds:
         return Annotated[Listed, about, Parameter(negative=())]
     if kinds == [int]:
         return Annotated[int | None, about, Parameter(converter=whole)]

@@ -535,9 +535,12 @@ def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, 
 
 
 def _save_plot(result: Any, path: Path, overwrite: bool, view: dict[str, Any]) -> None:
+    import numpy as np
+
     from unveil.files.atomic import replacing
 
-    axes = result.plot(**view)
+    # A grid of several axes is an array.
+    axes = np.ravel(result.plot(**view))[0]
     with replacing(path, overwrite=overwrite) as temporary:
         axes.figure.savefig(temporary, format=path.suffix.lower().lstrip("."))
 

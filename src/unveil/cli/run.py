@@ -43,6 +43,10 @@ VERBS = {
         "synthesize", BEGIN, "Make synthetic copies of a file, and say beside them how they were made.",
         "original.csv -o copies -m 5 --schema schema.toml",
     ),
+    "sdc": (
+        "sdc", BEGIN, "Change a file by disclosure control, before or after synthesis: code, merge, smooth, remove.",
+        "release.csv -o safer.csv --top-code income=9000",
+    ),
     "identity": (
         "tables", SINGLE, "Measure identity disclosure: records that are unique on the keys, also in the release.",
         f"{FILES} --keys sex,age,region",
@@ -77,6 +81,11 @@ VERBS = {
         "Measure what an intruder who knows all other records and the synthesizer learns about a record.",
         f"{FILES} --target income --sample 100",
     ),
+    "cross-validation": (
+        "cross_validation", SINGLE,
+        "Measure what a synthesizer gives away about persons whose records it has not seen, and about those it has.",
+        "original.csv --keys sex,age --target income",
+    ),
     "membership": (
         "membership", SINGLE, "Measure whether the release gives away whose records it was made from.",
         f"{FILES} --holdout never_seen.csv --holdout-unseen",
@@ -106,6 +115,11 @@ VERBS = {
     "tune": (
         "tune", DECIDE, "Find the most useful settings of a synthesizer for which every rule of a policy holds.",
         "original.csv --keys sex,age --targets ill --policy policy.toml",
+    ),
+    "conformance": (
+        "conformance", DECIDE,
+        "Try measures of risk on constructed worlds of which it is known what an intruder learns.",
+        "--measures repU,DiSCO --replicates 5",
     ),
     "report": (
         "report", DECIDE, "Draw the report of an assessment from its JSON.", "assessment.json -o report.html",
