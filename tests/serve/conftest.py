@@ -6,7 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
@@ -41,7 +41,7 @@ class Asker:
     cookie: str = ""
     secret: str = ""
     host: str = HOST
-    sent: dict[str, str] = field(default_factory=dict)
+    unforeseen: Exception | None = None
 
     def ask(self, method: str, path: str, body: bytes = b"", **headers: str | None) -> Answer:
         """Ask; a header that is None is left out."""
@@ -63,7 +63,13 @@ class Asker:
         async def send(message: dict[str, Any]) -> None:
             messages.append(message)
 
-        asyncio.run(self.app(scope, receive, send))
+        try:
+            asyncio.run(self.app(scope, receive, send))
+        except Exception as error:
+            # The browser has its answer before the server hears of the error.
+            if not messages:
+                raise
+            self.unforeseen = error
         start, *rest = messages
         found = {name.decode(): text.decode() for name, text in start["headers"]}
         return Answer(start["status"], found, b"".join(one["body"] for one in rest).decode())

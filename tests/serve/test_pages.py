@@ -14,7 +14,6 @@ import pytest
 
 pytest.importorskip("starlette", reason="the page needs Starlette")
 
-from unveil.serve import pages
 from unveil.serve.columns import columns_of
 
 
@@ -101,6 +100,32 @@ def test_a_wrong_option_of_reading_is_said_beside_it(browser: Any, files: dict[s
     answer = browser.post("/files", {**files, "decimal": ";"})
     assert answer.status == 422
     assert "decimal must be" in answer.text
+
+
+def test_files_without_a_common_column_are_refused(browser: Any, files: dict[str, Path], tmp_path: Path):
+    csv.write_csv(pa.table({"other": [1]}), tmp_path / "other.csv")
+    answer = browser.post("/files", {**files, "synthetic": tmp_path / "other.csv"})
+    assert answer.status == 422
+    assert "no column in common" in answer.text
+
+
+def test_columns_that_a_release_lacks_are_said(browser: Any, files: dict[str, Path], tmp_path: Path):
+    csv.write_csv(csv.read_csv(files["synthetic"]).drop_columns(["income"]), tmp_path / "less.csv")
+    assert browser.post("/files", {**files, "synthetic": tmp_path / "less.csv"}).status == 303
+    assert "not in every release, and not compared: income" in browser.get("/columns").text
+
+
+def test_an_original_is_one_file(browser: Any, desk: Any, files: dict[str, Path]):
+    browser.copy("original", "a.csv", files["original"].read_bytes())
+    answer = browser.post("/files", files)
+    assert wrong(answer, "original") == "a path and a copy are given; remove one of them"
+    assert browser.post("/files", {**files, "original": ""}).status == 303
+    assert desk.has_copies(desk.plan)
+    # What was picked stays picked, what was typed stays typed.
+    page = browser.get("/").text
+    assert ">a.csv</span>" in page
+    assert str(files["synthetic"]) in page
+    assert str(desk.folder) not in page
 
 
 def test_columns_say_what_they_were_taken_for(read: Any, desk: Any):
@@ -220,10 +245,11 @@ def test_an_unforeseen_error_tells_nothing_of_the_data(
         raise RuntimeError("Anna, born 1971")
 
     monkeypatch.setattr(desk, "correct_columns", fails)
-    with pytest.raises(RuntimeError):
-        # The server takes the answer that was sent before, and logs nothing.
-        read.post("/columns")
-    assert "Anna" not in pages.unforeseen(RuntimeError("Anna, born 1971"))
+    answer = read.post("/columns")
+    assert answer.status == 500
+    assert "RuntimeError in test_pages.py" in answer.text
+    assert "Anna" not in answer.text
+    assert isinstance(read.unforeseen, RuntimeError)
     assert capsys.readouterr() == ("", "")
 
 

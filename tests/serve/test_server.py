@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 import urllib.request
 from collections.abc import Iterator
@@ -23,9 +24,9 @@ import pytest
 
 pytest.importorskip("uvicorn", reason="the page needs uvicorn")
 
-from unveil.errors import CallError
+from unveil.errors import CallError, MissingPackageError
 from unveil.serve.desk import Desk
-from unveil.serve.server import farewell, listening, private_folder
+from unveil.serve.server import _server, farewell, listening, private_folder
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="signals and modes of files")
 
@@ -140,6 +141,35 @@ def test_the_folder_goes_also_by_an_error(monkeypatch: pytest.MonkeyPatch, tmp_p
     with pytest.raises(FileExistsError), private_folder() as folder:
         folder.mkdir()
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_error_of_the_application_is_not_logged(capfd: pytest.CaptureFixture[str]):
+    async def fails(scope: Any, receive: Any, send: Any) -> None:
+        raise ValueError("Anna, born 1971")
+
+    with listening(0) as found:
+        server = _server(fails)
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [found]})
+        thread.start()
+        asked = http.client.HTTPConnection(*found.getsockname(), timeout=10)
+        asked.request("GET", "/secret")
+        assert asked.getresponse().status == 500
+        asked.close()
+        server.should_exit = True
+        thread.join(10)
+    assert not thread.is_alive()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_its_packages_the_verb_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    from unveil.cli.serve import serve
+
+    for name in [name for name in sys.modules if name.startswith("unveil.serve")]:
+        monkeypatch.delitem(sys.modules, name)
+    monkeypatch.setitem(sys.modules, "starlette", None)
+    monkeypatch.setitem(sys.modules, "starlette.datastructures", None)
+    with pytest.raises(MissingPackageError, match=r"pip install 'unveil\[serve\]'"):
+        serve()
 
 
 def test_the_last_words_say_what_was_kept(tmp_path: Path):

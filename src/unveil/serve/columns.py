@@ -116,7 +116,8 @@ def _suspected(pair: Pair, column: CodedColumn) -> str:
 
 
 def _notes(pair: Pair, column: CodedColumn) -> Iterator[str]:
-    yield from pair.notes([column])
+    of_files = pair.notes([])
+    yield from (note for note in pair.notes([column]) if note not in of_files)
     if pair.original.distributed is None and (texts := texts_among_numbers(pair.original.column(column.name))):
         yield f"all values but {', '.join(map(repr, texts))} are numbers; if this stands for a gap, name it as a gap"
 

@@ -13,6 +13,7 @@ from typing import Any, get_args
 
 from unveil._tables import identity
 from unveil.assessment.policy import read_policy
+from unveil.assessment.scenario import SEVERAL
 from unveil.columns import Pair
 from unveil.demo import CART, ORIGINAL, PROVENANCE, SCHEMA, TARGET, keep
 from unveil.errors import CallError, UnveilError, UnveilWarning
@@ -66,7 +67,7 @@ class Desk:
         """Take a file that the browser sent; a role that has one file takes the last."""
         with self.at_work():
             known = [one for one in self.copied.get(role, []) if one != path]
-            self.copied[role] = [*known, path] if role == "synthetic" else [path]
+            self.copied[role] = [*known, path] if role in SEVERAL else [path]
 
     def forget_copies(self, role: str) -> None:
         """Remove the files of a role that the browser sent."""
@@ -105,6 +106,8 @@ class Desk:
 
     def _open(self, plan: Plan) -> None:
         pair = plan.pair()
+        if not pair.names:
+            raise CallError("the files have no column in common; choose a release of this original, or rename columns")
         self.columns = self.as_read = columns_of(pair)
         self.plan, self.pair = plan, pair
 
@@ -183,6 +186,17 @@ class Desk:
             raise CallError("no files are chosen: choose the original and a release")
         return self.pair
 
+    def named_by_path(self, role: str) -> list[Path]:
+        """Files of a role that are read in place."""
+        return [path for path in self.plan.files.get(role, ()) if not path.is_relative_to(self.folder)]
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What deserves a look in the files as a whole."""
+        with self.at_work():
+            pair = self._opened()
+            return (*pair.notes([]), *pair.roles.default_columns()[1])
+
     def is_demo(self, plan: Plan) -> bool:
         """Whether a plan is of the demonstration."""
         return plan.files["original"][0].is_relative_to(self.folder / DEMO)
@@ -241,6 +255,8 @@ def _problems_of_files(plan: Plan, copies: Path) -> list[Problem]:
     }  # fmt: skip
     in_general = partial(_open_alone, plan)
     for role, paths in plan.files.items():
+        if len(paths) > 1 and role not in SEVERAL:
+            problems.append(Problem(role, "a path and a copy are given; remove one of them"))
         for path in paths:
             if names.count(path.name) > 1 and path.is_relative_to(copies):
                 problems.append(Problem(role, f"{path.name}: two files have this name; rename one of them"))

@@ -15,7 +15,9 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, RedirectResponse, Response
 from starlette.routing import Route
 
+from unveil.assessment.scenario import SEVERAL
 from unveil.errors import CallError, UnveilError
+from unveil.models.learners import attacker_names
 from unveil.serve import question
 from unveil.serve.copies import stored
 from unveil.serve.desk import DEMO_COMMAND, KINDS, Desk
@@ -27,7 +29,6 @@ from unveil.serve.worker import unforeseen
 from unveil.show.report.page import template_text
 
 TYPES = {".html": "text/html", ".md": "text/markdown", ".json": "application/json", ".toml": "application/toml"}
-SEVERAL = ("synthetic",)
 
 
 @dataclass(frozen=True)
@@ -188,6 +189,7 @@ class Pages:
         )  # fmt: skip
         made.globals.update(
             secret=self.secret, kinds=KINDS, question=question, several=SEVERAL, demo_command=DEMO_COMMAND,
+            attackers=("auto", *attacker_names(), "suite"),
         )  # fmt: skip
         return made
 

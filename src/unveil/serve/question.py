@@ -18,7 +18,6 @@ LISTS: dict[str, tuple[str, ...]] = {"measures": MEASURES, "intruders": INTRUDER
 """Options that leave something out of all that there is."""
 TEXTS = {name: text.replace("``", "") for name, text in parameter_texts(Options).items()}
 DEFAULTS: dict[str, Any] = {option.name: option.default for option in fields(Options)}
-ATTACKERS = ("auto", "cart", "rf", "gbm", "logit", "logit_l1", "lm", "stack", "suite")
 ROLES = ("key", "target")
 
 

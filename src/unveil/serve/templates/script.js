@@ -3,6 +3,10 @@
 const secret = document.querySelector('meta[name="csrf"]').content;
 const send = (path, body) => fetch(path, {method: "POST", headers: {"X-Csrf": secret}, body});
 
+// What is to correct is read first.
+const problems = document.getElementById("problems");
+if (problems) problems.focus();
+
 // A file that is picked is copied at once; the form names what was copied.
 for (const field of document.querySelectorAll(".file")) {
   const role = field.dataset.role;
@@ -23,6 +27,8 @@ for (const field of document.querySelectorAll(".file")) {
       } catch { names.textContent = `Correct: ${file.name} could not be copied; name it by its path`; break; }
     }
     event.target.value = "";
+    // One file: what was picked last counts.
+    if (!event.target.multiple) field.querySelector("input[type=text]").value = "";
   });
   remove.addEventListener("click", async () => {
     shown(await (await send(`/copies/${role}/remove`)).json());
@@ -73,7 +79,7 @@ if (bar) {
     if (state.status !== "running" || (state.pages && !pages)) { location.reload(); return; }
     bar.max = state.total || 1;
     bar.value = state.done;
-    const text = `${state.done} of ${state.total || "?"}: ${state.part}`;
+    const text = state.total ? `${state.done} of ${state.total}: ${state.part}` : "The files are being read";
     if (said.textContent !== text) said.textContent = text;
     if (state.pages > pages) {
       if (pages) document.getElementById("report").src = "/report";
