@@ -82,3 +82,22 @@ def test_records_are_units_by_name(pair: unveil.Pair) -> None:
     risk = unveil.rapid(pair, ["sex", "wage"], target="ill", attacker="cart", permutations=0, ceiling=False)
     assert risk.records(flavour="arrow").column_names[0] == "person"
     assert "units" in str(risk.attribution())
+
+
+@pytest.mark.filterwarnings("ignore::unveil.UnveilWarning")
+def test_amounts_stay_amounts_where_a_released_unit_has_several() -> None:
+    """The unit with two ages teaches nothing; the others do as without it."""
+
+    def persons(n: int, seed: int) -> dict[str, Any]:
+        rng = np.random.default_rng(seed)
+        level = np.repeat(rng.integers(0, 5, n), 2)
+        return {"person": np.repeat(np.arange(n), 2), "level": level, "age": 20.0 + 10 * level}
+
+    original, release = persons(100, 1), persons(100, 2)
+    release["age"][0] += 1
+    risk = unveil.rapid(
+        unveil.Pair(pa.table(original), pa.table(release), unit="person"), ["level"], target="age", attacker="cart",
+        permutations=0, ceiling=False,
+    )  # fmt: skip
+    assert (risk.kind, risk.rate) == ("continuous", 1)
+    assert "1 record(s) of the release without an amount in 'age' are left out" in risk.notes

@@ -20,7 +20,16 @@ from unveil.columns.grouping import Groups, checked_breaks, grouped, regrouped
 from unveil.columns.holdout import check_held_out
 from unveil.columns.opened_files import FileOpener, told_apart
 from unveil.columns.roles import Roles
-from unveil.columns.units import UnitColumn, UnitRows, in_units, jointly, named_unit, source_of_units, units_of
+from unveil.columns.units import (
+    MixedColumn,
+    UnitColumn,
+    UnitRows,
+    in_units,
+    jointly,
+    named_unit,
+    source_of_units,
+    units_of,
+)
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
 from unveil.columns.weights import Weights, weights_of
 from unveil.engines.choice import EngineName, engine_for
@@ -402,7 +411,7 @@ class Pair:
     def _looked_at(self, name: str) -> CodedColumn:
         """The column whose values show what it is: where it differs within units, that of the rows."""
         column = self._counted_whole(name)
-        return column if not isinstance(column, UnitColumn) else column.of_rows
+        return column.of_rows if isinstance(column, UnitColumn | MixedColumn) else column
 
     def unmatched(self, columns: Iterable[CodedColumn]) -> dict[str, dict[str, Any]]:
         """By column, what share of the records of each file hold values that the other lacks.

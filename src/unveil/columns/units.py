@@ -200,6 +200,27 @@ class UnitColumn(CodedColumn):
         )
 
 
+@dataclass(frozen=True)
+class MixedColumn(CodedColumn):
+    """A variable that is the same in all rows of each original unit, and not in those of each released one.
+
+    Parameters
+    ----------
+    of_rows
+        The variable of the rows; its levels come first.
+    """
+
+    of_rows: CodedColumn = field(kw_only=True)
+
+    @cached_property
+    def amounts(self) -> NDArray[np.float64]:
+        """The amount that each level is; NaN where a released unit has several."""
+        amounts = np.full(self.n_levels, np.nan)
+        n = len(self.of_rows.levels)
+        amounts[:n] = self.of_rows.amounts[:n]
+        return amounts
+
+
 def in_units(column: CodedColumn, units: Sequence[UnitRows], labels: Sequence[str]) -> CodedColumn:
     """A column of rows as a column of units.
 
@@ -258,14 +279,14 @@ def _of_units(
         for label, same in zip(labels[1:], alike[1:], strict=True)
         if not same.all()
     ]
-    return replace(
-        column,
-        kind="ordered" if column.kind == "ordered" else "categorical",
+    kept = {name: getattr(column, name) for name in ("name", "kind", "has_gap", "special", "naming", "grouping")}
+    return MixedColumn(
+        **kept,
         levels=text_array([*column.labels[:n], *(f"several: {text}" for text in texts)]),
-        special=(),
         original=codes[0],
         releases=tuple(codes[1:]),
         notes=(*column.notes, *notes),
+        of_rows=column,
     )
 
 
