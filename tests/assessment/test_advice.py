@@ -21,10 +21,14 @@ def test_it_is_said_what_rises():
     because = {one["action"]: one["because"] for one in found["advice"]}
     assert because == {
         "Leave city out of the release.": "A key that is not released cannot be matched. But DiSCO of ill rises.",
+        "Do not count pairs that are known without the release: --exclude-pairs sex=f:yes --exclude-pairs sex=m:no": (
+            "More than 80 % of the original records with the level of the key have the level of ill: whoever knows the "
+            "one guesses the other without the release. This changes what counts, not the release."
+        ),
     }
     changed = [e for one in found["advice"] for e in one["effects"] if e["before"] != e["after"]]
     assert [(e["measure"], e["target"], e["before"], e["after"]) for e in changed] == [
-        ("DiSCO", "ill", 50.0, 100.0), ("DiSCO", "job", 50.0, 0.0),
+        ("DiSCO", "ill", 50.0, 100.0), ("DiSCO", "job", 50.0, 0.0), ("DiSCO", "ill", 50.0, 0.0),
     ]  # fmt: skip
 
 

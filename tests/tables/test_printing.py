@@ -23,11 +23,12 @@ def test_checks_in_words() -> None:
     text = words(unveil.attribute(unveil.Pair(COMMON, ONLY_A), "k", target="t"))
     assert (
         "60 of the 60 DiSCO records have the level x, which 75.0 % of all have; consider leaving it out "
-        "(not_target_levels)."
+        "(not_target_levels): --not-target-levels t=x"
     ) in text
     assert (
         "1 pair(s) of target and key level go together in more than 80 % of the original records with that key level, "
-        "first x with k a (60 of 60); consider leaving such pairs out (exclude_pairs)."
+        "first x with k a (60 of 60); consider leaving such pairs out (exclude_pairs): "
+        "--exclude-pairs k=a:x"
     ) in text
 
 

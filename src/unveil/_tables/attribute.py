@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from unveil._tables.attribute_risk import AttributeRisk, AttributeRisks
 from unveil._tables.checks import one_way, two_way
-from unveil._tables.exclusion_rules import pairs_of
+from unveil._tables.exclusion_rules import ExcludedPair, check_levels, checked_pairs
 from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known, targets_of, ungrouped
 from unveil._tables.study import study_of
 from unveil._tables.sums import MEASURES, identity_measures, mean_over, measures
@@ -21,10 +21,7 @@ from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError, enough_memory
-from unveil.files.distinct import level_text
 from unveil.notes import Note
-
-ExcludedPair = tuple[str, object, object]
 
 
 @enough_memory()
@@ -40,7 +37,7 @@ def attribute(
     not_target_levels: Sequence[object] | Mapping[str, Sequence[object]] = (),
     use_target_na: bool = True,
     use_keys_na: bool | Mapping[str, bool] = True,
-    exclude_pairs: Sequence[ExcludedPair] = (),
+    exclude_pairs: str | Sequence[ExcludedPair] = (),
     denom_limit: int | None = None,
     exclude_over_denom_limit: bool = False,
     check_1way: tuple[float, float] = (50, 90),
@@ -77,8 +74,9 @@ def attribute(
     use_keys_na
         Whether combinations in which a key is missing count; one flag, or one per key.
     exclude_pairs
-        Triples (key, key level, target level) that do not count. The level of a numeric key may be a comparison:
-        ``("age", "<20", "SINGLE")``.
+        Triples (key, key level, target level) that do not count, or texts such as ``"age=19:SINGLE"``. The level of a
+        numeric key may be a comparison: ``("age", "<20", "SINGLE")`` or ``"age<20:SINGLE"``. A pair concerns every
+        target that has its level.
     denom_limit, exclude_over_denom_limit
         With both, cells of more than ``denom_limit`` records do not count.
     check_1way, check_2way
@@ -122,7 +120,6 @@ def attribute(
     shared = {
         "use_target_na": bool(use_target_na),
         "use_keys_na": dict(study.use_keys_na),
-        "exclude_pairs": [list(triple) for triple in exclude_pairs],
         "denom_limit": denom_limit,
         "exclude_over_denom_limit": bool(exclude_over_denom_limit),
         "check_1way": list(_thresholds(check_1way, "check_1way")),
@@ -130,10 +127,10 @@ def attribute(
     }
     untouched = ungrouped(pair, names, ngroups_target, "ngroups_target")
     columns = {name: coded(pair, name, ngroups_target) for name in names}
-    _check_levels(pair, columns, levels, each=isinstance(not_target_levels, Mapping))
+    check_levels(pair, columns, levels, each=isinstance(not_target_levels, Mapping))
+    pairs = checked_pairs(study, list(columns.values()), exclude_pairs)
+    shared["exclude_pairs"] = [list(triple) for triple in pairs]
     options = {name: shared | {"not_target_levels": list(levels.get(name, ()))} for name in names}
-    for column in columns.values():
-        pairs_of(study, column, exclude_pairs)
     found = study.total(list(columns.values()), [MeasuredTarget(columns[name], options[name]) for name in names])
     risks = [
         _risk(TargetCells(study, columns[name], options[name]), sums, [untouched[name]] if name in untouched else [])
@@ -149,31 +146,6 @@ def _levels_by_target(
         return dict.fromkeys(names, (given,) if isinstance(given, str) else tuple(given))
     only_known(given, names, "not_target_levels", "target")
     return {name: (levels,) if isinstance(levels, str) else tuple(levels) for name, levels in given.items()}
-
-
-def _check_levels(
-    pair: Pair, columns: Mapping[str, CodedColumn], levels: Mapping[str, Sequence[object]], *, each: bool
-) -> None:
-    """Every level to leave out must be one of its target; where it is given for all targets at once, of one of them."""
-    for name, given in levels.items():
-        for level in given:
-            asked = [name] if each else columns
-            missing = [error for other in asked if (error := _missing_level(pair, columns[other], level)) is not None]
-            if len(missing) == len(asked):
-                raise CallError(f"not_target_levels: {missing[0]}")
-
-
-def _missing_level(pair: Pair, column: CodedColumn, level: object) -> CallError | None:
-    """What is wrong with a level that no file holds or declares; a gap is never mistyped."""
-    if level is None or level != level:
-        return None
-    try:
-        column.code_of(level)
-    except CallError as error:
-        files = (pair.original, *pair.releases)
-        declared = {level_text(one) for file in files for one in file.variable(column.name).levels or ()}
-        return None if level_text(level) in declared else error
-    return None
 
 
 def _check_limit(denom_limit: int | None, exclude: bool) -> None:

@@ -10,11 +10,16 @@ from typing import Any
 
 import numpy as np
 
+from unveil._tables.exclusion_texts import Triple, pair_readings
 from unveil._tables.exclusions import CellRules
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
+from unveil.columns.pair import Pair
 from unveil.errors import CallError
+from unveil.files.distinct import level_text
 from unveil.files.nearest import near_matches
+
+ExcludedPair = str | Triple
 
 _HOLDS: dict[str, Callable[[Any, float], Any]] = {
     "<": operator.lt,
@@ -35,13 +40,8 @@ def rules_of(study: KeyedPair, target: CodedColumn, options: Mapping[str, Any]) 
     target
         The target, coded like the keys.
     options
-        The exclusions by name, checked; a level in ``not_target_levels`` that the target does not have leaves
-        nothing out.
-
-    Raises
-    ------
-    CallError
-        If a pair to leave out is none, or has unknown levels.
+        The exclusions by name, checked; a level in ``not_target_levels``, or of a pair, that the target does not have
+        leaves nothing out.
     """
     levels = None
     if len(options["not_target_levels"]):
@@ -64,7 +64,22 @@ def rules_of(study: KeyedPair, target: CodedColumn, options: Mapping[str, Any]) 
 def pairs_of(
     study: KeyedPair, target: CodedColumn, exclude_pairs: Sequence[Sequence[object]]
 ) -> list[tuple[CodedColumn, int, int]]:
-    """The key, its code and the code of the target, of each pair to leave out.
+    """The key, its code and the code of the target, of each checked pair whose level the target has."""
+    by_name = {column.name: column for column in study.columns}
+    pairs = []
+    for name, key_level, level in exclude_pairs:
+        with suppress(CallError):
+            code, key = target.code_of(level), by_name[str(name)]
+            pairs += [(key, key_code, code) for key_code in _codes_of(key, key_level)]
+    return pairs
+
+
+def checked_pairs(
+    study: KeyedPair, targets: Sequence[CodedColumn], exclude_pairs: str | Sequence[ExcludedPair]
+) -> list[Triple]:
+    """Each pair to leave out as a triple (key, key level, target level); the key and some target have its levels.
+
+    A text with several readings is the first of them that names levels of both.
 
     Raises
     ------
@@ -72,17 +87,81 @@ def pairs_of(
         If a pair to leave out is none, or has unknown levels.
     """
     by_name = {column.name: column for column in study.columns}
-    pairs = []
-    for triple in exclude_pairs:
-        if len(triple) != 3 or triple[0] not in by_name:
-            hint = near_matches(str(triple[0]), by_name) if len(triple) == 3 else ""
+    given = [exclude_pairs] if isinstance(exclude_pairs, str) else exclude_pairs
+    return [_first_known(by_name, targets, one) for one in given]
+
+
+def _first_known(by_name: Mapping[str, CodedColumn], targets: Sequence[CodedColumn], given: ExcludedPair) -> Triple:
+    wrong: list[CallError] = []
+    for reading in pair_readings(given, list(by_name)) if isinstance(given, str) else [tuple(given)]:
+        if len(reading) != 3 or reading[0] not in by_name:
+            hint = near_matches(str(reading[0]), by_name) if len(reading) == 3 else ""
             raise CallError(
-                f"exclude_pairs takes triples (key, key level, target level) of a key, not {tuple(triple)!r}{hint}"
+                f"exclude_pairs takes triples (key, key level, target level) of a key, not {reading!r}{hint}"
             )
-        key = by_name[str(triple[0])]
-        code = target.code_of(triple[2])
-        pairs += [(key, key_code, code) for key_code in _codes_of(key, triple[1])]
-    return pairs
+        try:
+            _codes_of(by_name[str(reading[0])], reading[1])
+            _check_some_target(targets, reading[2])
+        except CallError as error:
+            wrong.append(error)
+        else:
+            return str(reading[0]), reading[1], reading[2]
+    raise wrong[0]
+
+
+def _check_some_target(targets: Sequence[CodedColumn], level: object) -> None:
+    """Check that a level is one of some target.
+
+    Raises
+    ------
+    CallError
+        What is wrong with it for the first target, if it is wrong for all.
+    """
+    wrong: list[CallError] = []
+    for target in targets:
+        try:
+            target.code_of(level)
+        except CallError as error:
+            wrong.append(error)
+        else:
+            return
+    raise wrong[0]
+
+
+def check_levels(
+    pair: Pair, columns: Mapping[str, CodedColumn], levels: Mapping[str, Sequence[object]], *, each: bool
+) -> None:
+    """Every level to leave out must be one of its target; where it is given for all targets at once, of one of them.
+
+    Raises
+    ------
+    CallError
+        If a level is unknown.
+    """
+    for name, given in levels.items():
+        for level in given:
+            asked = [name] if each else columns
+            missing = [error for other in asked if (error := _missing_level(pair, columns[other], level)) is not None]
+            if len(missing) == len(asked):
+                raise CallError(f"not_target_levels: {missing[0]}")
+
+
+def _missing_level(pair: Pair, column: CodedColumn, level: object) -> CallError | None:
+    """What is wrong with a level that no file holds or declares; a gap is never mistyped."""
+    if level is None or level != level:
+        return None
+    try:
+        column.code_of(level)
+    except CallError as error:
+        files = (pair.original, *pair.releases)
+        declared = {level_text(one) for file in files for one in file.variable(column.name).levels or ()}
+        return None if level_text(level) in declared else error
+    return None
+
+
+def is_comparison(level: object) -> bool:
+    """Whether the level of a pair is a comparison, such as ``<20``."""
+    return isinstance(level, str) and _COMPARISON.fullmatch(level) is not None
 
 
 def _codes_of(key: CodedColumn, level: object) -> list[int]:

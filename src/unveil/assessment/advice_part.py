@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from unveil._tables import attribute, identity
+from unveil.assessment.exclusions import AdvisedExclusion, advised_exclusions
 from unveil.assessment.groups import MOST_LEVELS, PARTS
 from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
 from unveil.columns import Pair
@@ -33,10 +34,12 @@ _RISE = 0.1
 
 
 def key_advice_part(context: Context) -> Section:
-    """Coarser keys and keys left out, each with its effect."""
+    """Coarser keys, keys left out, and what is known without the release left uncounted, each with its effect."""
     before = _before(context)
     cannot: list[str] = []
-    tried = [*_coarser_keys(context, before, cannot), *_keys_left_out(context, before)]
+    tried = [
+        *_coarser_keys(context, before, cannot), *_keys_left_out(context, before), *_known_without(context, before),
+    ]  # fmt: skip
     if not tried:
         raise Skipped(Note("there is one key only, and nothing to change it to"))
     rows = [row for row in tried if _helps(row)]
@@ -100,15 +103,24 @@ def _before(context: Context) -> dict[tuple[str, str | None], float]:
 
 
 def _measured(
-    pair: Pair, context: Context, keys: Sequence[str], ngroups_keys: Mapping[str, int] | None
-) -> dict[tuple[str, str | None], float]:
-    """repU, and DiSCO of every target."""
+    pair: Pair, context: Context, keys: Sequence[str], ngroups_keys: Mapping[str, int] | None,
+    more: AdvisedExclusion | None = None,
+) -> dict[tuple[str, str | None], float]:  # fmt: skip
+    """repU, and DiSCO of every target; without what the scenario leaves out, and more."""
     targets = list(context.attribute)
+    excluded = context.exclusions_of(targets, keys)
+    if more is not None:
+        levels = excluded["not_target_levels"]
+        excluded["exclude_pairs"] = [*excluded["exclude_pairs"], *more.pairs]
+        excluded["not_target_levels"] = levels | {
+            name: [*levels.get(name, ()), *added] for name, added in more.levels.items()
+        }
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UnveilWarning)
         risks = attribute(
-            pair, keys, targets=targets, ngroups_keys=ngroups_keys, ngroups_target=context.groups_of(targets)
-        )
+            pair, keys, targets=targets, ngroups_keys=ngroups_keys, ngroups_target=context.groups_of(targets),
+            **excluded,
+        )  # fmt: skip
         found: dict[tuple[str, str | None], float] = {
             ("repU", None): identity(pair, keys, ngroups_keys=ngroups_keys).repU
         }
@@ -116,7 +128,7 @@ def _measured(
 
 
 def _row(
-    action: str, because: Note, before: Mapping[tuple[str, str | None], float],
+    action: Note, because: Note, before: Mapping[tuple[str, str | None], float],
     after: Mapping[tuple[str, str | None], float], how: str,
 ) -> dict[str, Any]:  # fmt: skip
     effects = [
@@ -129,8 +141,16 @@ def _row(
     if risen:
         but = f" But {' and '.join(risen)} {'rises' if len(risen) == 1 else 'rise'}."
         because = Note(because + but, because.public + but)
-    return {"action": Note(action), "because": because, "target": None, "persons": None, "effects": effects,
+    return {"action": action, "because": because, "target": None, "persons": None, "effects": effects,
             "computed": True}  # fmt: skip
+
+
+def _known_without(context: Context, before: Mapping[tuple[str, str | None], float]) -> Iterator[dict[str, Any]]:
+    """What is known without the release, not counted."""
+    scenario = context.scenario
+    for advised in advised_exclusions(context):
+        after = _measured(context.pair, context, scenario.keys, scenario.ngroups_keys, advised)
+        yield _row(advised.action, advised.because, before, after, advised.how)
 
 
 def _coarser_keys(
@@ -144,11 +164,14 @@ def _coarser_keys(
             continue
         try:
             after = _measured(context.pair, context, context.scenario.keys, {**given, key: PARTS})
+        except CallError as error:
+            cannot.append(f"{key} in {PARTS} groups: a pair that does not count cannot be told in groups ({error})")
+            continue
         except DataError as error:
             cannot.append(str(error))
             continue
         yield _row(
-            f"Release {key} in {PARTS} groups.",
+            Note(f"Release {key} in {PARTS} groups."),
             Note(
                 f"{key} has {column.n_levels} values; the more it has, the rarer are combinations of keys.",
                 f"{key} has many values; the more it has, the rarer are combinations of keys.",
@@ -166,7 +189,7 @@ def _keys_left_out(context: Context, before: Mapping[tuple[str, str | None], flo
         groups = {name: n for name, n in (given or {}).items() if name != key} or None
         after = _measured(context.pair, context, rest, groups)
         yield _row(
-            f"Leave {key} out of the release.",
+            Note(f"Leave {key} out of the release."),
             Note("A key that is not released cannot be matched."),
             before,
             after,
@@ -200,13 +223,13 @@ def _other_settings(
         other.cart = replace(now, **changed)
         try:
             again = _released(context, other)
+            after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)
         except CallError as error:
             cannot.append(str(error))
             continue
-        after = _measured(again, context, context.scenario.keys, context.scenario.ngroups_keys)
         set_to = ", ".join(f"{name} {value:g}" for name, value in changed.items())
         how = f"fitted with {set_to}, {context.pair.n_releases} new release(s) drawn; what it costs in utility:"
-        yield _row(action, because, before, after, f"{how} unveil compare")
+        yield _row(Note(action), because, before, after, f"{how} unveil compare")
 
 
 def _released(context: Context, synthesizer: Any) -> Pair:

@@ -23,7 +23,7 @@ from unveil.notes import Note
 from unveil.result import counting
 from unveil.synthesis.settings import settings_of
 
-SCHEMA_VERSION = "2.2"
+SCHEMA_VERSION = "2.3"
 PACKAGES = ("numpy", "scipy", "pyarrow", "scikit-learn", "narwhals", "jinja2")
 KNOWS = {
     "release": "The released files, and the keys of some persons.",
@@ -194,6 +194,7 @@ def _target(pair: Pair, target: str, sections: Sequence[Mapping[str, Any]]) -> d
             for figure in section["figures"]
             if figure["target"] == target
         ],
+        "exclusions": None,
         "curve": None,
         "attribution": None,
         "notes": [],

@@ -60,6 +60,12 @@ def _of_a_large_level(at: GatePosition) -> bool:
     return isinstance(n, int) and n >= at.rounding.minimum_count and f"term{SUFFIX}" in at.row
 
 
+def _of_named_levels(at: GatePosition) -> bool:
+    """Whether enough records do not count for a reason that may be named."""
+    n = at.row.get("records")
+    return isinstance(n, int) and n >= at.rounding.minimum_count and f"what{SUFFIX}" in at.row
+
+
 def _of_a_large_term(at: GatePosition) -> bool:
     """Whether enough records have what the coefficient of a user's model stands for."""
     persons = at.row.get("persons")
@@ -139,10 +145,17 @@ PARTIAL_KNOWLEDGE = Row(
     },
     persons="persons",
 )  # fmt: skip
+EXCLUSIONS = Row(
+    {
+        "sentence": by.said, "records": by.count, **_named(by.percent, "DiSCO_of_all", "DCAP_of_all"),
+        "rows": [Row({"what": by.said, "records": by.count}, may_leave=_of_named_levels)],
+    }
+)  # fmt: skip
 TARGET = Row(
     {
         **_named(by.as_it_is, "target", "kind", "grouped_into"),
         **_named(by.sentences, "sentences", "notes", "checks"),
+        "exclusions": EXCLUSIONS,
         "curve": CURVE,
         "attribution": [
             Row({"term": by.said, **_named(by.log_odds, "log_odds", "low", "high"), "n": by.count},
@@ -265,7 +278,9 @@ SCENARIO = Row(
         # The sum of the weights is one of all records; of two digits it tells of none.
         "population": by.two_digits,
         **_named(by.settings, "ngroups_keys", "ngroups_target"),
-        **_named(by.names_only, "special_codes", "breaks"),
+        **_named(by.names_only, "special_codes", "breaks", "not_target_levels"),
+        # Pairs name levels: the exclusions of the targets hold those that may be named.
+        "exclude_pairs": by.nothing,
         # Settings that name levels (rules, methods, predictors) or hold a seed are not among these.
         "synthesizer": Row(_named(by.as_it_is, "class", "method", "minbucket", "minsplit", "mix", "cp", "collapse",
                                   "max_depth", "surrogates", "smoothing", "bandwidth", "proper", "epsilon")),

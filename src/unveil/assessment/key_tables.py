@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from unveil._tables import key_sets, structure
 from unveil._tables.attribute_risk import AttributeRisk
 from unveil._tables.ladder import Ladder
+from unveil.assessment.exclusions import exclusions, without_them
 from unveil.assessment.figure import Figure, mean_of, process_of
 from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
@@ -95,6 +96,7 @@ def attribute_part(context: Context, *, repeated: bool = True) -> Section:
             "grouped_into": _groups(risk),
             "groups": _attribute_groups(context, risk),
             "checks": _checks(context, risk),
+            "exclusions": exclusions(context, target),
             "notes": list(risk.notes),
         }
     if repeated and context.again is not None:
@@ -108,6 +110,7 @@ def attribute_part(context: Context, *, repeated: bool = True) -> Section:
             *(Note(f"{target} is left out: {error}", f"{target} is left out: it cannot be measured")
               for target, error in context.unmeasured.items()),
             *(text for risk in context.attribute.values() for text in risk.notes),
+            *(said["sentence"] for target in context.attribute if (said := exclusions(context, target)) is not None),
             *_rises(context),
         ),
     )  # fmt: skip
@@ -164,6 +167,7 @@ def _disco(context: Context, risk: AttributeRisk, ladder: Ladder, not_again: Not
             lambda say: (
                 f"Of 100 original records, {say.percent(value)} have keys that in the release go with {one} only, and "
                 f"it is their own; in the original itself the keys of {say.percent(original)} do."
+                + without_them(context, target, say)
             ),
             context.rounding,
         ),
@@ -184,7 +188,7 @@ def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder, not_again: Note
             lambda say: (
                 f"An intruder who guesses {guessed} in proportion to the release's records with the same keys is right "
                 f"for {say.percent(value)} of 100 original records; without the release, guessing is right for "
-                f"{say.percent(guess)}."
+                f"{say.percent(guess)}." + without_them(context, target, say)
             ),
             context.rounding,
         ),
@@ -254,6 +258,8 @@ def key_sets_part(context: Context) -> Section:
     sets: list[dict[str, Any]] = []
     without: list[dict[str, Any]] = []
     said: list[str] = []
+    if context.attribute_of_all:
+        said.append(Note("Key sets are measured on all records, those that do not count elsewhere among them."))
     largest = _largest_set(len(scenario.keys))
     for target in context.attribute:
         found = key_sets(

@@ -13,6 +13,7 @@ from unveil._tables import attribute, identity, population_risk
 from unveil._tables.attribute_risk import AttributeRisk
 from unveil._tables.identity import IdentityRisk
 from unveil._tables.population import PopulationRisk
+from unveil._tables.target_exclusions import TargetExclusions
 from unveil.assessment.figure import Figure
 from unveil.assessment.published_text import notes_in_units, with_public
 from unveil.assessment.repetitions import Halves, Repetitions
@@ -184,7 +185,34 @@ class Context:
             targets=targets,
             ngroups_keys=self.scenario.ngroups_keys,
             ngroups_target=self.groups_of(targets),
+            **self.exclusions_of(targets),
         )
+        return {risk.target: risk for risk in risks}
+
+    def exclusions_of(self, targets: Sequence[str], keys: Sequence[str] | None = None) -> dict[str, Any]:
+        """What does not count for some targets, as options of :func:`unveil.attribute`; of some keys, or of all."""
+        excluded = {name: self.excluded[name] for name in targets}
+        pairs = {
+            one.text: None
+            for found in excluded.values() for one in found.pairs
+            if keys is None or next(iter(one.levels)) in keys
+        }  # fmt: skip
+        levels = {name: [one.levels[name] for one in found.levels] for name, found in excluded.items() if found.levels}
+        return {"exclude_pairs": list(pairs), "not_target_levels": levels}
+
+    @cached_property
+    def excluded(self) -> Mapping[str, TargetExclusions]:
+        """What does not count, by target."""
+        return self.scenario.excluded_from(self.pair, self.scenario.targets)
+
+    @cached_property
+    def attribute_of_all(self) -> Mapping[str, AttributeRisk]:
+        """Attribute measures of all records, of targets of which some do not count."""
+        targets = [name for name in self.attribute if self.excluded[name].records]
+        if not targets:
+            return {}
+        risks = attribute(self.pair, self.scenario.keys, targets=targets, ngroups_keys=self.scenario.ngroups_keys,
+                          ngroups_target=self.groups_of(targets))  # fmt: skip
         return {risk.target: risk for risk in risks}
 
     def groups_of(self, targets: Sequence[str]) -> dict[str, int] | None:

@@ -17,7 +17,7 @@ Control, section 5.4.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, MutableMapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, MutableMapping, Sequence
 from random import SystemRandom
 from typing import Any
 
@@ -73,6 +73,7 @@ Only measures that one record moves by hardly more than itself. RAPID holds scor
 that one record can move everybody in a leaf. What an intruder learns who has all other records is worked out from
 every single record, and where a record does not fit the release there is no such figure, which tells of it; the same
 holds for attacks on a synthesizer that is fitted anew."""
+_NOT_ALL = "; some records were left out of the count"
 _USES = {
     "mean TVD": "Percent by which tables of two variables differ from those of the original, on average",
     "worst pair TVD": "The same for the pair of variables that fares worst",
@@ -105,18 +106,20 @@ def public_summary(
     draw, drawn = draw or SystemRandom().random, {} if drawn is None else drawn
     rounding = Rounding(assessment["data"]["original"]["records"], assessment["scenario"]["minimum_count"])
     utility = (assessment.get("utility") or {}).get("figures") or ()
-    rows = [*_risks(assessment["figures"], rounding, draw, drawn), *_use(utility, rounding, draw, drawn)]
+    partly = {one["target"] for one in assessment.get("targets", ()) if one.get("exclusions") is not None}
+    rows = [*_risks(assessment["figures"], partly, rounding, draw, drawn), *_use(utility, rounding, draw, drawn)]
     return {"figures": rows, "minimum_count": rounding.minimum_count, "told": dict(TOLD)}
 
 
 def _risks(
-    figures: Sequence[Mapping[str, Any]], rounding: Rounding, draw: Draw, drawn: Drawn
+    figures: Sequence[Mapping[str, Any]], partly: Collection[str], rounding: Rounding, draw: Draw, drawn: Drawn
 ) -> Iterator[dict[str, Any]]:
     for measure, beside, what, beside_what in _RISKS:
         same = [one for one in figures if one["measure"] == measure and _of_hundred(one, "value") is not None]
         if same:
             highest = max(same, key=lambda one: one["value"])
-            yield from _row(highest, what, beside, beside_what, rounding_of(highest, rounding), draw, drawn)
+            said = what + _NOT_ALL if highest["target"] in partly else what
+            yield from _row(highest, said, beside, beside_what, rounding_of(highest, rounding), draw, drawn)
 
 
 def _use(

@@ -7,7 +7,9 @@ from dataclasses import KW_ONLY, dataclass, fields
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
+from unveil._tables.exclusion_texts import levels_by_target
 from unveil._tables.keyed_pair import as_names, only_known, targets_of, ungrouped
+from unveil._tables.target_exclusions import TargetExclusions, exclusions_by_target
 from unveil.checks import (
     as_texts,
     check_choice,
@@ -66,6 +68,11 @@ class Options:
     ngroups_target
         Number of groups of numeric targets in the key tables; 0 for none. Default: 20 for targets of more than 50
         amounts.
+    exclude_pairs
+        Pairs of key level and target level that do not count for DiSCO and DCAP, as age=19:SINGLE or age<20:SINGLE. A
+        pair concerns every target that has its level.
+    not_target_levels
+        Levels of a target that do not count for DiSCO and DCAP, by target.
     attacker
         Attacker of RAPID: rf, cart, gbm, logit, logit_l1, lm, stack, suite, or auto: a random forest, with fewer
         shuffles behind its null, and no ceiling, where time is short.
@@ -97,6 +104,8 @@ class Options:
     measures: str | Sequence[str] | None = None
     ngroups_keys: Mapping[str, int] | None = None
     ngroups_target: int | Mapping[str, int] | None = None
+    exclude_pairs: str | Sequence[str] = ()
+    not_target_levels: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
     attacker: str = "auto"
     tau: float = 0.3
     epsilon: float = 0.10
@@ -119,6 +128,8 @@ class Scenario(Options):
     intruders: tuple[str, ...] = INTRUDERS
     measures: tuple[str, ...] = MEASURES
     ngroups_target: Mapping[str, int] | None = None
+    exclude_pairs: tuple[str, ...] = ()
+    not_target_levels: Mapping[str, Sequence[str]] | None = None
     models: tuple[str, ...] = ()
 
     @classmethod
@@ -150,15 +161,35 @@ class Scenario(Options):
         _check_groups(pair, keys, given.get("ngroups_keys"), "ngroups_keys", "key")
         _check_groups(pair, targets, given.get("ngroups_target"), "ngroups_target", "target")
         given["ngroups_target"] = _groups(pair, targets, given.get("ngroups_target"))
-        return cls(keys=keys, targets=targets, **given)
+        given["exclude_pairs"] = as_texts("exclude_pairs", given.get("exclude_pairs", ()))
+        given["not_target_levels"] = _levels(targets, given.get("not_target_levels"))
+        scenario = cls(keys=keys, targets=targets, **given)
+        scenario.excluded_from(pair, targets)
+        return scenario
+
+    def excluded_from(self, pair: Pair, targets: Sequence[str]) -> dict[str, TargetExclusions]:
+        """What does not count for each of some targets.
+
+        Raises
+        ------
+        CallError
+            If a level is unknown: of a pair, for all targets.
+        """
+        return exclusions_by_target(
+            pair, self.keys, targets, self.exclude_pairs, self.not_target_levels or {},
+            ngroups_keys=self.ngroups_keys, ngroups_target=self.ngroups_target,
+        )  # fmt: skip
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain values."""
         plain = {f.name: getattr(self, f.name) for f in fields(self)}
-        return {
-            name: list(value) if isinstance(value, tuple) else dict(value) if isinstance(value, Mapping) else value
-            for name, value in plain.items()
-        }
+        return {name: _plain(value) for name, value in plain.items()}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    return list(value) if isinstance(value, tuple) else value
 
 
 def _check_numbers(given: Mapping[str, Any]) -> None:
@@ -196,6 +227,18 @@ def _groups(pair: Pair, targets: Sequence[str], given: int | Mapping[str, int] |
         elif column.kind == "numeric" and column.is_amount.sum() > FEWEST_AMOUNTS and pair.breaks_of(name) is None:
             groups[name] = given if isinstance(given, int) else GROUPS
     return {name: n for name, n in groups.items() if n}
+
+
+def _levels(targets: Sequence[str], given: Any) -> dict[str, tuple[object, ...]] | None:
+    """Levels that do not count, by target; texts such as ``workab=NO`` name both."""
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        given = levels_by_target(as_texts("not_target_levels", given), targets)
+    only_known(given, targets, "not_target_levels", "target")
+    return {
+        name: tuple(levels) if isinstance(levels, list | tuple) else (levels,) for name, levels in given.items()
+    } or None
 
 
 def read_scenario(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
@@ -250,10 +293,12 @@ def _kind(hint: Any) -> tuple[str, Callable[[Any], bool]]:
 
 
 _TEXTS, _TEXT, _TABLE = frozenset({str, Sequence[str]}), frozenset({str}), frozenset({Mapping[str, int]})
+_LEVELS = frozenset({str, Sequence[str], Mapping[str, str | Sequence[str]]})
 _KINDS: Mapping[frozenset[Any], tuple[str, Callable[[Any], bool]]] = {
     _TEXTS: ("a text or a list of texts", _is_texts),
     _TEXT: ("a text", lambda value: isinstance(value, str)),
     _TABLE: ("a table by column", _is_table),
+    _LEVELS: ("a table by target", _is_table),
     frozenset({bool}): ("true or false", lambda value: isinstance(value, bool)),
 }
 _TAKES = {name: _kind(hint) for name, hint in get_type_hints(Options).items() if name != "_"}

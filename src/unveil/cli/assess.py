@@ -40,12 +40,17 @@ TYPED = {
     **dict.fromkeys(("keys", "targets", "intruders", "measures"), COMMAS),
     "ngroups_keys": "Typed as age=5.",
     "ngroups_target": "Typed as a number for all, or as income=20.",
+    "exclude_pairs": "Repeat the option for several pairs.",
+    "not_target_levels": "Typed as workab=NO.",
     "models": "Repeat the option for several models.",
 }
 """How an option is typed."""
 
 
-@derived(Options, TYPED, groups=dict.fromkeys(("keys", "targets", "ngroups_keys", "ngroups_target"), ASKED))
+OF_KEYS_AND_TARGETS = ("keys", "targets", "ngroups_keys", "ngroups_target", "exclude_pairs", "not_target_levels")
+
+
+@derived(Options, TYPED, groups=dict.fromkeys(OF_KEYS_AND_TARGETS, ASKED))
 class Asked(Derived):
     """Options of an assessment; a scenario file may hold any of them."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields, make_dataclass
-from typing import Annotated, Any, TypeVar, get_args, get_type_hints
+from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from cyclopts import Group, Parameter
 
@@ -69,7 +69,7 @@ def _typed(hint: Any, about: Parameter, default: Any) -> Any:
     kinds = [one for one in (get_args(hint) or (hint,)) if one is not type(None)]
     shown = f"{default:g}" if isinstance(default, float) else str(default)
     about = Parameter.combine(about, Parameter(show_default=default not in (MISSING, None, ()) and shown))
-    if Sequence[str] in kinds or list[str] in kinds or Mapping[str, int] in kinds:
+    if Sequence[str] in kinds or list[str] in kinds or any(get_origin(kind) is Mapping for kind in kinds):
         return Annotated[Listed, about, Parameter(negative=())]
     if kinds == [int]:
         return Annotated[int | None, about, Parameter(converter=whole)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any, Literal
 
@@ -26,7 +25,6 @@ from unveil.cli.options import (
     UseKeysNa,
     Whole,
     as_lists,
-    assignments,
     breaks_of,
     checked_pair,
     groups_of,
@@ -40,8 +38,6 @@ from unveil.cli.options import (
 from unveil.cli.screen import say
 from unveil.errors import CallError
 from unveil.stats import OVER
-
-_LEVELS = re.compile(r"(<=|>=|<|>|=)([^:]*):(.*)", re.DOTALL)
 
 
 def identity(
@@ -115,8 +111,8 @@ def attribute(
         targets=None if targets is None else names_of(targets, pair.names),
         ngroups_target=groups_of(ngroups_target, "ngroups_target"),
         ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
-        not_target_levels=_levels(not_target_levels), use_target_na=use_target_na, use_keys_na=use_keys_na,
-        exclude_pairs=_pairs(exclude_pairs, pair.names), denom_limit=denom_limit,
+        not_target_levels=_levels(not_target_levels, pair.names), use_target_na=use_target_na, use_keys_na=use_keys_na,
+        exclude_pairs=exclude_pairs or (), denom_limit=denom_limit,
         exclude_over_denom_limit=exclude_over_denom_limit, check_1way=check_1way, check_2way=check_2way,
     )  # fmt: skip
     if cap_curve:
@@ -255,34 +251,12 @@ def keysets(
     return output.give(sets)
 
 
-def _levels(given: list[str] | None) -> list[str] | dict[str, list[str]]:
-    parts = [part for text in given or () for part in text.split(",")]
-    if not any("=" in part for part in parts):
-        return parts
-    by_target: dict[str, list[str]] = {}
-    for name, level in assignments(given, "not_target_levels"):
-        by_target.setdefault(name, []).append(level)
-    return by_target
+def _levels(given: list[str] | None, names: Sequence[str]) -> list[str] | dict[str, list[str]]:
+    from unveil._tables.exclusion_texts import levels_by_target
 
-
-def _pairs(given: list[str] | None, known: Sequence[str]) -> list[tuple[str, str, str]]:
-    """Triples of key, key level and target level; names may hold the signs that end them."""
-    triples = []
-    for text in given or ():
-        for name in sorted(known, key=len, reverse=True):
-            if text.startswith(name) and (found := _LEVELS.fullmatch(text, len(name))):
-                triples.append((name, found[1].removeprefix("=") + found[2], found[3]))
-                break
-        else:
-            name = re.split("[=<>]", text)[0]
-            if _LEVELS.fullmatch(text, len(name)):
-                from unveil.files.nearest import near_matches
-
-                raise CallError(f"--exclude-pairs {text}: no column {name!r}{near_matches(name, known)}")
-            raise CallError(
-                f"--exclude-pairs takes key=key level:target level, or a comparison such as age<20:SINGLE, not {text!r}"
-            )
-    return triples
+    if any("=" in text for text in given or ()):
+        return levels_by_target(given or (), names)
+    return [part for text in given or () for part in text.split(",")]
 
 
 def _by(risk: Any, by: str | None) -> dict[str, Any]:

@@ -194,6 +194,12 @@ def _targets(page: arrange.Page) -> list[str]:
     for one in page.targets:
         found = one.content
         blocks += [f"### {text(found['target'])} ({text(found['kind'])})", *(text(s) for s in found["sentences"])]
+        left_out = found.get("exclusions")
+        if left_out:
+            blocks.append(text(left_out["sentence"]))
+            blocks += _points(
+                f"Not counted: {text(row['what'])} ({row['records']} records)" for row in left_out["rows"]
+            )
         blocks += _points(f"Check: {text(check)}" for check in found["checks"])
         if one.figures:
             blocks += _figures(page, one.figures)

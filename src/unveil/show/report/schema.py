@@ -99,6 +99,8 @@ ASSESSMENT: dict[str, Any] = {
             "groups": [GROUP | {"low": NUMBER, "high": NUMBER}],
             "notes?": NAMES, "posterior": Maybe(POSTERIOR), "partial_knowledge?": Maybe(PARTIAL_KNOWLEDGE),
             "checks": NAMES,
+            "exclusions?": Maybe({"sentence": NOTE, "records": NUMBER, "DiSCO_of_all": NUMBER, "DCAP_of_all": NUMBER,
+                                  "rows": [{"what": TEXT, "records": NUMBER}]}),
         }
     ],
     "keys": Maybe(

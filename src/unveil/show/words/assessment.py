@@ -40,6 +40,8 @@ def assessment(found: Assessment) -> str:
         lines += ["", paragraph(_STAYS)]
     if content["policy"] is not None:
         lines += ["", f"Policy {content['policy']['label']}:", "", _policy_table(content["policy"]["rows"])]
+    if content["advice"]:
+        lines += ["", *(line for one in content["advice"] for line in _advice(one))]
     lines += ["", *(paragraph(f"Warning ({w['part']}): {w['text']}") for w in content["warnings"])]
     for part in content["parts"]:
         if part["status"] != "done":
@@ -99,6 +101,18 @@ def _shown(figure: Mapping[str, Any], name: str) -> str:
 
 def _span(figure: Mapping[str, Any], low: str, high: str) -> str:
     return "-" if figure[low] is None or figure[high] is None else f"{_shown(figure, low)} to {_shown(figure, high)}"
+
+
+def _advice(one: Mapping[str, Any]) -> list[str]:
+    """An advice and what it changes; options to paste stand in a line of their own, which is not broken."""
+    words, begin, options = str(one["action"]).partition(": --")
+    effects = [
+        f"{e['measure']}{' of ' + e['target'] if e['target'] else ''} {_shown(e, 'before')} to {_shown(e, 'after')}"
+        for e in one["effects"]
+        if e["before"] != e["after"]
+    ]
+    said = paragraph(f"Advice: {words.rstrip('.')}: {', '.join(effects)}{'; options:' if begin else '.'}")
+    return [said, f"  --{options}"] if begin else [said]
 
 
 def _policy_table(rows: list[dict[str, Any]]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from unveil._tables.attribute_risk import RISE, AttributeRisk, AttributeRisks
+from unveil._tables.exclusion_texts import level_option, pair_option
 from unveil._tables.exclusions import RULES
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words
@@ -39,7 +40,7 @@ def one_target(risk: AttributeRisk) -> str:
         ),
     ]
     lines.extend(paragraph(f"{name} is not defined: {reason}.") for name, reason in risk.undefined.items())
-    lines.extend(paragraph(text) for text in _checks_in_words(risk))
+    lines.extend(_checks_in_words(risk))
     lines.extend(warnings_in_words(risk.warnings))
     return "\n".join(lines)
 
@@ -76,7 +77,7 @@ def several_targets(risks: AttributeRisks) -> str:
                 *(["The interval in the table spans those of the releases."] if m > 1 else []),
                 *_kinds(risks),
             ),
-            *(paragraph(f"{risk.target}: {line}") for risk in risks for line in _checks_in_words(risk)),
+            *(line for risk in risks for line in _checks_in_words(risk, f"{risk.target}: ")),
             *warnings_in_words(risks.notes),
             *([paragraph(f"{', '.join(rising)}: {RISE}.")] if rising else []),
         ]
@@ -93,25 +94,32 @@ def _kinds(risks: Iterable[AttributeRisk]) -> list[str]:
     return kinds_in_words(", ".join(filter(None, words)), reasons[0])
 
 
-def _checks_in_words(risk: AttributeRisk) -> list[str]:
+def _checks_in_words(risk: AttributeRisk, prefix: str = "") -> list[str]:
+    """What the checks found; options to paste stand in lines of their own, which are not broken."""
     lines = []
     excluded = any(removed["original"]["remaining"] < risk.n_original for removed in risk.exclusions)
     left = " that the exclusions leave" if excluded else ""
     for label, one, two in zip(risk.labels, risk.check_1way, risk.check_2way, strict=True):
         if one:
-            lines.append(
-                f"Check ({label}): {one['of_level']} of the {one['disclosive']} DiSCO records have the level "
-                f"{one['level']}, which {one['share']:.1f} % of all{left} have; consider leaving it out "
-                "(not_target_levels)."
-            )
+            lines += [
+                paragraph(
+                    f"{prefix}Check ({label}): {one['of_level']} of the {one['disclosive']} DiSCO records have the "
+                    f"level {one['level']}, which {one['share']:.1f} % of all{left} have; consider leaving it out "
+                    "(not_target_levels):"
+                ),
+                f"  {level_option(risk.target, one['level'])}",
+            ]
         if two:
             top = two[0]
-            lines.append(
-                f"Check ({label}): {len(two)} pair(s) of target and key level go together in more than "
-                f"{risk.options['check_2way'][1]:g} % of the original records with that key level, first "
-                f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
-                f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs)."
-            )
+            lines += [
+                paragraph(
+                    f"{prefix}Check ({label}): {len(two)} pair(s) of target and key level go together in more than "
+                    f"{risk.options['check_2way'][1]:g} % of the original records with that key level, first "
+                    f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
+                    f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs):"
+                ),
+                f"  {' '.join(map(pair_option, two))}",
+            ]
     return lines
 
 
