@@ -36,6 +36,7 @@ OUTPUTS = {
     "worlds": "conformance --measures repU --trials independence --replicates 3 --csv OUT.csv --overwrite",
     "copy": "synthesize o.csv -o OUT.csv -m 1 --overwrite",
     "schema": "schema o.csv -o OUT",
+    "json-schema": "json-schema -o OUT",
     "report": "report found.json -o OUT.html --overwrite",
     "membership": "membership o.csv s.csv --holdout s2.csv --holdout-unseen --records OUT.csv --overwrite",
     "posterior": "posterior o.csv s.csv --target ill --records OUT.csv --overwrite",
@@ -135,7 +136,8 @@ SINGLE = [
 
 
 def test_all_verbs_that_write_several_files_are_tried():
-    assert set(SEVERAL) == set(app) - {"schema", "serve", "--help", "-h", "--version", "--install-completion"}
+    plain = {"schema", "json-schema", "serve", "--help", "-h", "--version", "--install-completion"}
+    assert set(SEVERAL) == set(app) - plain
 
 
 @pytest.mark.parametrize(("verb", "bad"), SINGLE)

@@ -38,7 +38,21 @@ def test_the_page_of_commands_has_every_verb_with_its_options():
 
 def test_every_page_of_the_reference_is_in_the_navigation():
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
-    assert set(re.findall(r"reference/[\w.]+\.md", text)) == {*GENERATED["functions"](), "reference/commands.md"}
+    assert set(re.findall(r"reference/[\w.]+\.md", text)) == {
+        *GENERATED["functions"](), "reference/commands.md", "reference/json.md",
+    }  # fmt: skip
+
+
+def test_every_page_is_in_the_navigation():
+    text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
+    for page in (*(ROOT / "docs").glob("*.md"), *(ROOT / "examples").glob("*/*.md")):
+        assert f": {page.relative_to(ROOT).as_posix().removeprefix('docs/')}\n" in text, page
+
+
+def test_the_page_of_the_json_has_every_entry():
+    page = GENERATED["entries"]()
+    assert "| `figures[].value` | number or null | Mean over the releases. |" in page
+    assert all(f"| `{name}` |" in page for name in unveil.assessment_schema()["properties"])
 
 
 def test_the_gallery_shows_every_picture_of_the_examples():

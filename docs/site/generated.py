@@ -9,10 +9,10 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import ModuleType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from mkdocs.config.defaults import MkDocsConfig
@@ -47,7 +47,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages, the examples and what the theme needs to the files of the folder."""
     from mkdocs.structure.files import File
 
-    for path, text in {"reference/commands.md": commands(), "gallery.md": gallery(), **functions()}.items():
+    single = {"reference/commands.md": commands(), "reference/json.md": entries(), "gallery.md": gallery()}
+    for path, text in {**single, **functions()}.items():
         files.append(File.generated(config, path, content=text))
     for source in examples():
         path = f"examples/{source.relative_to(EXAMPLES).as_posix()}"
@@ -68,6 +69,20 @@ def commands() -> str:
         described = re.sub(r"\A## .*", f"## unveil {verb}", described)
         parts += [described, f"Example:\n\n```sh\nunveil {verb} {example}\n```"]
     return "\n\n".join(parts)
+
+
+def entries() -> str:
+    """The page of all entries of an assessment, from its JSON Schema."""
+    from unveil.show.report.json_schema import assessment_schema
+    from unveil.show.report.json_schema import entries as named
+
+    head = (
+        "# The JSON of an assessment\n\nEvery entry by its path, as `unveil json-schema` gives it; `[]` stands for each "
+        "member of a list. [In short](../assessment.md#the-json).\n\n"
+        "| entry | type | meaning |\n| --- | --- | --- |"
+    )
+    rows = (f"| `{path}` | {_types(one)} | {one.get('description', '')} |" for path, one in named(assessment_schema()))
+    return "\n".join([head, *rows])
 
 
 def functions() -> dict[str, str]:
@@ -105,6 +120,15 @@ def examples() -> Iterator[Path]:
     for path in sorted(EXAMPLES.glob("*/*")):
         if path.suffix in (".md", ".ipynb", ".svg"):
             yield path
+
+
+def _types(entry: Mapping[str, Any]) -> str:
+    if "anyOf" in entry:
+        return " or ".join(map(_types, entry["anyOf"]))
+    if "const" in entry:
+        return f'"{entry["const"]}"'
+    kinds = entry.get("type", "any")
+    return kinds if isinstance(kinds, str) else " or ".join(kinds)
 
 
 def _room(module: ModuleType) -> ModuleType:

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     )
     from unveil.membership import Membership, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
+    from unveil.report import assessment_schema
     from unveil.synthesis import CartSynthesizer, CommandSynthesizer, sdc, synthesize, synthesizers
     from unveil.tables import anonymity, attribute, identity, key_sets, population_risk, structure
     from unveil.tuning import Tuning, tune
@@ -66,6 +67,7 @@ __all__ = [
     "Variable",
     "anonymity",
     "assess",
+    "assessment_schema",
     "attribute",
     "compare",
     "conformance",
@@ -105,6 +107,7 @@ _MODULE_OF = {
     ),
     **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
+    "assessment_schema": "report",
     **dict.fromkeys(("CartSynthesizer", "CommandSynthesizer", "synthesize", "synthesizers"), "synthesis"),
     **dict.fromkeys(("anonymity", "attribute", "identity", "key_sets", "population_risk", "structure"), "tables"),
     **dict.fromkeys(("Tuning", "tune"), "tuning"),

@@ -1,4 +1,4 @@
-"""The verbs that need no pair of files: a schema of one, and the demonstration."""
+"""The verbs that need no pair of files: a schema of one, the schema of assessments, and the demonstration."""
 
 from __future__ import annotations
 
@@ -12,10 +12,12 @@ from unveil.cli.options import Reading, Whole, write_text
 from unveil.cli.screen import say
 from unveil.errors import FileError
 
+Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+
 
 def schema(
     file: Path,
-    output: Annotated[Path | None, Parameter(name=["--output", "-o"])] = None,
+    output: Output = None,
     *,
     reading: Reading = Reading(),
 ) -> None:
@@ -33,12 +35,22 @@ def schema(
 
     source = open_source(str(file), **(reading.options | {"schema": None}))
     text = schema_text(source)
-    if output is None:
-        say(text, end="")
-    elif os.path.lexists(output):
-        raise FileError(f"{output} exists; choose another name or remove it first")
-    else:
-        write_text(output, text)
+    _give(text, output)
+
+
+def json_schema(output: Output = None) -> None:
+    """Write the JSON Schema of assessments, for programs that read their JSON.
+
+    Parameters
+    ----------
+    output
+        The file to write; default: standard output.
+    """
+    import json
+
+    from unveil.show.report import assessment_schema
+
+    _give(json.dumps(assessment_schema(), indent=2) + "\n", output)
 
 
 def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None, report: bool = True) -> None:
@@ -58,3 +70,12 @@ def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None, report
     from unveil.demo import show
 
     show(n, seed, folder, report=report)
+
+
+def _give(text: str, output: Path | None) -> None:
+    if output is None:
+        say(text, end="")
+    elif os.path.lexists(output):
+        raise FileError(f"{output} exists; choose another name or remove it first")
+    else:
+        write_text(output, text)

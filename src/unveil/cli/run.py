@@ -124,6 +124,10 @@ VERBS = {
     "report": (
         "report", DECIDE, "Draw the report of an assessment from its JSON.", "assessment.json -o report.html",
     ),
+    "json-schema": (
+        "files", DECIDE, "Write the JSON Schema of assessments, for programs that read their JSON.",
+        "-o assessment.schema.json",
+    ),
 }  # fmt: skip
 
 app = App(

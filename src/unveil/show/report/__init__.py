@@ -10,12 +10,13 @@ from unveil.show.report.files import (
     write_pages,
     write_public_summary,
 )
+from unveil.show.report.json_schema import assessment_schema
 from unveil.show.report.markdown import markdown
 from unveil.show.report.page import html
 from unveil.show.report.public_summary import public_summary
 from unveil.show.report.schema import checked
 
 __all__ = [
-    "checked", "form_of", "html", "markdown", "public_summary", "read_assessment", "write_html", "write_markdown",
-    "write_pages", "write_public_summary",
+    "assessment_schema", "checked", "form_of", "html", "markdown", "public_summary", "read_assessment", "write_html",
+    "write_markdown", "write_pages", "write_public_summary",
 ]  # fmt: skip

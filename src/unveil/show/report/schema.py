@@ -23,6 +23,7 @@ TEXT, FLAG, COUNT, REAL = (str,), (bool,), (int,), (int, float)
 NUMBER = (int, float, type(None))
 VALUE = (str, int, float, bool, type(None))
 NOTE = (str, type(None))
+ANY = (object,)
 NAMES = [TEXT]
 LABELLED = {"label": TEXT, "records": COUNT}
 GROUP = {"by": TEXT, "level": VALUE, "persons": NUMBER, "measure": TEXT, "value": NUMBER, "unit?": TEXT,
@@ -35,7 +36,7 @@ ROW = {"*": VALUE}
 POSTERIOR = {"labels?": NAMES, "releases?": [{"*": ROW}], "rows?": [ROW], "cross?": [[ROW]],
              "gain_histogram?": Maybe(HISTOGRAM),
              "mistakes?": {"sentence": NOTE, "*": VALUE, "rows?": [ROW]}, "prior?": VALUE,
-             "n_values?": NUMBER}  # fmt: skip
+             "n_values?": NUMBER, "settings_check?": Maybe(ROW), "subgroups?": Maybe({"*": [[ROW]]})}  # fmt: skip
 PARTIAL_KNOWLEDGE = {
     "sentence": NOTE,
     "contrast": NOTE,
@@ -58,7 +59,7 @@ FIGURE = (
     | dict.fromkeys(("value", "low", "high", "margin", "null_mean", "null_95", "p_value", "ceiling"), NUMBER)
     | dict.fromkeys(("held_out", "excess", "excess_low", "excess_high"), NUMBER)
     | {"over?": TEXT, "process_low?": NUMBER, "process_high?": NUMBER, "process_undefined?": NOTE}
-    | {"sentence": NOTE, "does_not_show": NOTE, "contradicted_by": NOTE}
+    | {"sentence": NOTE, "does_not_show": NOTE, "contradicted_by": NOTE, "persons?": NUMBER}
 )
 ENDS = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high")
 
@@ -81,7 +82,10 @@ ASSESSMENT: dict[str, Any] = {
     ),
     "scenario": {
         "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": REAL, "minimum_count": COUNT,
-        "seed?": NUMBER, "tau?": NUMBER, "epsilon?": NUMBER,
+        "seed?": NUMBER, "tau?": NUMBER, "epsilon?": NUMBER, "attacker?": NOTE, "measures?": NAMES, "models?": NAMES,
+        "permutations?": NUMBER, "precision?": NUMBER, "budget?": NUMBER, "holdout?": FLAG, "ngroups_keys?": ANY,
+        "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "weights?": NOTE,
+        "population?": NUMBER, "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
     },
     "data": {
         "original": LABELLED | {"records": NUMBER},
@@ -93,9 +97,10 @@ ASSESSMENT: dict[str, Any] = {
     "figures": [FIGURE],
     "targets": [
         {
-            "target": TEXT, "kind": TEXT, "sentences": NAMES,
+            "target": TEXT, "kind": TEXT, "sentences": NAMES, "grouped_into?": NUMBER,
             "curve": Maybe({"threshold": TEXT, "chosen?": NUMBER, "points": [POINT]}),
-            "attribution": Maybe([{"term": TEXT, "log_odds": NUMBER, "low": NUMBER, "high": NUMBER}]),
+            "attribution": Maybe([{"term": TEXT, "log_odds": NUMBER, "low": NUMBER, "high": NUMBER, "key?": TEXT,
+                                     "level?": VALUE, "reference?": VALUE, "n?": NUMBER}]),
             "groups": [GROUP | {"low": NUMBER, "high": NUMBER}],
             "notes?": NAMES, "posterior": Maybe(POSTERIOR), "partial_knowledge?": Maybe(PARTIAL_KNOWLEDGE),
             "checks": NAMES,
@@ -121,12 +126,12 @@ ASSESSMENT: dict[str, Any] = {
         }
     ),
     "map": Maybe(
-        {"risk": TEXT, "utility": TEXT,
+        {"risk": TEXT, "utility": TEXT, "utility_better?": TEXT,
          "points": [{"label": TEXT, "pareto": FLAG} | dict.fromkeys(ENDS, NUMBER)]}
     ),
     "advice": [
         {
-            "action": TEXT, "because": TEXT, "target": NOTE, "computed": FLAG,
+            "action": TEXT, "because": TEXT, "target": NOTE, "computed": FLAG, "persons?": NUMBER,
             "effects": [{"measure": TEXT, "target": NOTE, "before": NUMBER, "after": NUMBER, "how": NOTE,
                          "unit?": TEXT}],
         }
@@ -135,14 +140,14 @@ ASSESSMENT: dict[str, Any] = {
         {
             "label": TEXT, "text": TEXT,
             "rows": [{"measure": TEXT, "target": NOTE, "statistic": TEXT, "limit": NUMBER, "value": NUMBER,
-                      "verdict": TEXT}],
+                      "verdict": TEXT, "direction?": TEXT, "note?": NOTE}],
         }
     ),
     "warnings": [{"part": TEXT, "text": TEXT}],
-    "parts": [{"name": TEXT, "status": TEXT, "seconds": NUMBER, "reason": NOTE}],
+    "parts": [{"name": TEXT, "measure?": TEXT, "status": TEXT, "seconds": NUMBER, "reason": NOTE}],
     "provenance": {
         "unveil": TEXT, "python": TEXT, "packages": ROW, "created": TEXT, "wall_seconds": NUMBER,
-        "inputs": [{"role": TEXT, "label": TEXT, "sha256": NOTE, "bytes": NUMBER}],
+        "inputs": [{"role": TEXT, "label": TEXT, "sha256": NOTE, "bytes": NUMBER, "records?": NUMBER}],
     },
 }  # fmt: skip
 
