@@ -1,7 +1,7 @@
 """Pages that are made while the site is built: commands, functions, and the examples with their pictures.
 
-mkdocs calls :func:`on_files`. What the pages say comes from the help of the command line and from ``__all__`` of the
-public modules, so that nothing public is left out and no copy of it has to be kept.
+mkdocs calls :func:`on_config` and :func:`on_files`. What the pages say comes from the help of the command line and from
+``__all__`` of the public modules, so that nothing public is left out and no copy of it has to be kept.
 """
 
 from __future__ import annotations
@@ -43,6 +43,18 @@ MODULES = {
 """Public modules in the order of the reference, with their headings."""
 
 
+def on_config(config: MkDocsConfig) -> MkDocsConfig:
+    """Complete the navigation by the pages of which there is one for each example and each module."""
+    assert config.nav is not None
+    for section in config.nav:
+        for title, pages in section.items():
+            if title == "Examples":
+                pages += [_in_site(path) for path in examples() if path.suffix == ".md"]
+            elif title == "Functions":
+                pages += [{title: f"reference/{module}.md"} for module, title in MODULES.items()]
+    return config
+
+
 def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the generated pages, the examples and what the theme needs to the files of the folder."""
     from mkdocs.structure.files import File
@@ -51,8 +63,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     for path, text in {**single, **functions()}.items():
         files.append(File.generated(config, path, content=text))
     for source in examples():
-        path = f"examples/{source.relative_to(EXAMPLES).as_posix()}"
-        files.append(File.generated(config, path, abs_src_path=str(source)))
+        files.append(File.generated(config, _in_site(source), abs_src_path=str(source)))
     for name in THEME:
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(HERE / name)))
     return files
@@ -77,8 +88,8 @@ def entries() -> str:
     from unveil.show.report.json_schema import entries as named
 
     head = (
-        "# The JSON of an assessment\n\nEvery entry by its path, as `unveil json-schema` gives it; `[]` stands for each "
-        "member of a list. [In short](../assessment.md#the-json).\n\n"
+        "# The JSON of an assessment\n\nEvery entry by its path, as `unveil json-schema` gives it; `[]` stands for "
+        "each member of a list. [In short](../assessment.md#the-json).\n\n"
         "| entry | type | meaning |\n| --- | --- | --- |"
     )
     rows = (f"| `{path}` | {_types(one)} | {one.get('description', '')} |" for path, one in named(assessment_schema()))
@@ -120,6 +131,10 @@ def examples() -> Iterator[Path]:
     for path in sorted(EXAMPLES.glob("*/*")):
         if path.suffix in (".md", ".ipynb", ".svg"):
             yield path
+
+
+def _in_site(example: Path) -> str:
+    return f"examples/{example.relative_to(EXAMPLES).as_posix()}"
 
 
 def _types(entry: Mapping[str, Any]) -> str:
