@@ -29,6 +29,8 @@ MEANING = {
     "scenario.breaks": "Where numeric variables were cut, by variable; for publication the variables alone.",
     "scenario.special_codes": "Values that are no amounts, by variable; for publication the variables alone.",
     "scenario.synthesizer": "Settings of the synthesizer, or null if it was not given.",
+    "scenario.unit": "Columns that say which records belong to one unit; empty if records are counted.",
+    "scenario.time": "Column of the order of the records of a unit, or null.",
     "data": "The files, and the columns that all of them have.",
     "data.columns[].role": "Key, target or other.",
     "data.columns[].gaps": "Share of records of the original that lack a value.",
@@ -139,7 +141,7 @@ def entries(schema: Mapping[str, Any], path: str = "") -> Iterator[tuple[str, Ma
 def _schema_of(shape: Any, path: str) -> dict[str, Any]:
     """The schema of a shape (see :func:`unveil.files.documents.check_shape`)."""
     if isinstance(shape, Maybe):
-        found = {"anyOf": [_schema_of(shape.shape, path), {"type": "null"}]}
+        found: dict[str, Any] = {"anyOf": [_schema_of(shape.shape, path), {"type": "null"}]}
     elif isinstance(shape, dict):
         found = _object(shape, path)
     elif isinstance(shape, list):

@@ -85,7 +85,7 @@ ASSESSMENT: dict[str, Any] = {
         "seed?": NUMBER, "tau?": NUMBER, "epsilon?": NUMBER, "attacker?": NOTE, "measures?": NAMES, "models?": NAMES,
         "permutations?": NUMBER, "precision?": NUMBER, "budget?": NUMBER, "holdout?": FLAG, "ngroups_keys?": ANY,
         "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "weights?": NOTE,
-        "population?": NUMBER, "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
+        "population?": NUMBER, "unit?": NAMES, "time?": NOTE, "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
     },
     "data": {
         "original": LABELLED | {"records": NUMBER},
