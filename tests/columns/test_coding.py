@@ -205,6 +205,13 @@ def test_texts_that_are_no_numbers(text: str):
         as_kind(distinct(pa.array(["1", text])), "numeric")
 
 
+def test_a_message_about_a_part_names_the_record_of_the_whole():
+    whole = distinct(pa.array(["4", "x", "1", "x"]))
+    for part in (whole.part(np.array([0, 3, 1])), whole.part(np.array([2, 0, 1])).part(np.array([2]))):
+        with pytest.raises(DataError, match="record 2: 'x' is not a number"):
+            as_kind(part, "numeric")
+
+
 def test_no_kind_and_no_value_need_no_reading():
     text, empty = distinct(pa.array(["x"])), distinct(pa.nulls(1))
     assert as_kind(text, None) is text

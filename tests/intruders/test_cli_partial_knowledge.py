@@ -21,6 +21,7 @@ def run(tmp_path, monkeypatch, capsys):
     people = unveil.simulate.demo_population(150, seed=1)
     csv.write_csv(people, "o.csv")
     csv.write_csv(people.slice(3), "known.csv")
+    csv.write_csv(people.slice(0, 0), "header.csv")
     csv.write_csv(unveil.CartSynthesizer(minbucket=10, n_jobs=1).fit("o.csv").sample(seed=1), "s.csv")
 
     def call(words):
@@ -53,12 +54,25 @@ def test_a_file_of_known_records(run):
     assert "sex of 3 persons among 150 records" in out
 
 
+def test_known_records_are_read_like_the_original(run):
+    people = unveil.simulate.demo_population(150, seed=1).select(["sex", "age", "workab"])
+    release = unveil.CartSynthesizer(minbucket=10, n_jobs=1).fit(people).sample(seed=1)
+    for name, table in {"o.csv": people, "s.csv": release, "known.csv": people.slice(3)}.items():
+        written = table["workab"].cast("string").fill_null("none")
+        csv.write_csv(table.set_column(2, "workab", written), name)
+    status, out, _ = run("o.csv s.csv --target sex --minbucket 10 --records-known known.csv --missing none")
+    assert status == 0
+    assert "sex of 3 persons among 150 records" in out
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
         ("--records-known 1.5", "records_known must be shares from 0 to 1"),
         ("--records-known few", "takes shares such as 1,0.9,0.5, or a file"),
-        ("--records-known s.csv", "is not a record of"),
+        ("--records-known s.csv", "row 0 of s.csv is not a record of o.csv"),
+        ("--records-known=", "takes shares such as 1,0.9,0.5, or a file"),
+        ("--records-known header.csv", "there are no records in header.csv; 0 is for an intruder who knows none"),
         ("--structure fixed", "structure must be 'splits' or 'exact'"),
         ("--rows x", "--rows takes record numbers"),
     ],

@@ -158,7 +158,7 @@ def test_own_records_and_new_levels_are_said(files, rows, name, said):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("--candidates other", "original.csv has no column 'var9'"),
+        ("--candidates other", "original.csv has no column 'var9'; leave it out; did you mean 'var"),
         ("--candidates text", "column 'var4'.*'much' is not a number"),
         ("--candidates empty", "there are no records in .*empty.csv"),
         ("--candidates nowhere.csv", "nowhere.csv: no such file"),

@@ -23,12 +23,14 @@ from unveil._posterior.priors import MOST_CLASSES, PRIOR_BUCKET, SHARE_OF_MARGIN
 from unveil._posterior.problem import PosteriorProblem
 from unveil.columns import Pair
 from unveil.errors import CallError, UnveilWarning
-from unveil.files.opening import open_source
 from unveil.trees import Column, Settings, grow
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Flags = NDArray[np.bool_]
+
+LABEL = "the known records"
+"""What messages call known records that have no name."""
 
 
 def random_sets(
@@ -83,13 +85,18 @@ def unknown_records(pair: Pair, given: Any, persons: Ints | None) -> Ints:
     Raises
     ------
     CallError
-        If a row is not a record of the original, or nobody who is asked about is unknown.
+        If there are no rows, a row is not a record of the original, or nobody who is asked about is unknown.
     """
     listed = isinstance(given, list | tuple)
-    file = open_source(candidate_records(given, pair) if listed else given, label="the known records")
+    rows = candidate_records(given, pair, "records_known", LABEL) if listed else given
+    file = pair.with_files([rows], LABEL).releases[-1]
+    if not file.num_rows:
+        raise CallError(f"records_known: there are no records in {file.label}; 0 is for an intruder who knows none")
     for name in pair.original.names:
         if name not in file:
-            raise CallError(f"records_known: {file.label} has no column {name!r}: a known record is known in full")
+            raise CallError(
+                f"records_known: there is no column {name!r} in {file.label}: a known record is known in full"
+            )
     both = quiet_pair(pair, pair.original, [file])
     with warnings.catch_warnings():
         # What no record has is an error here, and more than a warning.

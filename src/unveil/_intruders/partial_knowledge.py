@@ -336,7 +336,8 @@ def _refused(points: Sequence[KnowledgePoint]) -> list[str]:
         if point.refused and point.sweeps:
             texts.append(
                 f"{known}: {100 * point.share_not_mixed:.1f} % of the persons have not mixed after {point.sweeps} "
-                "sweeps, and there is no figure; allow more sweeps (most_sweeps, budget), or ask for another share"
+                "sweeps of all chains and sets, and there is no figure; allow more sweeps (most_sweeps, budget), or "
+                "ask for another share"
             )
         elif point.refused:
             texts.append(f"{known}: nothing that this prior allows can have given the release, and there is no figure")

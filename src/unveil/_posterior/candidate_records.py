@@ -40,8 +40,17 @@ def are_records(candidates: Any) -> bool:
     return isinstance(candidates, list | tuple) and bool(candidates) and all(isinstance(c, Mapping) for c in candidates)
 
 
-def candidate_records(candidates: Any, pair: Pair) -> Source:
+def candidate_records(candidates: Any, pair: Pair, option: str = "candidates", label: str = LABEL) -> Source:
     """Return candidates that are records as a file.
+
+    Parameters
+    ----------
+    candidates
+        A frame, an opened file, or a list of mappings.
+    pair
+        The files.
+    option, label
+        How messages call the option, and the records where they have no name.
 
     Raises
     ------
@@ -53,18 +62,18 @@ def candidate_records(candidates: Any, pair: Pair) -> Source:
         for number, row in enumerate(candidates):
             if set(row) != set(names):
                 wrong = sorted(set(names) ^ set(row), key=str)[0]
-                raise CallError(f"candidates: row {number} and row 0 do not both have column {wrong!r}")
+                raise CallError(f"{option}: row {number} and row 0 do not both have column {wrong!r}")
         try:
             candidates = pa.table({name: [row[name] for row in candidates] for name in names})
         except pa.ArrowException as error:
-            raise CallError(f"candidates: the values of a column are not of one kind ({error})") from None
-    source = candidates if isinstance(candidates, Source) else open_source(candidates, label=LABEL)
+            raise CallError(f"{option}: the values of a column are not of one kind ({error})") from None
+    source = candidates if isinstance(candidates, Source) else open_source(candidates, label=label)
     if not source.num_rows:
         raise CallError(f"there are no records in {source.label}")
     for name in source.names:
         if name not in pair.original.names:
             near = near_matches(name, pair.original.names)
-            raise CallError(f"candidates: {pair.original.label} has no column {name!r}{near}; leave it out")
+            raise CallError(f"{option}: {pair.original.label} has no column {name!r}; leave it out{near}")
     return source
 
 

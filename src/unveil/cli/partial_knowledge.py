@@ -107,7 +107,7 @@ def _shares(given: list[str]) -> Any:
     try:
         return [float(part) for part in parts]
     except ValueError:
-        if len(parts) == 1 and Path(parts[0]).exists():
+        if len(parts) == 1 and parts[0] and Path(parts[0]).exists():
             return parts[0]
         raise CallError(
             f"--records-known takes shares such as 1,0.9,0.5, or a file of the known records, not {','.join(parts)!r}"

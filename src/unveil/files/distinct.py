@@ -68,6 +68,8 @@ class Distinct:
         Function that reads the column again as text; None unless the file is delimited text.
     of_records
         Whether there is a code per record of the file, and not per value that some have.
+    places : (n,) intp or None
+        Where the records of a part stand in the whole file, for messages; None for a whole file.
     """
 
     label: str
@@ -79,6 +81,7 @@ class Distinct:
     notation: AmountNotation | DayNotation | None = None
     written: Callable[[], Distinct] | None = field(default=None, repr=False, compare=False)
     of_records: bool = True
+    places: NDArray[np.intp] | None = field(default=None, repr=False, compare=False)
 
     def recoded(self, family: Family, values: pa.Array, table: NDArray[np.integer]) -> Distinct:
         """Return the same records with old code ``k`` replaced by ``table[k]``."""
@@ -88,13 +91,16 @@ class Distinct:
         """Column, and where it is known the first record, with a value; for messages."""
         if not self.of_records:
             return f"column {self.column!r}"
-        return f"column {self.column!r}, record {int(np.flatnonzero(self.codes == code)[0]) + 1}"
+        holding = np.flatnonzero(self.codes == code)
+        record = int(holding[0] if self.places is None else self.places[holding].min())
+        return f"column {self.column!r}, record {record + 1}"
 
     def part(self, records: NDArray[np.intp]) -> Distinct:
         """The column of some records."""
         whole = self.written
         text = None if whole is None else lambda: whole().part(records)
-        return classified(_without_unused(replace(self, codes=self.codes[records], written=text)))
+        places = records if self.places is None else self.places[records]
+        return classified(_without_unused(replace(self, codes=self.codes[records], written=text, places=places)))
 
 
 def distinct_values(column: pa.ChunkedArray, *, label: str, name: str) -> Distinct:
