@@ -175,6 +175,18 @@ def test_a_wrong_correction_is_said_beside_its_column(read: Any, desk: Any):
     assert desk.plan is before
 
 
+def test_codes_that_a_schema_declares_are_corrected_there(
+    browser: Any, desk: Any, files: dict[str, Path], tmp_path: Path
+):
+    (tmp_path / "schema.toml").write_text("[columns.income]\nspecial_codes = [-8]\n")
+    assert browser.post("/files", {**files, "schema": tmp_path / "schema.toml"}).status == 303
+    income = position(desk, "income")
+    assert desk.columns[income].codes == "-8"
+    answer = browser.post("/columns", columns_form(desk, **{f"codes.{income}": ""}))
+    assert wrong(answer, f"column.{income}") == "the schema declares the special codes -8; correct them there"
+    assert desk.plan.reading == {}
+
+
 def test_weights_units_and_the_population_are_options_of_a_record(read: Any, desk: Any):
     answer = read.post("/columns", columns_form(desk, weights="age", population="9000"))
     assert answer.status == 303

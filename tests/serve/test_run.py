@@ -10,14 +10,18 @@ import time
 from pathlib import Path
 from typing import Any
 
+import pyarrow.csv as csv
 import pytest
 
 pytest.importorskip("starlette", reason="the page needs Starlette")
 
+from unveil import Pair
+from unveil.demo import keep
 from unveil.errors import CallError
 from unveil.serve import worker
 from unveil.serve.plan import Plan
 from unveil.serve.run import Run
+from unveil.simulate import demo_population
 
 QUICK = {"keys": ["sex", "age"], "targets": ["marital"], "measures": ["identity", "attribute"], "seed": 3}
 READING = {"special_codes": {"income": [-8]}, "kinds": {"depress": "categorical"}}
@@ -44,14 +48,49 @@ def without_times(found: dict[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def study(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder of what a plan can name: a synthetic file with its provenance and schema, households, a policy."""
+    folder = tmp_path_factory.mktemp("study")
+    keep(folder, demo_population(200, 1), {}, 1)
+    csv.write_csv(demo_population(60, 5), folder / "never_seen.csv")
+    for seed in (1, 2):
+        csv.write_csv(demo_population(200, seed, households=True), folder / f"homes{seed}.csv")
+    (folder / "policy.toml").write_text('[[rule]]\nmeasure = "repU"\nlimit = 1\n')
+    return folder
+
+
+def plan_of(study: Path, name: str) -> Plan:
+    synthetic = {"original": (study / "original.csv",), "synthetic": (study / "CART.csv",),
+                 "provenance": (study / "CART.provenance.json",)}  # fmt: skip
+    homes = {"original": (study / "homes1.csv",), "synthetic": (study / "homes2.csv",)}
+    others = {"holdout": (study / "never_seen.csv",), "policy": (study / "policy.toml",)}
+    membership = {**QUICK, "measures": ["identity", "membership"], "budget": 5.0}
+    cut = {"keys": ["sex", "age"], "targets": ["income"], "measures": ["identity", "attribute"],
+           "ngroups_keys": {"age": 4}, "ngroups_target": {"income": 5}}  # fmt: skip
+    return {
+        "for publication": Plan(homes, READING, QUICK),
+        "confidential": Plan(homes, READING, QUICK, release_safe=False),
+        "provenance, held-out records and policy": Plan(synthetic | others, {}, membership, holdout_unseen=True),
+        "other than in the provenance": Plan(synthetic, {"kinds": {"depress": "categorical"}}, QUICK),
+        "units": Plan(homes, {"unit": ["household"], "missing": ["NO"]}, QUICK),
+        "weights and groups": Plan(homes, {"weights": "household_size", "population": 9000}, cut),
+    }[name]
+
+
+@pytest.mark.slow
 @pytest.mark.filterwarnings("default::unveil.errors.UnveilWarning")
-@pytest.mark.parametrize("release_safe", [True, False])
+@pytest.mark.parametrize(
+    "name",
+    ["for publication", "confidential", "provenance, held-out records and policy", "other than in the provenance",
+     "units", "weights and groups"],
+)  # fmt: skip
 def test_the_command_that_is_shown_does_the_same(
-    files: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, release_safe: bool
+    study: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ):
     from unveil.cli import main
 
-    plan = Plan(files, READING, QUICK, release_safe=release_safe)
+    plan = plan_of(study, name)
     pages = [content["documents"] for what, content in told_by(plan) if what == "page"]
     monkeypatch.chdir(tmp_path)
     Path("scenario.toml").write_text(plan.scenario(), encoding="utf-8")
@@ -60,7 +99,7 @@ def test_the_command_that_is_shown_does_the_same(
         main()
     of_command = json.loads(Path("assessment.json").read_text(encoding="utf-8"))
     of_page = json.loads(pages[-1]["assessment.json"])
-    assert of_page["release_safe"] is release_safe
+    assert of_page["release_safe"] is plan.release_safe
     assert without_times(of_page) == without_times(of_command)
 
 
@@ -122,10 +161,7 @@ def test_an_unforeseen_error_is_told_without_its_text(files: Any, monkeypatch: p
 
 
 def test_the_seed_of_the_synthesis_is_not_to_stand_in_a_report(tmp_path: Path):
-    from unveil import Pair, simulate
-    from unveil.demo import keep
-
-    keep(tmp_path, simulate.demo_population(60, 1), {}, 5)
+    keep(tmp_path, demo_population(60, 1), {}, 5)
     files = {"original": (tmp_path / "original.csv",), "synthetic": (tmp_path / "CART.csv",),
              "provenance": (tmp_path / "CART.provenance.json",)}  # fmt: skip
     pair = Pair(tmp_path / "original.csv", tmp_path / "CART.csv")

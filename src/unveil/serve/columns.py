@@ -75,18 +75,20 @@ class ColumnView:
 
 def columns_of(pair: Pair) -> tuple[ColumnView, ...]:
     """All columns that every file has, in the order of the original."""
-    return tuple(_view(pair, name) for name in pair.names if name not in pair.left_out)
+    of_files = frozenset(pair.notes([]))
+    return tuple(_view(pair, name, of_files) for name in pair.names if name not in pair.left_out)
 
 
-def _view(pair: Pair, name: str) -> ColumnView:
+def _view(pair: Pair, name: str, of_files: frozenset[str]) -> ColumnView:
     try:
         column = pair.compared(name)
         original = column.counts[0]
+        notes = tuple(note for note in _notes(pair, column) if note not in of_files)
         uniques, gaps = int((original[: len(column.levels)] == 1).sum()), int(original[-1])
         return ColumnView(
             name, pair.kind_of(name), column.n_levels, uniques, gaps, _span(column),
             tuple(_levels(column)), codes=", ".join(column.label(code) for code in column.special),
-            suspected=_suspected(pair, column), notes=tuple(_notes(pair, column)),
+            suspected=_suspected(pair, column), notes=notes,
             identifier=pair.roles.identifier(name) is not None,
         )  # fmt: skip
     except UnveilError as error:
@@ -116,8 +118,7 @@ def _suspected(pair: Pair, column: CodedColumn) -> str:
 
 
 def _notes(pair: Pair, column: CodedColumn) -> Iterator[str]:
-    of_files = pair.notes([])
-    yield from (note for note in pair.notes([column]) if note not in of_files)
+    yield from pair.notes([column])
     if pair.original.distributed is None and (texts := texts_among_numbers(pair.original.column(column.name))):
         yield f"all values but {', '.join(map(repr, texts))} are numbers; if this stands for a gap, name it as a gap"
 

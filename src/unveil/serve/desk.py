@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -124,10 +124,7 @@ class Desk:
             except UnveilError as error:
                 return [self._of_column(str(error))]
             views = columns_of(pair)
-            broken = {view.name for view in self.as_read if view.error}
-            positions = {view.name: position for position, view in enumerate(self.as_read)}
-            problems = [Problem(f"column.{positions[view.name]}", view.error) for view in views
-                        if view.error and view.name not in broken]  # fmt: skip
+            problems = _not_corrected(self.as_read, views, reading.get("special_codes", {}))
             if not problems:
                 self.plan, self.pair, self.columns = plan, pair, views
             return problems
@@ -175,6 +172,11 @@ class Desk:
         except UnveilError as error:
             return [beside(str(error), Plan.option_names())]
         return []
+
+    @property
+    def by_name(self) -> dict[str, ColumnView]:
+        """The columns as they are read now, by their names."""
+        return {view.name: view for view in self.columns}
 
     @property
     def names(self) -> list[str]:
@@ -242,6 +244,20 @@ def _corrections(
         except CallError as error:
             problems.append(Problem("population", str(error)))
     return found, problems
+
+
+def _not_corrected(as_read: Iterable[ColumnView], now: Iterable[ColumnView], codes: Mapping[str, Any]) -> list[Problem]:
+    """What is wrong with columns since they were corrected."""
+    before = {view.name: (position, view) for position, view in enumerate(as_read)}
+    problems = []
+    for view in now:
+        position, old = before[view.name]
+        if view.error and not old.error:
+            problems.append(Problem(f"column.{position}", view.error))
+        elif view.codes and codes.get(view.name) == []:
+            said = f"the schema declares the special codes {view.codes}; correct them there"
+            problems.append(Problem(f"column.{position}", said))
+    return problems
 
 
 def _problems_of_files(plan: Plan, copies: Path) -> list[Problem]:

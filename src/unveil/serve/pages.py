@@ -62,7 +62,7 @@ class Pages:
 
     async def files(self, request: Request) -> Response:
         """The page on which files are chosen."""
-        return self._page("files.html", status=200)
+        return await self._page("files.html")
 
     async def choose(self, request: Request) -> Response:
         """Take the files that the form names."""
@@ -95,7 +95,7 @@ class Pages:
 
     async def columns(self, request: Request) -> Response:
         """The page on what each column was taken for."""
-        return self._page("columns.html", status=200) if self.desk.pair else _on("/")
+        return await self._page("columns.html") if self.desk.pair else _on("/")
 
     async def correct(self, request: Request) -> Response:
         """Read the files again as the form says."""
@@ -105,7 +105,7 @@ class Pages:
 
     async def question(self, request: Request) -> Response:
         """The page on which keys, targets and options are chosen."""
-        return self._page("question.html", status=200) if self.desk.pair else _on("/")
+        return await self._page("question.html") if self.desk.pair else _on("/")
 
     async def uniques(self, request: Request) -> Response:
         """How many persons the keys of a form single out."""
@@ -123,7 +123,7 @@ class Pages:
 
     async def run(self, request: Request) -> Response:
         """The page of an assessment: its progress, and its report."""
-        return self._page("run.html", status=200) if self.desk.run else _on("/")
+        return await self._page("run.html") if self.desk.run else _on("/")
 
     async def state(self, request: Request) -> Response:
         """How far the assessment is."""
@@ -169,17 +169,16 @@ class Pages:
         form = await form_of(request, self.secret)
         problems = await run_in_threadpool(take, form)
         if problems:
-            return self._page(template, form, problems, 422)
+            return await self._page(template, form, problems)
         return _on(request.url.path if form.text("then") == "again" else onward)
 
-    def _page(
-        self, template: str, form: Form | None = None, problems: Sequence[Problem] = (), status: int = 200
-    ) -> Response:
-        text = self._environment.get_template(template).render(
-            desk=self.desk, plan=self.desk.plan, run=self.desk.run, said=partial(_said, form), form=form,
-            problems=problems, wrong=partial(_wrong, problems),
+    async def _page(self, template: str, form: Form | None = None, problems: Sequence[Problem] = ()) -> Response:
+        """A page, made in a thread: it may wait for the desk, and nobody shall wait for it."""
+        render = partial(
+            self._environment.get_template(template).render, desk=self.desk, plan=self.desk.plan, run=self.desk.run,
+            said=partial(_said, form), form=form, problems=problems, wrong=partial(_wrong, problems),
         )  # fmt: skip
-        return HTMLResponse(text, status)
+        return HTMLResponse(await run_in_threadpool(render), 422 if problems else 200)
 
     @cached_property
     def _environment(self) -> Environment:
