@@ -12,11 +12,11 @@ import pyarrow.csv
 import pytest
 
 import unveil
-from unveil.assessment.checkpoint import fingerprint
 from unveil.assessment.gate import release_safe
 from unveil.assessment.published_text import Exact, Rounded
 from unveil.assessment.rounding import Rounding
 from unveil.cli import main
+from unveil.columns.checkpoint import fingerprint
 
 pytestmark = pytest.mark.filterwarnings("ignore::unveil.errors.UnveilWarning")
 

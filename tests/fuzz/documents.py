@@ -206,7 +206,7 @@ def use_checkpoint(path: Path) -> None:
 
 def use_kept(path: Path) -> None:
     """Go on with it."""
-    from unveil.assessment.checkpoint import Checkpoint
+    from unveil.columns.checkpoint import Checkpoint
 
     kept = Checkpoint(path.parent / "kept", "this assessment")
     kept.store({"name": "part"})

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._rapid.kept_scores import KeptScores, Scores
 from unveil._rapid.null import SIZES, Shuffled, is_large, rates_of_shuffles
 from unveil._rapid.problem import AttackRecords, Inferred, Problem, infer
 from unveil._rapid.scores import categorical_score, class_shares, prediction_error
@@ -82,18 +84,19 @@ def compared_rates(runs: Sequence[Attack], threshold: float, rule: RiskThreshold
 
 @dataclass
 class Fits:
-    """How many models of an attacker were trained, how many of them not to the end, and why."""
+    """What was heard of the models of an attacker, one by one: why a model was not fitted to the end, or nothing."""
 
-    trained: int = 0
-    unfinished: int = 0
-    reason: str = ""
+    heard: list[str] = field(default_factory=list)
 
-    def count(self, heard: Sequence[str]) -> None:
-        """Count one model by what was heard of it."""
-        self.trained += 1
-        if heard:
-            self.unfinished += 1
-            self.reason = self.reason or heard[0]
+    @property
+    def trained(self) -> int:
+        """How many models were trained."""
+        return len(self.heard)
+
+    @property
+    def reasons(self) -> list[str]:
+        """Why models were not fitted to the end, one for each of them."""
+        return [text for text in self.heard if text]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,8 +117,10 @@ class Runner:
         Number of threads; no figure depends on it.
     most_records
         Records of a file that an attacker is trained on at most.
+    kept
+        Scores of an earlier call, where a folder was named.
     fits
-        Per attacker, how many models were trained so far, and how many not to the end.
+        Per attacker, what was heard of the models that were trained so far.
     """
 
     problem: Problem
@@ -124,16 +129,17 @@ class Runner:
     seed: int
     threads: int
     most_records: int
+    kept: KeptScores | None = field(default=None, compare=False, repr=False)
     fits: dict[str, Fits] = field(default_factory=dict, compare=False, repr=False)
 
     @property
     def warnings(self) -> tuple[str, ...]:
         """What deserves a look in the files, and which models were not fitted to the end."""
         unfinished = (
-            f"{name} did not converge in {fits.unfinished} of {fits.trained} models ({fits.reason}): the figures are "
-            "those of models that were not fitted to the end"
+            f"{name} did not converge in {len(fits.reasons)} of {fits.trained} models ({fits.reasons[0]}): the figures "
+            "are those of models that were not fitted to the end"
             for name, fits in self.fits.items()
-            if fits.unfinished
+            if fits.reasons
         )
         return (*self.problem.warnings, *unfinished)
 
@@ -161,18 +167,19 @@ class Runner:
         problem = self.problem
         evidence = self._sample(release, 0)
         predict = self._fit(attacker, evidence, _ATTACK, release, number)
-        sampled = self.is_sampled(release)
+        sampled, place = self.is_sampled(release), (release, number)
         inferred, tested = self._with_tested(predict) if permutations or sampled else (problem.infer(predict), None)
         tick(f"{attacker.name}, {problem.pair.labels[release]}")
         score = self.score(inferred)
         samples = [tested or Distribution.of(score)] if sampled else []
         for j in range(1, SAMPLES if sampled else 0):
-            samples.append(self._of_first(self._fit(attacker, self._sample(release, j), _SAMPLED, release, number, j)))
+            samples += self._kept(attacker, partial(self._of_sample, attacker, place, j), _SAMPLED, *place, j)
             tick(f"{attacker.name}, {problem.pair.labels[release]}, sample {j + 1} of {SAMPLES}")
         null = []
+        n_trees = predict.forest.n_trees if is_large(predict) else SIZES[-1]
         for b in range(permutations):
-            shuffled = self._shuffled(evidence, release, b)
-            null.append(self._null(self._fit(attacker, shuffled, _NULL, release, number, b)))
+            found = self._kept(attacker, partial(self._of_shuffle, attacker, evidence, place, b), _NULL, *place, b)
+            null.append(Shuffled(found[0], found[1] if len(found) > 1 else None, n_trees))
             tick(f"{attacker.name}, {problem.pair.labels[release]}, null {b + 1} of {permutations}")
         return Attack(
             attacker.name, release, inferred, score, self.rule.at_risk(score), tuple(null), tested, ceiling, predict,
@@ -216,15 +223,35 @@ class Runner:
         first, inferred = self.problem.infer_by_first(predict, (SIZES[-1], predict.forest.n_trees))
         return inferred, Distribution.of(self.score(first))
 
-    def _null(self, predict: Predictor) -> Shuffled:
-        """The scores of an attack on a shuffled release."""
+    def _of_sample(self, attacker: Attacker, place: tuple[int, int], number: int) -> Scores:
+        """The scores of an attack on another sample of a release."""
+        return (self._of_first(self._fit(attacker, self._sample(place[0], number), _SAMPLED, *place, number)),)
+
+    def _of_shuffle(
+        self, attacker: Attacker, evidence: AttackRecords, place: tuple[int, int], permutation: int
+    ) -> Scores:
+        """The scores of an attack on a shuffled release, and those of its first half where it is large."""
+        shuffled = self._shuffled(evidence, place[0], permutation)
+        predict = self._fit(attacker, shuffled, _NULL, *place, permutation)
         if not is_large(predict):
-            return Shuffled(Distribution.of(self.score(self.problem.infer(predict))))
+            return (Distribution.of(self.score(self.problem.infer(predict))),)
         half, whole = (Distribution.of(self.score(one)) for one in self.problem.infer_by_first(predict, SIZES))
-        return Shuffled(whole, half, predict.forest.n_trees)
+        return whole, half
 
     def ceiling(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Distribution:
         """Scores of the attack trained on the original: every person is predicted by a model fitted without them."""
+        trained: list[str] = []
+
+        def told(what: str) -> None:
+            trained.append(what)
+            tick(what)
+
+        found = self._kept(attacker, partial(self._of_folds, attacker, number, folds, told), _CEILING, number, folds)
+        for _ in range(0 if trained else folds):
+            tick(f"{attacker.name}, original by itself")
+        return found[0]
+
+    def _of_folds(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Scores:
         problem = self.problem
         everybody = self._drawn(problem.original, _PERSONS).ordered()
         n = len(everybody)
@@ -244,14 +271,21 @@ class Runner:
             if probability is not None and found.probability is not None:
                 probability[outside] = found.probability
             tick(f"{attacker.name}, original by itself, fold {f + 1} of {folds}")
-        return Distribution.of(self.score(Inferred(predicted, probability), everybody))
+        return (Distribution.of(self.score(Inferred(predicted, probability), everybody)),)
 
     def _fit(self, attacker: Attacker, evidence: AttackRecords, *place: int) -> Predictor:
         train = evidence.joined(self.problem.side)
         heard: list[str] = []
         predict = fit_attacker(attacker, train.table, train.target, self._stream(*place), self.threads, heard.append)
-        self.fits.setdefault(attacker.name, Fits()).count(heard)
+        self._heard(attacker).append(heard[0] if heard else "")
         return predict
+
+    def _heard(self, attacker: Attacker) -> list[str]:
+        return self.fits.setdefault(attacker.name, Fits()).heard
+
+    def _kept(self, attacker: Attacker, work: Callable[[], Scores], *place: int) -> Scores:
+        """Scores of the models of a place, from an earlier call if there was one."""
+        return self.kept.of(attacker, place, work, self._heard(attacker)) if self.kept else work()
 
     def _shuffled(self, evidence: AttackRecords, release: int, permutation: int) -> AttackRecords:
         rng = np.random.default_rng(self._stream(_SHUFFLE, release, permutation))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, Literal
 
 from unveil._rapid.attack import SAMPLES, Runner
 from unveil._rapid.counted import drawn_pair, is_counted, over_all
+from unveil._rapid.kept_scores import KeptScores
 from unveil._rapid.problem import Problem, TargetKind, has_several_amounts, pose
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
@@ -34,6 +36,7 @@ def rapid(
     target_na: Literal["exclude", "median"] | float = "exclude", permutations: int = 19, ceiling: bool = True,
     folds: int = 5, most_records: int | None = None, side_information: Any = None, side_weight: float = 1.0,
     seed: int = 0, n_jobs: int | None = None, progress: Progress | None = None,
+    checkpoint: str | Path | None = None,
 ) -> Any:  # fmt: skip
     """Measure the risk of attribute prediction-induced disclosure (RAPID).
 
@@ -108,6 +111,11 @@ def rapid(
         Number of threads of the random forest; all by default. Results do not depend on it.
     progress
         Called with the number of models done, their total, and what the last one was.
+    checkpoint
+        Path of a folder that keeps the scores of finished models: an interrupted call continues where it stopped, and
+        one with more attackers, shuffles or targets takes what is there. Those of other files or options are not
+        taken. No record is in it, but the scores of persons are, without who has which. The attack on the release
+        itself is made anew.
 
     Returns
     -------
@@ -121,6 +129,8 @@ def rapid(
         suit the target.
     DataError
         If there is nothing to train on, or a continuous target is infinite.
+    FileError
+        If the folder of the checkpoint cannot be made or written to.
 
     References
     ----------
@@ -161,7 +171,8 @@ def rapid(
         problem = pose(files, names, name, kind=kind, target_na=target_na, side_information=side_information,
                        side_weight=side_weight)  # fmt: skip
         rule = _rule(problem, scoring, tau, metric, epsilon, delta)
-        runner = Runner(problem, rule, delta, int(seed), threads, most)
+        kept = None if checkpoint is None else KeptScores(checkpoint, problem, rule.scoring, delta, int(seed), most)
+        runner = Runner(problem, rule, delta, int(seed), threads, most, kept)
         posed.append((runner, resolve(attacker, problem.classes is None)))
     models = 1 + permutations
     total = sum(

@@ -10,7 +10,6 @@ from pathlib import Path
 from textwrap import indent
 from typing import Any, Concatenate, ParamSpec, cast
 
-from unveil.assessment.checkpoint import Checkpoint, fingerprint
 from unveil.assessment.document import SCHEMA_VERSION, document
 from unveil.assessment.part import AssessmentPart, Clock, Context, run
 from unveil.assessment.plan import plan, shown
@@ -20,6 +19,7 @@ from unveil.assessment.result import Assessment
 from unveil.assessment.scenario import Options, Scenario
 from unveil.checks import check_flags
 from unveil.columns import Pair
+from unveil.columns.checkpoint import Checkpoint, fingerprint
 from unveil.docstrings import parameter_texts
 from unveil.synthesis.settings import identity_of, in_plain_words
 from unveil.version import __version__

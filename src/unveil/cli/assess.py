@@ -13,6 +13,7 @@ from cyclopts import Parameter
 
 from unveil.assessment.scenario import Options
 from unveil.cli import INTERRUPTED
+from unveil.cli.checkpoints import CheckpointFolder, say_interrupted
 from unveil.cli.derived import COMMAS, Derived, derived
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import ASKED, FILES, OUTPUT
@@ -148,8 +149,6 @@ class Documents:
         End with exit status 4 if a figure is not within the policy or was not measured; all files are written anyway.
     release_safe
         Whether documents are for publication: figures are rounded, names and counts of few persons are left out.
-    checkpoint
-        A folder that keeps finished parts, so that an interrupted assessment continues where it stopped.
     """
 
     html: Path | None = None
@@ -158,7 +157,7 @@ class Documents:
     policy: Path | None = None
     policy_exit: Annotated[bool, Parameter(negative=())] = False
     release_safe: bool = True
-    checkpoint: Path | None = None
+    checkpoint: CheckpointFolder = None
 
     @property
     def public_form(self) -> str | None:
@@ -231,6 +230,7 @@ def assess(
             )  # fmt: skip
         except KeyboardInterrupt:
             if kept.last is None:
+                say_interrupted(documents.checkpoint)
                 raise
             result, interrupted = kept.last, True
     kept.say(result)
@@ -243,17 +243,12 @@ def assess(
         remark(f"written: {path}")
     output.give(result)
     if interrupted:
-        remark(INTERRUPTED_WORDS)
+        say_interrupted(documents.checkpoint)
+        remark("what was worked out until then is shown, and the list of parts says what is missing")
         return INTERRUPTED
     if documents.policy_exit and not result.within_policy:
         return POLICY_NOT_MET
     return output.status(result)
-
-
-INTERRUPTED_WORDS = (
-    "interrupted: what was worked out until then is kept, and the list of parts says what is missing; a call with "
-    "--checkpoint can be repeated and goes on from there"
-)
 
 
 class _Kept:

@@ -7,6 +7,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from unveil.cli.checkpoints import CheckpointFile, resumable
 from unveil.cli.groups import FILES
 from unveil.cli.options import (
     Listed,
@@ -31,7 +32,7 @@ def partial_knowledge(
     withheld: Listed = None, rows: Listed = None, sample: Whole | None = None, sets: Whole = 2, sweeps: Whole = 200,
     most_sweeps: Whole = 3200, budget: float = 3600.0,
     provenance: Annotated[Path | None, Parameter(group=FILES)] = None, trees: Trees = Trees(),
-    visit_order: VisitOrder = None, seed: Whole = 0, checkpoint: Annotated[Path | None, Parameter(group=FILES)] = None,
+    visit_order: VisitOrder = None, seed: Whole = 0, checkpoint: CheckpointFile = None,
     records: Records = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what an intruder learns who knows only a part of the other records.
@@ -69,8 +70,6 @@ def partial_knowledge(
         also says how files are read where no option does.
     seed
         The same seed gives the same figures.
-    checkpoint
-        A file that keeps finished sets: an interrupted run continues where it stopped.
     """
     from unveil._intruders import partial_knowledge as measure
     from unveil._intruders.partial_knowledge import KNOWN_SHARES
@@ -88,7 +87,7 @@ def partial_knowledge(
     names = pair.original.names
     settings = {**trees.given(), "visit_order": None if visit_order is None else names_of(visit_order, names)}
     synthesizer = synthesizer_of(provenance, original, synthetic, reading, "cart", None, settings)
-    with progress_bar("persons") as progress:
+    with resumable(checkpoint), progress_bar("persons") as progress:
         found = measure(
             pair, synthesizer, target=names_of(target, names), records_known=shares,
             structure=structure, known="all" if known is None else names_of(known, names),  # type: ignore[arg-type]

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 from cyclopts import Parameter
 
+from unveil.cli.checkpoints import CheckpointFile, resumable
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.options import (
     Epsilon,
@@ -40,7 +41,7 @@ def posterior(
     provenance: Path | None = None, method: Method = "cart",
     others: ForeignSynthesizer = ForeignSynthesizer(), replicates: Whole = 100, trees: Trees = Trees(),
     visit_order: VisitOrder = None,
-    epsilon: Epsilon = None, seed: Whole = 0, checkpoint: Path | None = None,
+    epsilon: Epsilon = None, seed: Whole = 0, checkpoint: CheckpointFile = None,
     advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
@@ -82,8 +83,6 @@ def posterior(
         Number of files that are simulated for each value that a record may have had, where there is no likelihood.
     seed
         Seed of simulations, of samples, and of the intruder's errors.
-    checkpoint
-        A file that keeps finished records: an interrupted run continues where it stopped.
     advice
         Also compute what other settings or fewer releases would do for the records at risk.
     by
@@ -109,7 +108,7 @@ def posterior(
     settings = {**trees.given(), "visit_order": order}
     synthesizer = synthesizer_of(provenance, original, synthetic, reading, method, epsilon, settings, others)
     in_question = _candidates(candidates) if rows_file is None else pair.with_files([rows_file], LABEL).releases[-1]
-    with progress_bar("fitting") as progress:
+    with resumable(checkpoint), progress_bar("fitting") as progress:
         risk = compute(
             pair, synthesizer, target=None if target is None else names_of(target, pair.original.names),
             known="all" if known is None else names_of(known, pair.original.names),

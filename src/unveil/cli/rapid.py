@@ -10,6 +10,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from unveil.cli.checkpoints import CheckpointFolder, resumable
 from unveil.cli.options import (
     Counting,
     Keys,
@@ -131,9 +132,9 @@ class Views:
 
 def rapid(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
-    records: Records = None, intruder: Intruder = Intruder(), views: Views = Views(),
-    sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(),
-    counting: Counting = Counting(), output: Output = Output(),
+    records: Records = None, checkpoint: CheckpointFolder = None, intruder: Intruder = Intruder(),
+    views: Views = Views(), sampling: Sampling = Sampling(), units: Units = Units(),
+    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what a model trained on the release infers about real people."""
     if records is not None and target is None:
@@ -143,14 +144,15 @@ def rapid(
         original, synthetic, reading, output, tables=tables, counting=counting, sampling=sampling, units=units
     )  # fmt: skip
     chosen = None if targets is None else names_of(targets, pair.names)
-    result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output)
+    with resumable(checkpoint):
+        result = measure(pair, names_of(keys, pair.names), target, chosen, intruder, views, output, checkpoint)
     save_where_counted(result, records, output.overwrite)
     return output.status(result)
 
 
 def measure(
     pair: Any, keys: list[str], target: str | None, targets: list[str] | None, intruder: Intruder, views: Views,
-    output: Output,
+    output: Output, checkpoint: Path | None = None,
 ) -> Any:  # fmt: skip
     """Run :func:`unveil._rapid.rapid` and show what was asked for.
 
@@ -162,6 +164,8 @@ def measure(
         Names of columns.
     intruder, views, output
         Options of the command line.
+    checkpoint
+        The folder that keeps what is finished.
 
     Returns
     -------
@@ -180,7 +184,9 @@ def measure(
     for column in columns:
         pair.compared(column)
     with progress_bar("models") as progress:
-        result = rapid(pair, keys, target=target, targets=targets, progress=progress, **intruder.options())
+        result = rapid(
+            pair, keys, target=target, targets=targets, progress=progress, checkpoint=checkpoint, **intruder.options()
+        )
     if views.curve:
         output.give(result.curve())
     elif views.attribution:

@@ -7,6 +7,7 @@ from pathlib import Path
 from unveil.assessment.scenario import Options
 from unveil.cli import INTERRUPTED
 from unveil.cli.assess import TYPED, as_typed, grid_of
+from unveil.cli.checkpoints import CheckpointFolder, resumable, say_interrupted
 from unveil.cli.derived import Derived, derived
 from unveil.cli.groups import ASKED
 from unveil.cli.options import Breaks, Listed, Original, Output, Reading, Whole, breaks_of, progress_bar
@@ -28,7 +29,7 @@ class Knowledge(Derived):
 
 def tune(
     original: Original, *, policy: Path, utility: str = "mean TVD", grid: Listed = None, tries: Whole = 40,
-    budget: float = 900.0, seed: Whole | None = None, checkpoint: Path | None = None, release_safe: bool = True,
+    budget: float = 900.0, seed: Whole | None = None, checkpoint: CheckpointFolder = None, release_safe: bool = True,
     csv: Path | None = None, knowledge: Knowledge = Knowledge(), breaks: Breaks = None, reading: Reading = Reading(),
     output: Output = Output(),
 ) -> int:  # fmt: skip
@@ -51,9 +52,7 @@ def tune(
         Seconds; what was begun is finished.
     seed
         Seed of settings and releases; by default a secret one. It is confidential where a release that was made with it
-        is given away.
-    checkpoint
-        A folder that keeps what was measured: an interrupted search continues where it stopped, with the same --seed.
+        is given away. A search with --checkpoint needs one.
     release_safe
         Whether JSON and CSV are for publication: figures are rounded, as in the documents of unveil assess.
     csv
@@ -69,7 +68,7 @@ def tune(
     options = as_typed(knowledge.given())
     if not options.get("keys"):
         raise CallError("no keys given: name what an intruder knows with --keys")
-    with progress_bar("reading") as progress:
+    with resumable(checkpoint), progress_bar("reading") as progress:
         found = search(
             open_source(str(original), **reading.options), options.pop("keys"), policy=policy, utility=utility,
             grid=grid_of(grid) or None, tries=tries, budget=budget, seed=seed, checkpoint=checkpoint,
@@ -81,6 +80,7 @@ def tune(
         write_table(frame(columns_of_document(document), "arrow"), str(csv), overwrite=output.overwrite)
     status = output.give(found, document=lambda: document)
     if found.interrupted:
-        remark("interrupted: what had been measured is shown")
+        say_interrupted(checkpoint)
+        remark("what had been measured is shown")
         return INTERRUPTED
     return NO_SETTING if found.winner is None else status

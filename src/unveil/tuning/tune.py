@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from unveil.assessment.checkpoint import Checkpoint, fingerprint
 from unveil.assessment.figure import UTILITIES
 from unveil.assessment.pareto import pareto
 from unveil.assessment.policy import Policy, read_policy
 from unveil.assessment.scenario import Options, Scenario
 from unveil.checks import check_choice, check_positive, check_whole_numbers
 from unveil.columns import Pair
+from unveil.columns.checkpoint import Checkpoint, fingerprint
 from unveil.errors import CallError, UnveilWarning
 from unveil.files import read
 from unveil.notes import Note

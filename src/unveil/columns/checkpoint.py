@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from unveil.columns import Pair
+from unveil.columns.pair import Pair
 from unveil.errors import FileError
 from unveil.files.distinct import distinct_of, python_values
 from unveil.files.sealed import Sealed
