@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import sys
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.csv as csv
 import pytest
 
 import unveil
+from unveil.cli import main
 from unveil.synthesis import PanelSynthesizer
+from unveil.synthesis.provenance import read_provenance
+from unveil.synthesis.rebuild import synthesizer_of
 
-pytestmark = pytest.mark.filterwarnings("ignore::unveil.UnveilWarning")
+pytestmark = pytest.mark.filterwarnings("ignore::unveil.UnveilWarning", "ignore:Cyclopts application:UserWarning")
 
 
 def panel(n: int = 200, seed: int = 1, kept: float = 1.0) -> pa.Table:
@@ -122,3 +128,25 @@ def test_too_many_waves() -> None:
 def test_it_has_to_be_fitted_first() -> None:
     with pytest.raises(unveil.CallError, match="not fitted"):
         PanelSynthesizer("person", "wave").sample()
+
+
+def test_files_are_written_with_their_units_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    csv.write_csv(panel(kept=0.9), tmp_path / "panel.csv")
+    monkeypatch.chdir(tmp_path)
+    words = "synthesize panel.csv -o out -m 2 -k 50 --unit person --time wave --seed 1"
+    monkeypatch.setattr(sys, "argv", ["unveil", *words.split()])
+    main()
+    said = " ".join(capsys.readouterr().out.split())
+    assert "2 copies of 50 units" in said
+    assert "--unit person --time wave --keys" in said
+    (provenance,) = (tmp_path / "out").glob("*.provenance.json")
+    facts = read_provenance(provenance)
+    for path, release in zip(sorted((tmp_path / "out").glob("*.csv")), facts.releases, strict=True):
+        table = csv.read_csv(path)
+        assert len(by_person(table)) <= 50
+        assert release.records == table.num_rows
+    assert (facts.k, facts.settings["unit"], facts.settings["time"]) == (50, "person", "wave")
+    with pytest.raises(unveil.DataError, match="made of whole units"):
+        synthesizer_of(facts)

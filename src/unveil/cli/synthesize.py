@@ -109,6 +109,7 @@ def synthesize(
     k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole | None = None,
     trees: Trees = Trees(), model: VariableModels = VariableModels(), whole_file: WholeFile = WholeFile(),
     others: ForeignSynthesizer = ForeignSynthesizer(),
+    unit: str | None = None, time: str | None = None,
     format: str | None = None, overwrite: Annotated[bool, Parameter(negative=())] = False,
     n_jobs: Whole | None = None, reading: Reading = Reading(),
 ) -> None:  # fmt: skip
@@ -128,6 +129,10 @@ def synthesize(
     seed
         The same seed gives the same files, except where noise for differential privacy is drawn. It is confidential.
         Default: one that nobody can guess, kept in the provenance file alone.
+    unit
+        Keep the units of a panel whole: the column that names the person of each row. -k is then a number of persons.
+    time
+        The column that holds the wave of each row, with --unit.
     format
         csv, csv.gz, tsv, parquet, feather, arrow, sav, zsav, dta or xpt; default: that of the original.
     overwrite
@@ -152,7 +157,7 @@ def synthesize(
         files = synthesize_files(
             original, output, method=method, m=m, k=k, seed=seed, settings=settings, reading=reading.options,
             format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
-            synthesizer=maker,
+            synthesizer=maker, unit=unit, time=time,
         )  # fmt: skip
     say(files)
     if seed is not None:

@@ -28,6 +28,33 @@ _BY_VARIABLE = ("special_codes", "kinds", "smoothing", "methods")
 _YES, _NO = "yes", "no"
 
 
+def check_panel(unit: object, time: object, method: str | None) -> None:
+    """Refuse what cannot be synthesised with its units whole.
+
+    Parameters
+    ----------
+    unit, time
+        The columns that name unit and wave, or None for both.
+    method
+        The method; None for a synthesizer of others.
+
+    Raises
+    ------
+    CallError
+        If one is named without the other, several columns name a unit, or the method is not "cart".
+    """
+    if unit is None and time is None:
+        return
+    if not isinstance(unit, str) or not isinstance(time, str):
+        raise CallError(
+            "a panel is synthesised whole by one unit and the time of its rows, such as unit='person_id', "
+            "time='wave'; households have neither order nor fixed places, and are not"
+        )
+    if method != "cart":
+        others = "a synthesizer that is given" if method is None else repr(method)
+        raise CallError(f"units are kept whole by method 'cart', not by {others}; leave out unit and time")
+
+
 class PanelSynthesizer:
     """Sequential CART of persons with a row for each wave.
 
@@ -56,7 +83,8 @@ class PanelSynthesizer:
     (['id', 'wave', 'sex', 'job'], [1, 1, 2, 2, 3, 3], [1, 2, 1, 2, 1, 2])
     """
 
-    def __init__(self, unit: str | None, time: str | None, **settings: Any):
+    def __init__(self, unit: str, time: str, **settings: Any):
+        check_panel(unit, time, "cart")
         self.unit = unit
         self.time = time
         self.settings = settings
@@ -79,17 +107,34 @@ class PanelSynthesizer:
         DataError
             If a row has no unit or wave, two rows of a unit have the same wave, or the units cannot be synthesised.
         """
-        names = () if self.unit is None else checked_unit(self.unit, self.time)
-        if len(names) != 1 or self.time is None:
-            raise CallError(
-                "a panel is synthesised whole by one unit and the time of its rows, such as unit='person_id', "
-                "time='wave'; households have neither order nor fixed places, and are not"
-            )
-        source = read(original)
-        self._panel = _Panel.of(source, names[0], self.time)
+        checked_unit(self.unit, self.time)
+        self._panel = _Panel.of(read(original), self.unit, self.time)
         settings = self._panel.settings(self.settings)
         self._synthesizer = CartSynthesizer(**settings).fit(self._panel.wide(), seed=seed)
         return self
+
+    @property
+    def sequence(self) -> CartSynthesizer:
+        """The synthesizer of the units.
+
+        Raises
+        ------
+        CallError
+            If nothing is fitted.
+        """
+        if not hasattr(self, "_panel"):
+            raise CallError("the synthesizer is not fitted; call fit first")
+        return self._synthesizer
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """The columns of the units as they are synthesised."""
+        return self._panel.wide().names
+
+    @property
+    def n_units(self) -> int:
+        """Number of units of the original."""
+        return int(self._panel.rows.shape[1])
 
     def sample(self, n: int | None = None, *, m: int = 1, seed: int | None = None) -> Any:
         """Draw synthetic copies.
@@ -106,9 +151,7 @@ class PanelSynthesizer:
         frame or list of frames
             A row for each wave of each unit, in the flavour and with the types of the original.
         """
-        if not hasattr(self, "_panel"):
-            raise CallError("the synthesizer is not fitted; call fit first")
-        drawn = self._synthesizer.sample(n, m=m, seed=seed_or_secret(seed))
+        drawn = self.sequence.sample(n, m=m, seed=seed_or_secret(seed))
         frames = [self._panel.long(read(one)) for one in (drawn if m > 1 else [drawn])]
         return frames if m > 1 else frames[0]
 

@@ -114,6 +114,8 @@ def synthesizer_of(provenance: Provenance) -> Any:
             "the releases were made by a command, which is not run because a file says so; give it by "
             "--synthesizer-command in place of the provenance"
         )
+    if "unit" in settings:
+        raise DataError("the releases were made of whole units (unit, time), whose likelihood is not computed")
     if is_of_others(method):
         return synthesizer_by_name(method, **settings)
     if method in WHOLE_FILE and method != "catall":

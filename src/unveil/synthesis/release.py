@@ -13,7 +13,7 @@ from unveil.synthesis.any_synthesizer import is_synthesizer, releases_of
 from unveil.synthesis.foreign_results import as_original
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name, is_of_others, synthesizer_by_name
-from unveil.synthesis.panel import PanelSynthesizer
+from unveil.synthesis.panel import PanelSynthesizer, check_panel
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
@@ -70,9 +70,8 @@ def synthesize(
     [100, 100]
     """
     seed = seed_or_secret(seed)
-    if unit is not None or time is not None:
-        if method != "cart":
-            raise CallError(f"units are kept whole by method 'cart', not by {method!r}; leave out unit and time")
+    check_panel(unit, time, method if isinstance(method, str) else None)
+    if unit is not None and time is not None:
         panel = _made(partial(PanelSynthesizer, unit, time), options)
         return panel.fit(original, seed=seed).sample(k, m=m, seed=seed)
     if not isinstance(method, str) or is_of_others(method):

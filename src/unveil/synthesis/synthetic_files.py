@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 import shlex
-import time
 import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import signature
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 from unveil.checks import check_whole_numbers
@@ -31,6 +32,7 @@ from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name
 from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
+from unveil.synthesis.panel import PanelSynthesizer, check_panel
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
 from unveil.synthesis.sampling import BLOCK
@@ -68,10 +70,13 @@ class SyntheticFiles:
         facts = self.provenance
         copies = "1 copy" if facts.m == 1 else f"{facts.m} copies"
         rows = [[v.name, v.method, v.leaves, v.leaves_removed, v.bits_lost] for v in facts.variables]
-        shown = f"{shlex.quote(str(self.original))} {self.paths.pattern}"
+        shown, what = f"{shlex.quote(str(self.original))} {self.paths.pattern}", "records"
+        if "unit" in facts.settings:
+            unit, time = (shlex.quote(str(facts.settings[name])) for name in ("unit", "time"))
+            shown, what = f"{shown} --unit {unit} --time {time}", "units"
         return "\n".join(
             [
-                f"{copies} of {facts.k} records, from {facts.original.name} ({facts.original.records} records) "
+                f"{copies} of {facts.k} {what}, from {facts.original.name} ({facts.original.records} records) "
                 f"by {facts.method}, {facts.seconds:.1f} s",
                 "",
                 text_table(["variable", "method", "leaves", "removed by collapse", "bits lost"], rows, digits=3),
@@ -122,6 +127,8 @@ def synthesize_files(
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
     synthesizer: Any = None,
+    unit: str | None = None,
+    time: str | None = None,
 ) -> SyntheticFiles:
     """Synthesise a file into files, and write their provenance beside them.
 
@@ -152,6 +159,9 @@ def synthesize_files(
         Function of the number of tasks done, their total, and the name of the last task.
     synthesizer
         A synthesizer of others that makes the copies; ``settings`` are then what it was made with.
+    unit, time
+        The columns that name unit and wave of each row of a panel, whose units are then kept whole; ``k`` is the number
+        of units. See :class:`unveil.synthesis.PanelSynthesizer`.
 
     Returns
     -------
@@ -169,7 +179,8 @@ def synthesize_files(
     MissingPackageError
         If the format needs an optional package.
     """
-    started = time.perf_counter()
+    started = perf_counter()
+    check_panel(unit, time, method if synthesizer is None else None)
     check_whole_numbers(1, m=1 if m is None else m, k=1 if k is None else k)
     seed = seed_or_secret(seed)
     reading = {name: value for name, value in (reading or {}).items() if value is not None}
@@ -183,7 +194,9 @@ def synthesize_files(
             paths = choose_paths(original, output, m, format=format)
         # what is too large for memory is drawn while it is written
         is_own = synthesizer is None
-        in_blocks = is_own and k > BLOCK and method not in WHOLE_FILE and paths.releases[0].suffix.lower() == ".parquet"
+        panel = None if unit is None or time is None else partial(PanelSynthesizer, unit, time)
+        whole = panel is not None or method in WHOLE_FILE
+        in_blocks = is_own and not whole and k > BLOCK and paths.releases[0].suffix.lower() == ".parquet"
         if not in_blocks:
             with enough_memory(k, m, len(source.names)):
                 pass
@@ -194,7 +207,8 @@ def synthesize_files(
         if is_own:
             settings = _settings(method, source.names, settings or {})
             running: dict[str, Any] = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
-            synthesizer = WHOLE_FILE.get(method, CartSynthesizer)(**settings, **running).fit(source, seed=seed)
+            maker: Any = panel or WHOLE_FILE.get(method, CartSynthesizer)
+            synthesizer = maker(**settings, **running).fit(source, seed=seed)
             sampled: Any = [] if in_blocks else synthesizer.sample(wanted, m=m, seed=seed)
             releases = [sampled] if m == 1 and not in_blocks else sampled
         else:
@@ -203,6 +217,10 @@ def synthesize_files(
     privacy = synthesizer.privacy() if isinstance(synthesizer, CodedSynthesizer) else None
     variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
     caught += leftovers(paths)
+    sizes = [k] * m
+    if isinstance(synthesizer, PanelSynthesizer):
+        k, sizes = synthesizer.n_units if wanted is None else wanted, [read(one).num_rows for one in releases]
+        settings = {**(settings or {}), "unit": unit, "time": time}
     modelled, kept = _variable_facts(synthesizer, method, source.names), _named(reading)
     provenance = Provenance(method, dict(settings or {}), seed, m, k, facts, (), modelled, 0.0, kept, (), privacy)
 
@@ -216,8 +234,8 @@ def synthesize_files(
                     write_table(releases[copy], folder / path.name, variables, form)
         written = replace(
             provenance,
-            releases=tuple(FileFacts.of(folder / path.name, k) for path in paths.releases),
-            seconds=round(time.perf_counter() - started, 3),
+            releases=tuple(FileFacts.of(folder / path.name, n) for path, n in zip(paths.releases, sizes, strict=True)),
+            seconds=round(perf_counter() - started, 3),
             warnings=tuple(dict.fromkeys([*caught, *losses])),
         )
         write_provenance(written, folder / paths.provenance.name)
@@ -266,6 +284,8 @@ def _named(reading: Mapping[str, Any]) -> dict[str, Any]:
 
 def _variable_facts(synthesizer: Any, method: str, names: Sequence[str]) -> tuple[VariableFacts, ...]:
     """Return facts by part, in the order of the file."""
+    if isinstance(synthesizer, PanelSynthesizer):
+        synthesizer, names = synthesizer.sequence, synthesizer.columns
     if not isinstance(synthesizer, CartSynthesizer):
         return tuple(VariableFacts(name, method) for name in names)
     by_variable: dict[str, list[Plan]] = {}
