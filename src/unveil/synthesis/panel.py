@@ -275,8 +275,7 @@ class _Panel:
                 columns[name] = drawn.column(name).take(from_numpy(units))
             else:
                 columns[name] = self._joined(name, drawn).take(from_numpy(waves * n + units))
-        like, flavour = self.source.like, self.source.frame_flavour
-        return make_frame(columns, like, flavour)
+        return make_frame(columns, self.source.like, self.source.flavour)
 
     def _joined(self, name: str, drawn: Source) -> pa.ChunkedArray:
         """The values of all waves, wave by wave."""
