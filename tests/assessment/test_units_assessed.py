@@ -56,7 +56,7 @@ def test_figures_count_units_and_measures_of_rows_are_left_out() -> None:
     assert "of the 100 also meet exactly one synthetic unit" in figure.sentence
     left = {part["name"]: part["reason"] for part in content["parts"] if part["status"] == "skipped"}
     assert set(left) == {
-        "membership", "membership: all but one record", "posterior: owner", "posterior: owner, fewer records known",
+        "membership", "membership: all but one record", "posterior: owner", "partial knowledge: owner",
         "advice: synthesizer",
     }  # fmt: skip
     assert all("not defined for units of several rows" in reason for reason in left.values())
