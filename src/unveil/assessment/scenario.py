@@ -40,7 +40,7 @@ FEWEST_AMOUNTS = 50
 """A numeric target with more distinct values is cut into groups for the key tables, as no two persons share one."""
 GROUPS = 20
 
-FILES = ("original", "synthetic", "holdout", "provenance", "policy", "schema")
+FILES = ("original", "synthetic", "holdout", "provenance", "policy", "schema", "hierarchies")
 SEVERAL = ("synthetic",)
 READING = (
     "special_codes", "kinds", "breaks", "weights", "population", "missing", "encoding", "delimiter", "decimal", "unit",

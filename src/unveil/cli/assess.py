@@ -21,6 +21,7 @@ from unveil.cli.options import (
     POLICY_NOT_MET,
     Breaks,
     Counting,
+    Hierarchies,
     Listed,
     Output,
     Reading,
@@ -178,7 +179,7 @@ def assess(
     *files: Annotated[Path, Parameter(group=FILES)], scenario: Annotated[Path | None, Parameter(group=FILES)] = None,
     holdout: Annotated[Path | None, Parameter(group=FILES)] = None,
     holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, breaks: Breaks = None,
-    asked: Asked = Asked(),
+    hierarchies: Hierarchies = None, asked: Asked = Asked(),
     synthesis: Synthesis = Synthesis(), trees: Trees = Trees(), documents: Documents = Documents(),
     sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(),
     counting: Counting = Counting(), output: Output = Output(),
@@ -208,7 +209,8 @@ def assess(
         raise CallError("--policy-exit needs the policy whose limits are to be met: --policy FILE")
     provenance = synthesis.provenance or given.get("provenance")
     schema = reading.schema or given.get("schema")
-    others = (holdout, policy, scenario, provenance, schema)
+    hierarchies = hierarchies or given.pop("hierarchies", None)
+    others = (holdout, policy, scenario, provenance, schema, hierarchies)
     kept = _Kept(documents, output)
     inputs = [original, *releases, *(path for path in others if path is not None)]
     output.check(tuple(inputs), *documents.paths())
@@ -218,7 +220,7 @@ def assess(
         synthesis = Synthesis(provenance=provenance)
     reading = reading.or_else(synthesis.reading(schema) | given)
     cuts, units, sampling = given.pop("breaks", {}) | breaks_of(breaks), units.or_else(given), sampling.or_else(given)
-    pair = reading.pair(original, tuple(releases), holdout, counting, cuts, sampling, units)
+    pair = reading.pair(original, tuple(releases), holdout, counting, cuts, sampling, units, hierarchies)
     maker = synthesis.made(trees.given(), original, releases, reading)
     synthesis.keep_secret(options.get("seed", 0))
     interrupted = False

@@ -89,6 +89,12 @@ Breaks = Annotated[
         negative=(), group=ASKED,
     ),
 ]  # fmt: skip
+Hierarchies = Annotated[
+    Path | None,
+    Parameter(
+        help="Coarser levels and intervals (TOML): files are compared at the coarseness of the releases.", group=ASKED
+    ),
+]
 UseKeysNa = Annotated[bool, Parameter(help="Whether combinations with a missing key count.", group=ASKED)]
 By = Annotated[str | None, Parameter(help="Also show the measures for each level of this column.", group=OUTPUT)]
 Records = Annotated[
@@ -301,6 +307,7 @@ class Reading:
         breaks: Mapping[str, Sequence[float]] | None = None,
         sampling: Sampling | None = None,
         units: Units | None = None,
+        hierarchies: Path | None = None,
     ) -> Any:
         """Open the files.
 
@@ -328,7 +335,8 @@ class Reading:
 
             files = list(opened_by_spark(files, counting.spark_master))
         options = self.options | counting.options | (sampling or Sampling()).options | (units or Units()).options
-        return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, breaks=breaks, **options)
+        return Pair(files[0], files[1:], holdout, special_codes=self.codes, kinds=self.stated, breaks=breaks,
+                    hierarchies=hierarchies, **options)  # fmt: skip
 
 
 @Parameter(name="*", group=READING)
@@ -464,13 +472,14 @@ class Output:
 def checked_pair(
     original: Path, synthetic: tuple[Path, ...], reading: Reading, output: Output, *, tables: Sequence[Path] = (),
     counting: Counting | None = None, breaks: list[str] | None = None, sampling: Sampling | None = None,
-    units: Units | None = None,
+    units: Units | None = None, hierarchies: Path | None = None,
 ) -> Any:  # fmt: skip
     """Open the files, after a check that all results can be written."""
     (counting or Counting()).check_records(tables)
-    output.check((original, *synthetic, *reading.files), tables=tables)
-    cuts = breaks_of(breaks)
-    return reading.pair(original, synthetic, counting=counting, breaks=cuts, sampling=sampling, units=units)
+    others = reading.files if hierarchies is None else (*reading.files, hierarchies)
+    output.check((original, *synthetic, *others), tables=tables)
+    return reading.pair(original, synthetic, counting=counting, breaks=breaks_of(breaks), sampling=sampling,
+                        units=units, hierarchies=hierarchies)  # fmt: skip
 
 
 def names_of(given: list[str], known: tuple[str, ...]) -> list[str]:

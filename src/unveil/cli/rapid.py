@@ -13,6 +13,7 @@ from cyclopts import Parameter
 from unveil.cli.checkpoints import CheckpointFolder, resumable
 from unveil.cli.options import (
     Counting,
+    Hierarchies,
     Keys,
     Listed,
     Original,
@@ -132,8 +133,8 @@ class Views:
 
 def rapid(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
-    records: Records = None, checkpoint: CheckpointFolder = None, intruder: Intruder = Intruder(),
-    views: Views = Views(), sampling: Sampling = Sampling(), units: Units = Units(),
+    hierarchies: Hierarchies = None, records: Records = None, checkpoint: CheckpointFolder = None,
+    intruder: Intruder = Intruder(), views: Views = Views(), sampling: Sampling = Sampling(), units: Units = Units(),
     reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what a model trained on the release infers about real people."""
@@ -141,7 +142,8 @@ def rapid(
         raise CallError("--records needs one target: name it with --target")
     tables = record_files(records, len(synthetic))
     pair = checked_pair(
-        original, synthetic, reading, output, tables=tables, counting=counting, sampling=sampling, units=units
+        original, synthetic, reading, output, tables=tables, counting=counting, sampling=sampling, units=units,
+        hierarchies=hierarchies,
     )  # fmt: skip
     chosen = None if targets is None else names_of(targets, pair.names)
     with resumable(checkpoint):

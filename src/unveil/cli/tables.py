@@ -11,6 +11,7 @@ from unveil.cli.options import (
     Counting,
     GroupsOfKeys,
     GroupsOfTargets,
+    Hierarchies,
     Keys,
     Listed,
     Original,
@@ -42,7 +43,8 @@ from unveil.stats import OVER
 
 def identity(
     original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,
-    ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None, by: By = None, records: Records = None,
+    ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
+    hierarchies: Hierarchies = None, by: By = None, records: Records = None,
     units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure identity disclosure: records that are unique on the keys, also in the release."""
@@ -50,7 +52,15 @@ def identity(
 
     tables = record_files(records, len(synthetic))
     pair = checked_pair(
-        original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks, units=units
+        original,
+        synthetic,
+        reading,
+        output,
+        tables=tables,
+        counting=counting,
+        breaks=breaks,
+        units=units,
+        hierarchies=hierarchies,
     )
     risk = _tables.identity(
         pair,
@@ -68,6 +78,7 @@ def identity(
 def attribute(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
+    hierarchies: Hierarchies = None,
     not_target_levels: Listed = None,
     use_target_na: bool = True, use_keys_na: UseKeysNa = True, exclude_pairs: Listed = None,
     denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
@@ -105,7 +116,8 @@ def attribute(
         raise CallError("--cap-curve, --by and --records need one target: name it with --target")
     tables = record_files(records, len(synthetic))
     pair = checked_pair(original, synthetic, reading, output, tables=tables, counting=counting, breaks=breaks,
-                        sampling=sampling, units=units)  # fmt: skip
+                        sampling=sampling, units=units,
+                        hierarchies=hierarchies)  # fmt: skip
     risk = _tables.attribute(
         pair, names_of(keys, pair.names), target=target,
         targets=None if targets is None else names_of(targets, pair.names),
@@ -144,12 +156,15 @@ def _both_kinds(risk: Any) -> dict[str, Any]:
 
 def structure(
     original: Original, *synthetic: Synthetic, keys: Keys, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
+    hierarchies: Hierarchies = None,
     units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Count the key combinations of the original that the release has, and those that are new."""
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks, units=units)
+    pair = checked_pair(
+        original, synthetic, reading, output, counting=counting, breaks=breaks, units=units, hierarchies=hierarchies
+    )
     found = _tables.structure(pair, names_of(keys, pair.names), ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"))
     return output.give(found)
 
@@ -228,6 +243,7 @@ def _with_breaks(groups: Any, breaks: list[str] | None, keys: Sequence[str]) -> 
 def keysets(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, max_size: Whole = 4,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
+    hierarchies: Hierarchies = None,
     units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Compute the measures for all small sets of keys, and without each key in turn.
@@ -241,7 +257,9 @@ def keysets(
     """
     from unveil import _tables
 
-    pair = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks, units=units)
+    pair = checked_pair(
+        original, synthetic, reading, output, counting=counting, breaks=breaks, units=units, hierarchies=hierarchies
+    )
     with progress_bar("key sets") as progress:
         sets = _tables.key_sets(
             pair, names_of(keys, pair.names), target=target, max_size=max_size,

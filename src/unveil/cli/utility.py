@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from unveil.cli.options import (
+    Hierarchies,
     Listed,
     Original,
     Output,
@@ -85,8 +86,8 @@ class Measuring:
 def utility(
     original: Original, *synthetic: Synthetic, columns: Listed = None, model: Listed = None, targets: Listed = None,
     view: Literal["heatmap", "variables", "models", "prediction"] | None = None, view_measure: str | None = None,
-    measuring: Measuring = Measuring(), sampling: Sampling = Sampling(), reading: Reading = Reading(),
-    output: Output = Output(),
+    hierarchies: Hierarchies = None, measuring: Measuring = Measuring(), sampling: Sampling = Sampling(),
+    reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure how useful the release is in place of the original.
 
@@ -105,7 +106,7 @@ def utility(
     """
     from unveil._utility.run import utility as compute
 
-    pair = checked_pair(original, synthetic, reading, output, sampling=sampling)
+    pair = checked_pair(original, synthetic, reading, output, sampling=sampling, hierarchies=hierarchies)
     with progress_bar("utility") as progress:
         result = compute(
             pair, None if columns is None else names_of(columns, pair.names), models=model or (),

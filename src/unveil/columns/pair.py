@@ -15,8 +15,10 @@ from numpy.typing import NDArray
 from unveil.columns.coding import coded
 from unveil.columns.column import CodedColumn, Grouping
 from unveil.columns.combinations import KeyCombinations, fold_keys
+from unveil.columns.common_cut import CommonCut, at_common_cut, recoded
 from unveil.columns.counted import counted_column, held_values
 from unveil.columns.grouping import Groups, checked_breaks, grouped, regrouped
+from unveil.columns.hierarchy import Hierarchy, hierarchies_of
 from unveil.columns.holdout import check_held_out
 from unveil.columns.opened_files import FileOpener, told_apart
 from unveil.columns.roles import Roles
@@ -68,6 +70,10 @@ class Pair:
         By numeric column, ascending amounts at which the measures from tables cut it into groups, such as
         ``{"age": [18, 30, 65]}``: below 18, from 18 to below 30, from 30 to below 65, 65 or more. An option of a
         measure (``ngroups_keys``, ``ngroups_target``) counts before it.
+    hierarchies
+        By column the coarser levels of each level, or intervals of numbers: a TOML file or a mapping. The files are
+        then compared at the coarseness of the releases: ``{"region": {"Bavaria": ["South", "Germany"]}}``,
+        ``{"age": {"0-17": [0, 18], "18+": [18, 120]}}``.
     schema
         A schema file (TOML) or a mapping of column names to :class:`unveil.Variable`, used for every file.
     missing
@@ -144,6 +150,7 @@ class Pair:
         special_codes: Mapping[str, Iterable[Scalar] | Scalar] | None = None,
         kinds: Mapping[str, Kind] | None = None,
         breaks: Mapping[str, Sequence[float]] | None = None,
+        hierarchies: str | os.PathLike[str] | Mapping[str, Any] | None = None,
         weights: Any = None,
         population: float | None = None,
         schema: Any = None,
@@ -178,8 +185,12 @@ class Pair:
             for name, codes in (special_codes or {}).items()
         }
         self.breaks = {name: checked_breaks(name, given) for name, given in (breaks or {}).items()}
-        for name in (*self.kinds, *self.special_codes, *self.breaks):
+        known = {} if hierarchies is None else hierarchies_of(hierarchies)
+        for name in (*self.kinds, *self.special_codes, *self.breaks, *known):
             self.original.require(name)
+        self._cuts: tuple[CommonCut, ...] = ()
+        if known:
+            self._coarsen(known, engine)
         self.weights: Weights | None = None
         self._beside = 0
         self._told: set[str] = set()
@@ -213,6 +224,20 @@ class Pair:
         counted = f"units ({', '.join(self.unit)})" if self.unit else "records"
         releases = ", ".join(f"{r.label} ({r.num_rows} {counted})" for r in self.releases)
         return f"Pair: {self.original.label} ({self.original.num_rows} {counted}) and {releases}"
+
+    def _coarsen(self, hierarchies: Mapping[str, Hierarchy], engine: EngineName) -> None:
+        """Take the files at the coarseness of the releases."""
+        files = (self.original, *self.releases)
+        if engine not in ("auto", "memory") or any(file.distributed is not None for file in files):
+            raise CallError(
+                "hierarchies are applied in memory: leave out engine, and give files or frames that are not Spark's"
+            )
+        (self.original, *releases), cuts, notes = at_common_cut(files, hierarchies, self.special_codes)
+        for name in (cut.name for cut in cuts):
+            if name in self.breaks or name in self.kinds:
+                raise CallError(f"{name!r} is compared at the levels of its hierarchy: leave out its breaks and kind")
+        self.releases, self._cuts = tuple(releases), tuple(cuts)
+        self._said += tuple(notes)
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -484,7 +509,9 @@ class Pair:
         elif self._of is None:
             more = self._anew()
             known = (self.original, *self.releases)
-            more.original, *others = told_apart([*known, *(self._opener.beside(known, data, label) for data in files)])
+            beside = (self._opener.beside(known, data, label) for data in files)
+            added = [recoded(source, self._cuts, self.special_codes) for source in beside]
+            more.original, *others = told_apart([*known, *added])
             more.releases = tuple(others)
         else:
             whole, records, releases = self._of
@@ -667,6 +694,8 @@ class Pair:
 
     def _coded(self, name: str, values: Sequence[Distinct]) -> CodedColumn:
         sources = (self.original, *self.releases)
-        column = coded(name, values, sources, self.kinds.get(name), self.special_codes.get(name))
+        is_recoded = any(name == cut.name for cut in self._cuts)
+        special = None if is_recoded else self.special_codes.get(name)
+        column = coded(name, values, sources, self.kinds.get(name), special)
         self._tell(column.notes)
         return column
