@@ -77,7 +77,7 @@ def test_the_report_shows_the_curve_once_with_what_it_is_not(whole):
         assert "It is not a calibrated posterior" in text
         assert "the objection that nobody has all other records" in text
     page = whole.to_html()
-    assert page.index('id="target-1-marital-gain-title"') < page.index('id="target-1-marital-weakening-title"')
+    assert page.index('id="target-1-marital-weakening-title"') < page.index('id="target-1-marital-gain-title"')
 
 
 def test_what_is_published_is_rounded(whole):

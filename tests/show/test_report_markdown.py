@@ -38,8 +38,8 @@ def test_tables_are_well_formed(name: str, request: pytest.FixtureRequest) -> No
 
 def test_sections_stand_in_the_order_of_the_page(example: Assessment) -> None:
     heads = re.findall(r"^## (.*)$", markdown(example), flags=re.MULTILINE)
-    assert heads == ["Summary", "Intruders, from weak to strong", "Target by target", "Which keys, which groups",
-                     "Utility", "Risk and utility together", "What to change",
+    assert heads == ["Summary", "Before you use the figures", "Intruders, from weak to strong", "Target by target",
+                     "Which keys, which groups", "Utility", "Risk and utility together", "What to change",
                      "The institution's policy", "Methods and sources", "Provenance"]  # fmt: skip
 
 

@@ -65,6 +65,7 @@ class Page:
 
 SECTIONS = (
     ("summary", "Summary"),
+    ("care", "Before you use the figures"),
     ("intruders", "Intruders, from weak to strong"),
     ("targets", "Target by target"),
     ("keys", "Which keys, which groups"),
@@ -248,9 +249,34 @@ def posterior_cross(posterior: dict[str, Any]) -> list[dict[str, Any]]:
     return [row for rows in posterior.get("cross", []) for row in rows]
 
 
-def highest(groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-    """All groups if they are few; otherwise those with the highest figures, highest first."""
+def by_measure(groups: Sequence[dict[str, Any]]) -> list[tuple[str, list[dict[str, Any]]]]:
+    """Groups by measure, so that figures of different baselines are not ranked together; of many the highest.
+
+    Examples
+    --------
+    >>> rows = [{"measure": m, "value": v} for m, v in (("DiSCO", 4.0), ("DCAP", 9.0), ("DiSCO", 5.0))]
+    >>> [(measure, [one["value"] for one in found]) for measure, found in by_measure(rows)]
+    [('DiSCO', [4.0, 5.0]), ('DCAP', [9.0])]
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    for one in groups:
+        found.setdefault(one["measure"], []).append(one)
     if len(groups) <= MOST_ROWS["groups"]:
-        return list(groups)
-    ordered = sorted(groups, key=lambda g: (g["value"] is None, -(g["value"] or 0.0)))
-    return ordered[: MOST_ROWS["groups"]]
+        return list(found.items())
+    most = max(MOST_ROWS["groups"] // len(found), 1)
+    return [(measure, sorted(rows, key=_highest_first)[:most]) for measure, rows in found.items()]
+
+
+def _highest_first(group: dict[str, Any]) -> tuple[bool, float]:
+    return group["value"] is None, -(group["value"] or 0.0)
+
+
+def sorted_sets(sets: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sets of keys by target, and of each target those with the highest figure first."""
+    order = {name: number for number, name in enumerate(dict.fromkeys(one.get("target") for one in sets))}
+
+    def place(one: dict[str, Any]) -> tuple[int, bool, float]:
+        first = next(iter(one["figures"].values()), None)
+        return order[one.get("target")], first is None, -(first or 0.0)
+
+    return sorted(sets, key=place)

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from unveil.show.report import arrange, sources
+from unveil.show.report import arrange, first_page, sources
 from unveil.show.report import figures as numbers
 from unveil.show.report.schema import checked, drawing
 
@@ -31,7 +31,8 @@ def markdown(assessment: Mapping[str, Any]) -> str:
 
 def _drawn(page: arrange.Page) -> str:
     drawn = {
-        "summary": _summary, "intruders": _intruders, "targets": _targets, "keys": _keys, "utility": _utility,
+        "summary": _summary, "care": _care,
+        "intruders": _intruders, "targets": _targets, "keys": _keys, "utility": _utility,
         "map": _map, "advice": _advice, "policy": _policy, "methods": _methods, "provenance": _provenance,
     }  # fmt: skip
     made = page.a["provenance"]
@@ -94,6 +95,25 @@ def _fence(content: str) -> str:
 
 
 def _summary(page: arrange.Page) -> list[str]:
+    """What the first page has."""
+    rows = [
+        [text(cell) for cell in (intruder["title"], row.learns, row.figure["target"] or numbers.DASH,
+                                 numbers.shown(row.figure["value"], row.figure["unit"]), row.beside or numbers.DASH)]
+        for intruder, found in first_page.strongest_first(page)
+        for row in found
+    ]  # fmt: skip
+    blocks = [table(["Who", "What is learnt", "Target", "Figure", "Beside it"], rows, 3)] if rows else []
+    blocks += _points(
+        f"**{text(who)}**: {text(said)}" if who else text(said) for who, said in first_page.sentences(page)
+    )
+    changes = page.a["advice"][: first_page.MOST_CHANGES]
+    if changes:
+        blocks += ["What would change it:", *_points(text(one["action"]) for one in changes)]
+    missing = first_page.not_computed(page)
+    return [*blocks, f"Not computed, or not whole: {', '.join(text(one) for one in missing) or 'nothing'}."]
+
+
+def _care(page: arrange.Page) -> list[str]:
     a = page.a
     blocks = _points(text(one) for one in a["summary"])
     blocks.append(table(["", ""], [
@@ -236,7 +256,7 @@ def _curve(name: str, points: Sequence[dict[str, Any]]) -> str:
 
 def _groups(page: arrange.Page, groups: Sequence[dict[str, Any]], units: Mapping[str, str]) -> list[str]:
     rows = []
-    for g in arrange.highest(groups):
+    for g in (one for _, found in arrange.by_measure(groups) for one in found):
         unit = g.get("unit") or units.get(g["measure"], "share")
         figures = (numbers.quantity(g["persons"]), numbers.shown(g["value"], unit), _ends(g, "low", "high", unit))
         rows.append([text(cell) for cell in (g["by"], g["level"], g["measure"], *figures)])
@@ -251,7 +271,7 @@ def _keys(page: arrange.Page) -> list[str]:
     else:
         sets = [
             ({"target": s["target"]} if "target" in s else {}) | {"keys": ", ".join(s["keys"])} | s["figures"]
-            for s in keys["sets"]
+            for s in arrange.sorted_sets(keys["sets"])
         ]
         blocks += ["### Sets of keys", *_records(sets, "keys", most=arrange.MOST_ROWS["sets"])]
         if keys["leave_one_out"]:

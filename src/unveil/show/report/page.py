@@ -13,7 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from unveil.show.report import arrange, charts, row_plots, sources
+from unveil.show.report import arrange, charts, first_page, row_plots, sources
 from unveil.show.report import figures as numbers
 from unveil.show.report.schema import checked, drawing
 
@@ -77,7 +77,8 @@ def environment() -> Environment:
         seconds=numbers.seconds, moment=numbers.moment, cell=numbers.value_text,
     )  # fmt: skip
     made.globals.update(
-        arrange=arrange, charts=charts, row_plots=row_plots, sources=sources, interval=numbers.interval,
+        arrange=arrange, charts=charts, first_page=first_page, row_plots=row_plots, sources=sources,
+        interval=numbers.interval,
         cells_of=_cells_of, wordy=_wordy, chosen_point=_chosen_point, reach=_reach, groups_top=_groups_top,
         utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES, cross_names=CROSS_NAMES,
         attack_names=ATTACK_NAMES, weakening_names=WEAKENING_NAMES,

@@ -56,6 +56,12 @@ def ladder(figure: dict[str, Any]) -> Markup:
     return _strip(*(piece for kind in RUNGS for piece in _marks(kind, figure, 100)))
 
 
+def against_chance(figure: dict[str, Any]) -> Markup:
+    """The figure with its interval, what there is without the release, and the original itself."""
+    beside = "margin" if figure["null_mean"] is None else "null"
+    return _strip(*(piece for kind in (beside, "ceiling", "value") for piece in _marks(kind, figure, 100)))
+
+
 def rung(kind: str, figure: dict[str, Any], top: float) -> Markup:
     """One rung of the ladder on an axis from 0 to `top` percent; an arrow where it lies beyond."""
     value = in_percent(figure[RUNGS[kind]], "share" if figure["unit"] == "auc" else figure["unit"])

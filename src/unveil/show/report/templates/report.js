@@ -93,13 +93,14 @@
     document.querySelectorAll("main > section").forEach((section) => watcher.observe(section));
   }
 
-  // Paper: short details are opened for printing and closed again.
-  const opened = [];
-  addEventListener("beforeprint", () => {
-    for (const one of document.querySelectorAll("details:not([open]):not(.long)")) {
-      one.open = true;
-      opened.push(one);
-    }
-  });
-  addEventListener("afterprint", () => opened.splice(0).forEach((one) => { one.open = false; }));
+  // Details: all at once, for reading on and for paper, where those that are closed are left out.
+  const all = document.getElementById("open-all");
+  if (all) {
+    all.hidden = false;
+    all.addEventListener("click", () => {
+      const open = all.getAttribute("aria-pressed") !== "true";
+      document.querySelectorAll("details").forEach((one) => { one.open = open; });
+      all.setAttribute("aria-pressed", String(open));
+    });
+  }
 })();
