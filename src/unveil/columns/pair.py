@@ -22,16 +22,8 @@ from unveil.columns.hierarchy import Hierarchy, hierarchies_of
 from unveil.columns.holdout import check_held_out
 from unveil.columns.opened_files import FileOpener, told_apart
 from unveil.columns.roles import Roles
-from unveil.columns.units import (
-    MixedColumn,
-    UnitColumn,
-    UnitRows,
-    in_units,
-    jointly,
-    named_unit,
-    source_of_units,
-    units_of,
-)
+from unveil.columns.unit_files import named_unit, source_of_units, units_of
+from unveil.columns.units import MixedColumn, UnitColumn, UnitRows, in_units, jointly
 from unveil.columns.unmatched import apart_of, notes_of, shares_of
 from unveil.columns.weights import Weights, weights_of
 from unveil.engines.choice import EngineName, engine_for

@@ -11,7 +11,8 @@ import pyarrow as pa
 from numpy.typing import NDArray
 
 from unveil.columns.coding import coded
-from unveil.columns.units import UnitRows, checked_unit
+from unveil.columns.unit_files import checked_unit
+from unveil.columns.units import UnitRows
 from unveil.errors import CallError
 from unveil.files import read
 from unveil.files.arrays import from_numpy
