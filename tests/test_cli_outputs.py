@@ -136,7 +136,7 @@ SINGLE = [
 
 
 def test_all_verbs_that_write_several_files_are_tried():
-    plain = {"schema", "json-schema", "serve", "--help", "-h", "--version", "--install-completion"}
+    plain = {"schema", "json-schema", "synthesizers", "serve", "--help", "-h", "--version", "--install-completion"}
     assert set(SEVERAL) == set(app) - plain
 
 

@@ -148,6 +148,15 @@ def test_on_the_command_line(install: Install, tmp_path: Path) -> None:
     done = call("assess", "o.csv", "s.csv", "--keys", "sex", "--targets", "edu", "--measures", "identity",
                 "--provenance", "s.provenance.json", "--budget", "5")  # fmt: skip
     assert done.returncode == 0, done.stderr
+    done = call("membership", "o.csv", "--refit", "shuffled", "--settings", "offset=2", "--repeats", "1")
+    assert done.returncode == 0, done.stderr
+    done = call("privacy-loss", "o.csv", "--synthesizer", "shuffled", "--persons", "2")
+    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+    assert "a synthesizer whose likelihood is known" in done.stderr
+    done = call("synthesizers")
+    assert [line.split() for line in done.stdout.splitlines() if line.startswith("shuffled")] == [
+        ["shuffled", "theirs", "1.2", "ready"]
+    ]
     done = call("compare", "o.csv", "--synthesizer", "shuffled,mine", "--keys", "sex")
     assert (done.returncode, done.stderr.count("\n")) == (1, 1)
     assert "of the package broken 1.2 cannot be loaded" in done.stderr

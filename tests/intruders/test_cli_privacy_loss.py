@@ -69,3 +69,16 @@ def test_wrong_calls_are_one_line(run, words, message):
     assert status in (1, 2)
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_another_synthesizer_is_named(run):
+    csv.write_csv(unveil.simulate.demo_population(60, seed=1).select(["sex", "workab"]), "few.csv")
+    status, out, _ = run("few.csv --synthesizer catall --persons 3 --curves 1 --releases 5 --seed 3 --json -")
+    assert status == 0
+    found = unveil.privacy_loss(
+        "few.csv", unveil.synthesis.CatallSynthesizer(), persons=3, curves=1, releases=5, seed=3
+    )  # fmt: skip
+    assert json.loads(out)["figures"] == json.loads(json.dumps(found.to_dict()["figures"]))
+    status, _, err = run("few.csv --synthesizer sampel")
+    assert (status, err.count("\n")) == (2, 1)
+    assert "there is no 'sampel'" in err

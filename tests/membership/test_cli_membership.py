@@ -64,6 +64,28 @@ def test_a_synthesizer_is_fitted_anew(run: Run) -> None:
     assert len(found["runs"]) == 2
 
 
+def test_other_synthesizers_are_fitted_anew_by_name_and_by_command(run: Run) -> None:
+    own = ["--repeats", "1", "--attacks", "dcr", "--json", "-"]
+    status, out, err = run("o.csv", "--refit", "sample", *own)
+    assert status == 0, err
+    drawn = json.loads(out)["auc"]["dcr"]
+    status, out, err = run("o.csv", "--synthesizer-command", "cp {in} {out}", *own)
+    assert status == 0, err
+    copied = json.loads(out)["auc"]["dcr"]
+    # Draws of single columns tell nothing of whose records were used; copies tell all.
+    assert abs(drawn - 0.5) < 0.15
+    assert copied > 0.7
+    for words, text in (
+        (["--refit", "carts"], "there is no 'carts'"),
+        (["--refit", "sample", "--minbucket", "5"], "only cart has trees; leave out --minbucket"),
+        (["--refit", "sample", "--synthesizer-command", "cp {in} {out}"], "one synthesizer is needed here"),
+        (["--refit", "cart", "--settings", "epochs=3"], "--settings"),
+    ):
+        status, _, err = run("o.csv", *words, *own)
+        assert (status, err.count("\n")) == (2, 1)
+        assert text in err
+
+
 @pytest.mark.parametrize(
     ("words", "status", "text"),
     [

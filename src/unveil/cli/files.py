@@ -53,6 +53,13 @@ def json_schema(output: Output = None) -> None:
     _give(json.dumps(assessment_schema(), indent=2) + "\n", output)
 
 
+def synthesizers() -> None:
+    """List the synthesizers that can be named, where each comes from, and whether it can be used."""
+    from unveil.synthesis import synthesizers as listed
+
+    say(listed())
+
+
 def demo(n: Whole = 5000, *, seed: Whole = 1, folder: Path | None = None, report: bool = True) -> None:
     """Measure three releases of a simulated survey, explain what is seen, and write a report.
 

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
+from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.options import (
     Listed,
     Original,
@@ -69,16 +70,16 @@ class AttackOptions:
 
 def membership(
     original: Original, *synthetic: Synthetic, holdout: Path | None = None,
-    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: Literal["cart"] | None = None,
+    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: str | None = None,
     repeats: Whole = 3, releases: Whole | None = None, exact: Literal["swap", "in_out"] | None = None,
     halves: Annotated[bool, Parameter(negative=())] = False, sample: Whole | None = None,
     provenance: Path | None = None, visit_order: VisitOrder = None, trees: Trees = Trees(),
-    records: Path | None = None,
+    others: ForeignSynthesizer = ForeignSynthesizer(), records: Path | None = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure whether the release gives away whose records it was made from.
 
-    Give releases and --holdout, or --refit and no release.
+    Give releases and --holdout, or --refit (or --synthesizer-command) and no release.
 
     Parameters
     ----------
@@ -89,7 +90,8 @@ def membership(
     holdout_unseen
         State that the synthesizer never saw the holdout; without it nothing is measured.
     refit
-        Fit this synthesizer to random halves of the original instead, and attack both halves.
+        Fit this synthesizer to random halves of the original instead, and attack both halves: cart, catall, or another
+        by its name.
     repeats
         Number of times the original is cut, with --refit; the settings of trees are those of --refit too.
     releases
@@ -112,10 +114,11 @@ def membership(
     """
     inputs = (original, *synthetic, *reading.files, *(path for path in (holdout, provenance) if path))
     output.check(inputs, tables=[records] if records else [])
-    if releases is not None and refit is None:
+    refitted = refit is not None or others != ForeignSynthesizer()
+    if releases is not None and not refitted:
         raise CallError("--releases goes with --refit; releases that were made are named after the original")
     if exact is not None:
-        if (holdout is None) != halves or refit is not None:
+        if (holdout is None) != halves or refitted:
             raise CallError(
                 "--exact needs persons whom the synthesizer never used: --holdout FILE or --halves, and no --refit"
             )
@@ -128,11 +131,12 @@ def membership(
         return output.give(found) if beside is None else _both(beside, found, output)
     if halves or sample is not None or provenance is not None or visit_order is not None:
         raise CallError("--sample, --halves, --provenance and --visit-order go with --exact")
-    if refit is not None:
+    if refitted:
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
-        refitted = _refitted(original, repeats, 1 if releases is None else releases, trees, attack, reading)
-        return output.give(refitted)
+        synthesizer = _named(refit, original, trees, others, attack, reading)
+        copies = 1 if releases is None else releases
+        return output.give(_refitted(original, synthesizer, repeats, copies, attack, reading))
     if holdout is None:
         raise CallError(
             "name real records that the synthesizer never saw (--holdout FILE --holdout-unseen), "
@@ -206,18 +210,23 @@ def _both(attacks: Any, exact: Any, output: Output) -> int:
     return max(output.status(attacks), output.status(exact))
 
 
+def _named(
+    name: str | None, original: Path, trees: Trees, others: ForeignSynthesizer, attack: AttackOptions, reading: Reading
+) -> Any:
+    """The synthesizer that is fitted to halves."""
+    from unveil.cli.posterior import synthesizer_of
+
+    settings = trees.given() | ({"n_jobs": attack.n_jobs} if name == "cart" else {})
+    return synthesizer_of(None, original, (), reading, name or "cart", None, settings, others)
+
+
 def _refitted(
-    original: Path, repeats: int, releases: int, trees: Trees, attack: AttackOptions, reading: Reading
+    original: Path, synthesizer: Any, repeats: int, releases: int, attack: AttackOptions, reading: Reading
 ) -> Any:
     from unveil._membership import membership_synthesizer
     from unveil.files import read
-    from unveil.synthesis import CartSynthesizer
 
     source = read(str(original), **reading.options)
-    synthesizer = CartSynthesizer(
-        **trees.given(), kinds=reading.stated or None,
-        special_codes=reading.codes or None, n_jobs=attack.n_jobs,
-    )  # fmt: skip
     with progress_bar("halves") as progress:
         return membership_synthesizer(
             source, synthesizer, repeats=repeats, releases=releases, kinds=reading.stated or None,

@@ -7,9 +7,12 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
+from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import FILES, OUTPUT
 from unveil.cli.options import (
+    Epsilon,
     Listed,
+    Method,
     Original,
     Output,
     Reading,
@@ -28,7 +31,8 @@ def privacy_loss(
     original: Original, *synthetic: Synthetic, candidates: Annotated[Path | None, Parameter(group=FILES)] = None,
     provenance: Annotated[Path | None, Parameter(group=FILES)] = None, persons: Whole | None = None,
     curves: Whole = 20, releases: Whole = 100, delta: float | None = None, level: float = 0.95, seed: Whole = 0,
-    visit_order: VisitOrder = None, trees: Trees = Trees(), by: Annotated[Listed, Parameter(group=OUTPUT)] = None,
+    method: Method = "cart", epsilon: Epsilon = None, visit_order: VisitOrder = None, trees: Trees = Trees(),
+    others: ForeignSynthesizer = ForeignSynthesizer(), by: Annotated[Listed, Parameter(group=OUTPUT)] = None,
     records: Records = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure how much likelier a release is made with a person than with another one in that place.
@@ -54,6 +58,8 @@ def privacy_loss(
         Coverage of the Monte-Carlo intervals.
     seed
         The same seed gives the same figures.
+    method
+        cart, catall, or another synthesizer by its name.
     by
         Columns that make groups of persons, separated by commas.
     """
@@ -71,7 +77,7 @@ def privacy_loss(
     files = pair or read(str(original), **reading.options)
     names = pair.original.names if pair else files.names
     settings = {**trees.given(), "visit_order": None if visit_order is None else names_of(visit_order, names)}
-    synthesizer = synthesizer_of(provenance, original, synthetic, reading, "cart", None, settings)
+    synthesizer = synthesizer_of(provenance, original, synthetic, reading, method, epsilon, settings, others)
     with progress_bar("persons") as progress:
         found = measure(
             files, synthesizer, persons=persons, candidates=None if candidates is None else str(candidates),

@@ -39,6 +39,10 @@ VERBS = {
         "Write a first schema of a file: kinds, levels, suspected special codes; to be read and corrected.",
         "original.csv -o schema.toml",
     ),
+    "synthesizers": (
+        "files", BEGIN, "List the synthesizers that can be named, where each comes from, and whether it can be used.",
+        "",
+    ),
     "synthesize": (
         "synthesize", BEGIN, "Make synthetic copies of a file, and say beside them how they were made.",
         "original.csv -o copies -m 5 --schema schema.toml",
@@ -144,7 +148,7 @@ app.register_install_completion_command(help="Let the shell complete verbs and o
 for order, (verb, (file, group, sentence, example)) in enumerate(VERBS.items()):
     app.command(
         f"unveil.cli.{file}:{verb.replace('-', '_')}", name=verb, help=sentence, group=group, sort_key=order,
-        group_parameters=MEASURED, help_epilogue=f"Example:\n  unveil {verb} {example}",
+        group_parameters=MEASURED, help_epilogue=f"Example:\n  unveil {verb} {example}".rstrip(),
     )  # fmt: skip
 
 
