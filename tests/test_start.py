@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parent.parent / "docs" / "start.md").read_text(encoding="utf-8")
-COMMANDS = [line for block in re.findall(r"```sh\n(.*?)```", PAGE, re.S) for line in block.splitlines()]
+SHELL = "".join(re.findall(r"```sh\n(.*?)```", PAGE, re.S)).replace("\\\n", "")
+COMMANDS = SHELL.splitlines()
 
 
 @pytest.mark.slow
