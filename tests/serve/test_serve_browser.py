@@ -112,7 +112,10 @@ def test_from_the_first_click_to_the_saved_report(chromium: Any, address: str, a
     seen: list[str] = []
     home = address.partition("?")[0]
     page.on("pageerror", lambda error: seen.append(str(error)))
-    page.on("console", lambda message: seen.append(message.text) if "422" not in message.text else None)
+    page.on(
+        "console",
+        lambda message: seen.append(f"{message.text} {message.location}") if "422" not in message.text else None,
+    )
     page.on(
         "request", lambda request: seen.append(request.url) if not request.url.startswith((home, "data:")) else None
     )

@@ -91,6 +91,7 @@ class Roles:
         tuple of Note
             Notes on columns that are left out.
         """
+        exclude = (*exclude,)
         names = [name for name in self.original.names if name not in {*exclude, self.weights}]
         common = [name for name in names if all(name in release for release in self.releases)]
         left = [name for name in common if self.identifier(name) is not None]
@@ -98,11 +99,24 @@ class Roles:
             Note(f"column {name!r} looks like an identifier and is left out; name it to have it measured")
             for name in left
         ]
-        missing = [name for name in names if name not in common and not self._looks_like_one(name)]
-        if missing:
-            meant = [hint for name in missing for hint in self._called_otherwise(name)]
-            notes.append(Note("; ".join([f"not in every release, and not compared: {', '.join(missing)}", *meant])))
-        return tuple(name for name in common if name not in left), tuple(notes)
+        missing = self.not_in_every_release(exclude)
+        return tuple(name for name in common if name not in left), (*notes, *([] if missing is None else [missing]))
+
+    def not_in_every_release(self, exclude: Iterable[str] = ()) -> Note | None:
+        """Return a note on the columns of the original that a release lacks, but for identifiers; None without any.
+
+        Parameters
+        ----------
+        exclude
+            Columns that are left out because they have another role.
+        """
+        names = [name for name in self.original.names if name not in {*exclude, self.weights}]
+        missing = [name for name in names if not all(name in release for release in self.releases)]
+        missing = [name for name in missing if not self._looks_like_one(name)]
+        if not missing:
+            return None
+        meant = [hint for name in missing for hint in self._called_otherwise(name)]
+        return Note("; ".join([f"not in every release, and not compared: {', '.join(missing)}", *meant]))
 
     @cached_property
     def repeated_identifiers(self) -> tuple[Note, ...]:

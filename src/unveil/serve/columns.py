@@ -38,7 +38,7 @@ class ColumnView:
     kind
         What its values were taken for.
     n_levels
-        Number of different values in all files.
+        Number of different values in all files, without the gap.
     uniques
         Number of values that one original record has.
     gaps
@@ -86,7 +86,7 @@ def _view(pair: Pair, name: str, of_files: frozenset[str]) -> ColumnView:
         notes = tuple(note for note in _notes(pair, column) if note not in of_files)
         uniques, gaps = int((original[: len(column.levels)] == 1).sum()), int(original[-1])
         return ColumnView(
-            name, pair.kind_of(name), column.n_levels, uniques, gaps, _span(column),
+            name, pair.kind_of(name), len(column.levels), uniques, gaps, _span(column),
             tuple(_levels(column)), codes=", ".join(column.label(code) for code in column.special),
             suspected=_suspected(pair, column), notes=notes,
             identifier=pair.roles.identifier(name) is not None,

@@ -197,7 +197,8 @@ class Desk:
         """What deserves a look in the files as a whole."""
         with self.at_work():
             pair = self._opened()
-            return (*pair.notes([]), *pair.roles.default_columns()[1])
+            missing = pair.roles.not_in_every_release()
+            return pair.notes([]) if missing is None else (*pair.notes([]), missing)
 
     def is_demo(self, plan: Plan) -> bool:
         """Whether a plan is of the demonstration."""
@@ -230,7 +231,7 @@ def _corrections(
             try:
                 codes[view.name] = typed_codes(text)
             except CallError as error:
-                problems.append(Problem(f"column.{position}", f"special codes: {error}"))
+                problems.append(Problem(f"column.{position}", f"special codes of {view.name}: {error}"))
     found: dict[str, Any] = {}
     for option, changed in (("kinds", kinds), ("special_codes", codes)):
         if changed:
@@ -242,7 +243,7 @@ def _corrections(
         try:
             found["population"] = typed_number(form.text("population"))
         except CallError as error:
-            problems.append(Problem("population", str(error)))
+            problems.append(Problem("population", f"population: {error}"))
     return found, problems
 
 

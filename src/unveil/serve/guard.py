@@ -26,7 +26,8 @@ HEADERS = {
     "X-Content-Type-Options": "nosniff",
 }
 ENTRANCE = """<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>unveil</title>
-<meta http-equiv="refresh" content="0; url=/"></head><body><p><a href="/">Go on</a></p></body></html>"""
+<meta http-equiv="refresh" content="0; url=/"><link rel="icon" href="data:,"></head>
+<body><p><a href="/">Go on</a></p></body></html>"""
 """A page of our own between the address and the first page: a browser sends the cookie only from here on."""
 REFUSED = "Open the address that the terminal printed; it holds the key to these pages.\n"
 

@@ -16,6 +16,8 @@ NUMBERS = ("budget", "minimum_count", "seed", "permutations", "precision", "leve
 """Options that are numbers, those that are changed most often first."""
 LISTS: dict[str, tuple[str, ...]] = {"measures": MEASURES, "intruders": INTRUDERS}
 """Options that leave something out of all that there is."""
+FOLDED = (*NUMBERS[2:], *LISTS, "attacker", "models")
+"""Options that the page shows when they are asked for."""
 TEXTS = {name: text.replace("``", "") for name, text in parameter_texts(Options).items()}
 DEFAULTS: dict[str, Any] = {option.name: option.default for option in fields(Options)}
 ROLES = ("key", "target")
@@ -41,24 +43,24 @@ def options_of(form: Form, names: Iterable[str]) -> tuple[dict[str, Any], list[P
     """
     problems: list[Problem] = []
 
-    def number(field: str, text: str) -> Any:
+    def number(field: str, text: str, about: str) -> Any:
         try:
             return typed_number(text)
         except CallError as error:
-            problems.append(Problem(field, str(error)))
+            problems.append(Problem(field, f"{about}: {error}"))
             return None
 
     roles = {name: form.text(f"role.{position}") for position, name in enumerate(names)}
     chosen = {role: [name for name, has in roles.items() if has == role] for role in ROLES}
     groups = {
-        name: number(f"groups.{position}", text)
+        name: number(f"groups.{position}", text, f"groups of {name}")
         for position, name in enumerate(roles)
         if (text := form.text(f"groups.{position}"))
     }
     found: dict[str, Any] = {"keys": chosen["key"], "targets": chosen["target"]}
     for option, role in (("ngroups_keys", "key"), ("ngroups_target", "target")):
         found[option] = {name: n for name, n in groups.items() if roles[name] == role}
-    found |= {name: number(name, form.text(name)) for name in NUMBERS if form.text(name)}
+    found |= {name: number(name, form.text(name), name) for name in NUMBERS if form.text(name)}
     found |= {name: kept for name, known in LISTS.items() if (kept := form.all(name)) != list(known)}
     found["attacker"] = form.text("attacker") or DEFAULTS["attacker"]
     found["models"] = form.text("models").splitlines()

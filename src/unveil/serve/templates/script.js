@@ -12,19 +12,22 @@ for (const field of document.querySelectorAll(".file")) {
   const role = field.dataset.role;
   const names = field.querySelector(".names");
   const remove = field.querySelector(".remove");
+  const says = (text, isWrong) => {
+    names.textContent = text;
+    names.classList.toggle("wrong", isWrong);
+  };
   const shown = (known) => {
-    names.textContent = known.length ? `Copied: ${known.join(", ")}` : "";
+    says(known.length ? `Copied: ${known.join(", ")}` : "", false);
     remove.hidden = !known.length;
   };
-  if (names.textContent) names.textContent = `Copied: ${names.textContent}`;
   field.querySelector("input[type=file]").addEventListener("change", async (event) => {
     for (const file of event.target.files) {
-      names.textContent = `${file.name} is being copied`;
+      says(`${file.name} is being copied`, false);
       try {
         const answer = await send(`/copies/${role}?name=${encodeURIComponent(file.name)}`, file);
         if (answer.ok) shown(await answer.json());
-        else { names.textContent = `Correct: ${await answer.text()}`; break; }
-      } catch { names.textContent = `Correct: ${file.name} could not be copied; name it by its path`; break; }
+        else { says(`Correct: ${await answer.text()}`, true); break; }
+      } catch { says(`Correct: ${file.name} could not be copied; name it by its path`, true); break; }
     }
     event.target.value = "";
     // One file: what was picked last counts.
@@ -64,25 +67,26 @@ if (question) {
   count();
 }
 
-// The state of the work; a new page is loaded when there is a new report.
+// The state of the work, and the report whenever there is a better one.
 const bar = document.getElementById("bar");
 if (bar) {
   const said = document.getElementById("state");
   const news = document.getElementById("news");
-  let pages = document.getElementById("report") ? 1 : 0;
+  let pages = document.getElementById("kept").hidden ? 0 : 1;
   const follow = async () => {
     let state;
     try { state = await (await fetch("/state")).json(); } catch {
       said.textContent = "The program has ended; start it again.";
       return;
     }
-    if (state.status !== "running" || (state.pages && !pages)) { location.reload(); return; }
+    if (state.status !== "running") { location.reload(); return; }
     bar.max = state.total || 1;
     bar.value = state.done;
     const text = state.total ? `${state.done} of ${state.total}: ${state.part}` : "The files are being read";
     if (said.textContent !== text) said.textContent = text;
     if (state.pages > pages) {
-      if (pages) document.getElementById("report").src = "/report";
+      document.getElementById("report").src = "/report";
+      document.getElementById("kept").hidden = false;
       pages = state.pages;
     }
     document.getElementById("found").hidden = !state.news.length;
