@@ -286,13 +286,19 @@ def test_plot():
         ({"persons": ["a"]}, "a list of record numbers"),
         ({"by": "town"}, "town"),
         ({"candidates": OTHERS.drop_columns(["age"])}, "there is no column 'age' in the candidates"),
-        ({"candidates": ORIGINAL.slice(4, 1), "persons": [4]}, "every row has the values of a person"),
+        ({"candidates": ORIGINAL.slice(4, 1), "persons": [4]}, "the candidates: every row has the values of a person"),
     ],
 )
 def test_bad_input_is_refused_in_one_line(options, message):
     with pytest.raises(unveil.UnveilError, match=message) as refused:
         unveil.privacy_loss(PAIR, SYNTHESIZER, **{"curves": 0} | options)
     assert "\n" not in str(refused.value)
+
+
+def test_where_all_records_are_alike_nobody_can_stand_in():
+    alike = ORIGINAL.take([0] * 20)
+    with pytest.raises(CallError, match="persons drawn by trees of the original: every row has the values of a person"):
+        unveil.privacy_loss(alike, SYNTHESIZER, persons=2, curves=1, releases=10)
 
 
 def test_candidates_that_are_odd_are_said():

@@ -38,7 +38,9 @@ def drawn_neighbours(pair: Pair, n: int, seed: int) -> Source:
     return open_source(fitted.sample(n, seed=seed), label="persons drawn by trees of the original")
 
 
-def neighbours_of(original: Levels, members: Ints, rows: Levels, rng: np.random.Generator) -> tuple[Ints, int]:
+def neighbours_of(
+    original: Levels, members: Ints, rows: Levels, rng: np.random.Generator, label: str
+) -> tuple[Ints, int]:
     """(q,) number of the row that stands in the place of each member, and of how many the first one was a twin.
 
     Everyone is taken before anyone is taken again.
@@ -53,6 +55,8 @@ def neighbours_of(original: Levels, members: Ints, rows: Levels, rng: np.random.
         Levels of the candidates.
     rng
         Of the draw.
+    label
+        What messages call the candidates.
 
     Raises
     ------
@@ -69,7 +73,7 @@ def neighbours_of(original: Levels, members: Ints, rows: Levels, rng: np.random.
             return chosen, n_twins
         # A person's own values would make the same original: the next candidate is taken.
         chosen[same] = (chosen[same] + 1) % k
-    raise CallError("candidates: every row has the values of a person in question; add other persons")
+    raise CallError(f"{label}: every row has the values of a person in question; give other persons as candidates")
 
 
 def unknown_levels(sequence: TreeSequence) -> list[str]:

@@ -131,7 +131,7 @@ def privacy_loss(
     estimated = _is_estimated(quietly(maker, people.pair.original))
     problem = None if estimated else problem_of(people.pair, people.synthesizer, people.others, check_settings=released)
     sequence = _coded(people, maker) if problem is None else problem.sequence
-    others, n_twins = neighbours_of(sequence.original, members, sequence.further, rng)
+    others, n_twins = neighbours_of(sequence.original, members, sequence.further, rng, people.others.label)
     realised = _realised(problem, people.pair, members, others, progress) if problem and released else None
     chosen = np.sort(rng.permutation(members.size)[:curves])
     simulation = Simulation(people, maker, sequence, members[chosen], others[chosen], estimated=estimated)
