@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known, targ
 from unveil._tables.study import study_of
 from unveil._tables.sums import MEASURES, identity_measures, mean_over, measures
 from unveil._tables.target_cells import MeasuredTarget, SumsOfReleases, TargetCells
+from unveil._tables.wildcards import attribute_as_wildcards
 from unveil.checks import check_flags, check_whole_numbers, is_number
 from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
@@ -42,6 +44,7 @@ def attribute(
     exclude_over_denom_limit: bool = False,
     check_1way: tuple[float, float] = (50, 90),
     check_2way: tuple[float, float] = (4, 80),
+    suppressed: str | None = None,
 ) -> Any:
     """Measure what the keys give away about one or several targets.
 
@@ -81,6 +84,10 @@ def attribute(
         With both, cells of more than ``denom_limit`` records do not count.
     check_1way, check_2way
         Thresholds (records, percent) of the checks.
+    suppressed
+        The sign that stands for a suppressed value in the releases, such as ``"*"``: iS, DiS, DiSCO and DCAPd then also
+        come with such a value of a key matching every value. Of all records: not with exclusions of target levels,
+        pairs or large cells.
 
     Returns
     -------
@@ -136,7 +143,20 @@ def attribute(
         _risk(TargetCells(study, columns[name], options[name]), sums, [untouched[name]] if name in untouched else [])
         for name, sums in zip(names, found, strict=True)
     ]
+    if suppressed is not None:
+        _check_all_count(options)
+        risks = [
+            replace(risk, as_wildcards=attribute_as_wildcards(study, columns[risk.target], suppressed))
+            for risk in risks
+        ]
     return risks[0] if target is not None else AttributeRisks(risks, said)
+
+
+def _check_all_count(options: Mapping[str, Mapping[str, Any]]) -> None:
+    for one in options.values():
+        excluding = [one[rule] for rule in ("not_target_levels", "exclude_pairs", "exclude_over_denom_limit")]
+        if any(excluding) or not one["use_target_na"]:
+            raise CallError("suppressed values are matched for all records: leave out the exclusions")
 
 
 def _levels_by_target(

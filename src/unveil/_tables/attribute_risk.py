@@ -63,6 +63,9 @@ class AttributeRisk(Result):
     unmatched
         By column, what share of the records of each file hold values that the other lacks; see
         :meth:`unveil.Pair.unmatched`.
+    as_wildcards
+        Per release, iS, DiS, DiSCO and DCAPd where a suppressed key matches every value; empty where no sign of
+        suppression was named.
     notes
         What was harmonised, and what makes the figures unreliable; :attr:`warnings` adds DiSCO's inverse sensitivity.
     """
@@ -88,6 +91,7 @@ class AttributeRisk(Result):
     notes: tuple[str, ...]
     flavour: Flavour
     unit: tuple[str, ...] = field(default=(), kw_only=True)
+    as_wildcards: tuple[Mapping[str, float], ...] = field(default=(), kw_only=True)
     _source: TargetCells = field(repr=False, compare=False)
     _sums: tuple[AttributeSums, ...] = field(repr=False, compare=False)
 

@@ -15,6 +15,7 @@ from unveil._tables.record_flags import IdentityFlags, records_of, write_records
 from unveil._tables.study import study_of
 from unveil._tables.subgroups import IdentityByLevel, by_level
 from unveil._tables.sums import mean_over, percent
+from unveil._tables.wildcards import identity_as_wildcards
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
 from unveil.errors import enough_memory
@@ -52,6 +53,9 @@ class IdentityRisk(Result):
     unmatched
         By column, what share of the records of each file hold values that the other lacks; see
         :meth:`unveil.Pair.unmatched`.
+    as_wildcards
+        Per release, UiOiS and repU where a suppressed key matches every value; empty where no sign of suppression was
+        named.
     warnings
         What deserves a look in the files, and what makes the figures unreliable.
     """
@@ -73,6 +77,7 @@ class IdentityRisk(Result):
     warnings: tuple[str, ...]
     flavour: Flavour
     unit: tuple[str, ...] = field(default=(), kw_only=True)
+    as_wildcards: tuple[Mapping[str, float], ...] = field(default=(), kw_only=True)
     _study: KeyedPair = field(repr=False, compare=False)
     _counts: IdentityCounts = field(repr=False, compare=False)
 
@@ -142,8 +147,9 @@ class IdentityRisk(Result):
 @enough_memory()
 @pair_first
 def identity(
-    pair: Pair, keys: str | Sequence[str], *, use_keys_na: bool | Mapping[str, bool] = True, ngroups_keys: Groups = None
-) -> IdentityRisk:
+    pair: Pair, keys: str | Sequence[str], *, use_keys_na: bool | Mapping[str, bool] = True,
+    ngroups_keys: Groups = None, suppressed: str | None = None,
+) -> IdentityRisk:  # fmt: skip
     """Measure how many persons are unique on the keys, and are again in the release.
 
     With d_q and s_q the number of original and synthetic records of key combination q,
@@ -163,6 +169,9 @@ def identity(
         Whether combinations in which a key is missing count; one flag, or one per key.
     ngroups_keys
         Number of groups into which numeric keys are cut: for all of them, or by key.
+    suppressed
+        The sign that stands for a suppressed value of a key in the releases, such as ``"*"``: the figures then also
+        come with such a value matching every value.
 
     Returns
     -------
@@ -210,6 +219,7 @@ def identity(
         warnings=study.notes(),
         flavour=pair.flavour,
         unit=pair.unit,
+        as_wildcards=() if suppressed is None else identity_as_wildcards(study, suppressed),
         _study=study,
         _counts=counts,
     )

@@ -95,6 +95,13 @@ Hierarchies = Annotated[
         help="Coarser levels and intervals (TOML): files are compared at the coarseness of the releases.", group=ASKED
     ),
 ]
+Suppressed = Annotated[
+    str | None,
+    Parameter(
+        help="The sign of suppressed values in the releases, such as '*': also show figures with it as a wildcard.",
+        group=ASKED,
+    ),
+]
 UseKeysNa = Annotated[bool, Parameter(help="Whether combinations with a missing key count.", group=ASKED)]
 By = Annotated[str | None, Parameter(help="Also show the measures for each level of this column.", group=OUTPUT)]
 Records = Annotated[

@@ -19,6 +19,7 @@ from unveil.cli.options import (
     Reading,
     Records,
     Sampling,
+    Suppressed,
     Synthetic,
     Target,
     Targets,
@@ -44,7 +45,7 @@ from unveil.stats import OVER
 def identity(
     original: Original, *synthetic: Synthetic, keys: Keys, use_keys_na: UseKeysNa = True,
     ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
-    hierarchies: Hierarchies = None, by: By = None, records: Records = None,
+    hierarchies: Hierarchies = None, suppressed: Suppressed = None, by: By = None, records: Records = None,
     units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure identity disclosure: records that are unique on the keys, also in the release."""
@@ -67,6 +68,7 @@ def identity(
         names_of(keys, pair.names),
         use_keys_na=use_keys_na,
         ngroups_keys=groups_of(ngroups_keys, "ngroups_keys"),
+        suppressed=suppressed,
     )
     groups = _by(risk, by)
     save_where_counted(risk, records, output.overwrite)
@@ -78,7 +80,7 @@ def identity(
 def attribute(
     original: Original, *synthetic: Synthetic, keys: Keys, target: Target = None, targets: Targets = None,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
-    hierarchies: Hierarchies = None,
+    hierarchies: Hierarchies = None, suppressed: Suppressed = None,
     not_target_levels: Listed = None,
     use_target_na: bool = True, use_keys_na: UseKeysNa = True, exclude_pairs: Listed = None,
     denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
@@ -126,6 +128,7 @@ def attribute(
         not_target_levels=_levels(not_target_levels, pair.names), use_target_na=use_target_na, use_keys_na=use_keys_na,
         exclude_pairs=exclude_pairs or (), denom_limit=denom_limit,
         exclude_over_denom_limit=exclude_over_denom_limit, check_1way=check_1way, check_2way=check_2way,
+        suppressed=suppressed,
     )  # fmt: skip
     if cap_curve:
         output.give(risk.cap_curve())

@@ -8,7 +8,7 @@ from unveil._tables.attribute_risk import RISE, AttributeRisk, AttributeRisks
 from unveil._tables.exclusion_texts import level_option, pair_option
 from unveil._tables.exclusions import RULES
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
-from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words
+from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words, wildcards_in_words
 from unveil.stats import called, kinds_in_words
 
 _PRINTED = ("iS", "DiS", "DiSCO", "DiSDiO", "DCAPd", "TCAP")
@@ -40,6 +40,7 @@ def one_target(risk: AttributeRisk) -> str:
         ),
     ]
     lines.extend(paragraph(f"{name} is not defined: {reason}.") for name, reason in risk.undefined.items())
+    lines.extend(wildcards_in_words(risk.labels, risk.as_wildcards))
     lines.extend(_checks_in_words(risk))
     lines.extend(warnings_in_words(risk.warnings))
     return "\n".join(lines)
@@ -76,6 +77,11 @@ def several_targets(risks: AttributeRisks) -> str:
                 "from the release; CAPd: right by guessing from the original.",
                 *(["The interval in the table spans those of the releases."] if m > 1 else []),
                 *_kinds(risks),
+            ),
+            *(
+                line
+                for risk in risks
+                for line in wildcards_in_words(risk.labels, risk.as_wildcards, f"{risk.target}: ")
             ),
             *(line for risk in risks for line in _checks_in_words(risk, f"{risk.target}: ")),
             *warnings_in_words(risks.notes),

@@ -61,6 +61,18 @@ def left_out_in_words(
     ]
 
 
+def wildcards_in_words(labels: Sequence[str], figures: Sequence[Mapping[str, float]], begin: str = "") -> list[str]:
+    """The figures where suppressed values match every value, a paragraph per release."""
+    return [
+        paragraph(
+            f"{begin}If a suppressed value of {label} matches every value: "
+            f"{', '.join(f'{name} {number(value)}' for name, value in one.items())}. In the table it is a level of its "
+            "own."
+        )
+        for label, one in zip(labels, figures, strict=False)
+    ]
+
+
 def identity(risk: IdentityRisk) -> str:
     """A row per release, and what the figures mean."""
     intervals = risk.intervals()
@@ -89,6 +101,7 @@ def identity(risk: IdentityRisk) -> str:
                 "Not shown: what is learnt about the targets. A release can have repU 0",
                 "and still give a person away.",
             ),
+            *wildcards_in_words(risk.labels, risk.as_wildcards),
             *(paragraph(f"{name} is not defined: {reason}.") for name, reason in risk.undefined.items()),
             *warnings_in_words(risk.warnings),
         ]
