@@ -20,6 +20,7 @@ from unveil._membership.largest import Largest, contributions, largest_of
 from unveil._membership.result import BASELINE, Membership
 from unveil.checks import check_whole_numbers
 from unveil.columns.pair import Pair
+from unveil.columns.weights import population_of
 from unveil.errors import CallError, DataError
 from unveil.files.opening import open_source
 from unveil.files.source import Flavour, Kind, Scalar
@@ -157,7 +158,7 @@ def membership_synthesizer(
     if source.num_rows < 4:
         raise DataError(f"{source.label} has {source.num_rows} record(s); two halves need at least 4")
     source = source.part(value_order(source))
-    maker = as_synthesizer(synthesizer)
+    maker, population = as_synthesizer(synthesizer), population_of(source)
     runs: list[Membership] = []
     weights: dict[str, NDArray[np.float64]] = {}
     for repeat in range(repeats):
@@ -170,7 +171,7 @@ def membership_synthesizer(
             # No two releases of any half have the same seed.
             seeds = [seed + len(runs) + 2 * repeats * number for number in range(releases)]
             made = [open_source(fitted.sample(len(used), seed=own), label=_LABEL) for own in seeds]
-            pair = Pair(members, made, others, kinds=kinds, special_codes=special_codes)
+            pair = Pair(members, made, others, kinds=kinds, special_codes=special_codes, population=population)
             runs.append(membership(pair, holdout_unseen=True, seed=seed, **options))
             _add_weights(weights, runs[-1], used, left, 1 / (2 * repeats))
             if progress is not None:

@@ -19,6 +19,7 @@ from unveil._rapid.rapid import rapid
 from unveil.checks import check_whole_numbers
 from unveil.columns.harmonise import own_levels
 from unveil.columns.pair import Pair
+from unveil.columns.weights import population_of
 from unveil.errors import CallError
 from unveil.files.distinct import distinct_of
 from unveil.files.nearest import near_matches
@@ -150,7 +151,7 @@ def rapid_synthesizer_cv(
         raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
     # The order in which the records came is not to matter.
     source = source.part(value_order(source))
-    maker = as_synthesizer(synthesizer)
+    maker, population = as_synthesizer(synthesizer), population_of(source)
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
         raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
@@ -175,7 +176,7 @@ def rapid_synthesizer_cv(
             fitted = fitted_anew(maker, used, seed=number_of_draw)
             made = open_source(fitted.sample(used.num_rows, seed=number_of_draw), label="the synthesizer's release")
             for attacked, rates in ((left, held_out), (used, in_sample)):
-                pair = Pair(attacked, made, kinds=kinds, special_codes=special_codes)
+                pair = Pair(attacked, made, kinds=kinds, special_codes=special_codes, population=population)
                 last = rapid(pair, keys, target=target, attacker=attacker, kind=kind, seed=seed, **options)
                 rates.append(last.rate)
                 said += last.warnings

@@ -179,13 +179,15 @@ def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str])
     DataError
         If a key or target that was named is among these.
     """
+    # Weights say whom a record stands for; no release needs them.
+    compared = [name for name in source.names if not source.variable(name).weight]
     lacking: dict[str, list[str]] = {}
     held_by: dict[str, tuple[str, ...]] = {}
     for label, candidate in candidates.items():
         if not _is_synthesizer(candidate):
             for one in candidate if isinstance(candidate, list | tuple) else [candidate]:
                 held = held_by[label] = read(one).names
-                for name in source.names:
+                for name in compared:
                     if name not in held and label not in lacking.setdefault(name, []):
                         lacking[name].append(label)
     lost = {name: labels for name, labels in lacking.items() if labels}
@@ -234,7 +236,9 @@ def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]
     from unveil.synthesis.any_synthesizer import Foreign, as_synthesizer, fitted_anew
 
     maker = fitted_anew(as_synthesizer(candidate), source, seed=seed)
-    releases = [maker.sample(source.num_rows, seed=seed + 1 + copy) for copy in range(m)]
+    drawn = [read(maker.sample(source.num_rows, seed=seed + 1 + copy)) for copy in range(m)]
+    # A warning names the candidate before these.
+    releases = [replace(one, label="the release" if m == 1 else f"release {i}") for i, one in enumerate(drawn, start=1)]
     # A function has no settings that an intruder could fit anew.
     return releases, None if isinstance(maker, Foreign) and maker.is_function else maker
 

@@ -129,6 +129,23 @@ def weights_of(source: Source, weights: Any = None, population: float | None = N
     return Weights(values * (population / total), float(population), column, tuple(notes))
 
 
+def population_of(sample: Source) -> float | None:
+    """Number of persons that a sample stands for whose schema declares weights; a part of it stands for them too.
+
+    Parameters
+    ----------
+    sample
+        The whole sample.
+
+    Returns
+    -------
+    float or None
+        None where no weights are declared.
+    """
+    found = weights_of(sample)
+    return None if found is None else found.population
+
+
 def release_weights(release: Source, weights: Weights) -> Floats:
     """What each record of a release stands for: its column of the same name, or 1 where it has none.
 

@@ -127,17 +127,18 @@ def _policy_table(rows: list[dict[str, Any]]) -> str:
 def risk_utility_map(found: RiskUtilityMap) -> str:
     """A row per point, the one with the smallest risk first."""
     rows: list[Row] = []
+    # A risk that needs the synthesizer is measured of some points alone.
+    names = [name for name in dict.fromkeys(n for point in found.points for n in point.risks) if name != found.risk]
     for point in sorted(found.points, key=lambda p: (p.risks.get(found.risk, (math.inf,))[0], p.label)):
         risk, useful = (
             found.get(name, (math.nan,) * 3)
             for found, name in ((point.risks, found.risk), (point.utilities, found.utility))
         )
-        others = [number(point.risks[name][0], digits_of(name)) for name in point.risks if name != found.risk]
+        others = [number(point.risks.get(name, (math.nan,))[0], digits_of(name)) for name in names]
         rows.append(
             [f"{point.label}{' *' if point.pareto else ''}", point.releases,
              *_with_ends(risk, digits_of(found.risk)), *_with_ends(useful, digits_of(found.utility)), *others]
         )  # fmt: skip
-    names = [name for name in found.points[0].risks if name != found.risk]
     kept, drawn = f"interval, {NAMES['release']}", "interval, releases"
     header = ["", "releases", found.risk, kept, found.utility, drawn, *names]
     return "\n".join(
