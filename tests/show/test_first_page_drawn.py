@@ -6,7 +6,11 @@ import copy
 from typing import Any
 
 import html5lib
+import pytest
 
+from unveil.assessment.gate import release_safe
+from unveil.assessment.masthead import Masthead
+from unveil.errors import CallError
 from unveil.show.report import arrange, first_page, html, markdown
 
 Assessment = dict[str, Any]
@@ -63,6 +67,24 @@ def test_what_was_not_computed_is_named(example: Assessment) -> None:
     for part in example["parts"]:
         part["status"] = "done"
     assert "Not computed, or not whole: nothing" in html(example)
+
+
+def test_the_head_is_printed_as_it_is(example: Assessment) -> None:
+    example["masthead"] = {"title": "Lives & <b>living</b>", "organisation": "Institute <1>", "contact": "a@b.org"}
+    page = html(example)
+    assert "<h1><bdi>Lives &amp; &lt;b&gt;living&lt;/b&gt;</bdi></h1>" in page
+    assert "Disclosure risk report · <bdi>Institute &lt;1&gt;</bdi>" in page
+    assert "Contact: <bdi>a@b.org</bdi>" in page
+    assert markdown(example).startswith("# Disclosure risk: Lives \\& \\<b\\>living\\</b\\>\n\nInstitute")
+    assert release_safe(example)["masthead"] == example["masthead"]
+    del example["masthead"]
+    assert "Contact" not in html(example)
+
+
+@pytest.mark.parametrize("name", ["title", "organisation", "contact"])
+def test_a_head_without_words_is_refused(name: str) -> None:
+    with pytest.raises(CallError, match=f"{name} takes a text"):
+        Masthead(**{name: "  "})
 
 
 def test_no_table_ranks_figures_of_different_baselines(example: Assessment) -> None:

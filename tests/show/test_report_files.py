@@ -136,6 +136,16 @@ def test_nothing_is_replaced_unasked(run: Run, folder: Path) -> None:
     assert "mine" not in (folder / "r.html").read_text(encoding="utf-8")[:100]
 
 
+def test_the_verb_sets_the_head(run: Run, folder: Path) -> None:
+    assert run("report", "a.json", "-o", "r.html", "--title", "Lives", "--organisation", "Institute") == (0, "")
+    page = (folder / "r.html").read_text(encoding="utf-8")
+    assert "<h1><bdi>Lives</bdi></h1>" in page
+    assert "Institute" in page
+    status, said = run("report", "a.json", "-o", "s.html", "--title", " ")
+    assert (status, said.count("\n")) == (2, 1)
+    assert "title takes a text" in said
+
+
 def test_inputs_are_never_written_over(run: Run, folder: Path, example: Assessment) -> None:
     (folder / "original.html").write_text("sex,age\nf,30\n")
     digest = hashlib.sha256((folder / "original.html").read_bytes()).hexdigest()

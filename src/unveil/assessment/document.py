@@ -11,6 +11,7 @@ from typing import Any
 
 from unveil.assessment.advice_part import tuning_advice
 from unveil.assessment.contradictions import contradictions
+from unveil.assessment.masthead import Masthead
 from unveil.assessment.pareto import pareto
 from unveil.assessment.part import Context
 from unveil.assessment.policy import Policy
@@ -32,7 +33,9 @@ KNOWS = {
 }
 
 
-def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Policy | None) -> dict[str, Any]:
+def document(
+    context: Context, parts: Sequence[Mapping[str, Any]], policy: Policy | None, masthead: Masthead
+) -> dict[str, Any]:  # fmt: skip
     """Put the parts together: all that was found, for use inside the building.
 
     Parameters
@@ -43,6 +46,8 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         What :func:`unveil.assessment.part.run` gave, with the measure of each.
     policy
         The institution's rules.
+    masthead
+        The head of the report.
 
     Returns
     -------
@@ -66,6 +71,7 @@ def document(context: Context, parts: Sequence[Mapping[str, Any]], policy: Polic
         "schema_version": SCHEMA_VERSION,
         "release_safe": False,
         "title": _title(pair),
+        **({"masthead": masthead.to_dict()} if masthead.to_dict() else {}),
         "summary": [],
         "confidential": list(CONFIDENTIAL),
         "scenario": scenario.to_dict()

@@ -315,6 +315,7 @@ LEAVES = Row(
     {
         **_named(by.as_it_is, "schema", "schema_version"),
         "title": by.title,
+        "masthead": Row(_named(by.as_it_is, "title", "organisation", "contact")),
         "summary": by.sentences,
         "scenario": SCENARIO,
         "data": DATA,

@@ -11,6 +11,7 @@ from textwrap import indent
 from typing import Any, Concatenate, ParamSpec, cast
 
 from unveil.assessment.document import SCHEMA_VERSION, document
+from unveil.assessment.masthead import Masthead
 from unveil.assessment.part import AssessmentPart, Clock, Context, run
 from unveil.assessment.plan import plan, shown
 from unveil.assessment.policy import Policy, read_policy
@@ -46,6 +47,8 @@ class Call(Options):
         :class:`Assessment`.
     policy
         The institution's limits: a TOML file, or what :func:`unveil.assessment.read_policy` gives.
+    title, organisation, contact
+        What the reports have at their head, as it is: in documents for publication too.
     checkpoint
         A folder that keeps finished parts, so that an interrupted assessment continues where it stopped.
     progress
@@ -62,6 +65,9 @@ class Call(Options):
     holdout_unseen: bool = False
     release_safe: bool = True
     policy: str | Path | Policy | None = None
+    title: str | None = None
+    organisation: str | None = None
+    contact: str | None = None
     checkpoint: str | Path | None = None
     progress: Callable[[int, int, str], None] | None = None
     page: Callable[[Assessment], None] | None = None
@@ -133,6 +139,7 @@ def assess(pair: Pair, call: Call) -> Assessment:
     True
     """
     check_flags(holdout_unseen=call.holdout_unseen)
+    masthead = Masthead(call.title, call.organisation, call.contact)
     scenario = Scenario.of(pair, call)
     rules = call.policy if call.policy is None or isinstance(call.policy, Policy) else read_policy(call.policy)
     if rules is not None:
@@ -146,7 +153,7 @@ def assess(pair: Pair, call: Call) -> Assessment:
     kept = None if call.checkpoint is None else _kept(call.checkpoint, context)
 
     def page(found: Mapping[str, dict[str, Any]]) -> Assessment:
-        return Assessment(document(context, list(found.values()), rules), release_safe=call.release_safe)
+        return Assessment(document(context, list(found.values()), rules, masthead), release_safe=call.release_safe)
 
     return page(_work_out(plan(scenario, repeated=call.synthesizer is not None), context, call, kept, page))
 

@@ -310,5 +310,7 @@ _TAKES |= {
     "unit": _KINDS[_TEXTS],
 }
 _TAKES |= {"missing": _KINDS[_TEXTS], "population": ("a number", is_number)}
-_TAKES |= dict.fromkeys(("weights", "encoding", "delimiter", "decimal", "time"), _KINDS[_TEXT])
+_TAKES |= dict.fromkeys(
+    ("weights", "encoding", "delimiter", "decimal", "time", "title", "organisation", "contact"), _KINDS[_TEXT]
+)
 """By option of a scenario file: the name of what it takes, and a check."""

@@ -148,6 +148,12 @@ class Documents:
         The institution's limits (TOML); they add a column of verdicts.
     policy_exit
         End with exit status 4 if a figure is not within the policy or was not measured; all files are written anyway.
+    title
+        Title of the reports, printed as it is; default: the files.
+    organisation
+        Who made the reports, printed as it is.
+    contact
+        Whom to ask, printed as it is.
     release_safe
         Whether documents are for publication: figures are rounded, names and counts of few persons are left out.
     """
@@ -157,8 +163,15 @@ class Documents:
     public_summary: Path | None = None
     policy: Path | None = None
     policy_exit: Annotated[bool, Parameter(negative=())] = False
+    title: str | None = None
+    organisation: str | None = None
+    contact: str | None = None
     release_safe: bool = True
     checkpoint: CheckpointFolder = None
+
+    def masthead(self, given: dict[str, Any]) -> dict[str, str | None]:
+        """Head of the reports; a scenario file may hold it."""
+        return {name: getattr(self, name) or given.pop(name, None) for name in HEAD}
 
     @property
     def public_form(self) -> str | None:
@@ -172,6 +185,7 @@ class Documents:
         return [path for path in (self.html, self.markdown, self.public_summary) if path is not None]
 
 
+HEAD = ("title", "organisation", "contact")
 _ASKED = tuple(field.name for field in fields(Options))
 
 
@@ -214,6 +228,7 @@ def assess(
     kept = _Kept(documents, output)
     inputs = [original, *releases, *(path for path in others if path is not None)]
     output.check(tuple(inputs), *documents.paths())
+    head = documents.masthead(given)
     _require_keys(options)
     provenance = given.pop("provenance", None)
     if synthesis == Synthesis() and trees == Trees() and provenance is not None:
@@ -229,6 +244,7 @@ def assess(
             result = compute(
                 pair, **options, synthesizer=maker, holdout_unseen=holdout_unseen, policy=policy,
                 release_safe=documents.release_safe, checkpoint=documents.checkpoint, progress=progress, page=kept.show,
+                **head,
             )  # fmt: skip
         except KeyboardInterrupt:
             if kept.last is None:
@@ -361,7 +377,7 @@ def _scenario(path: Path | None) -> dict[str, Any]:
         return {}
     from unveil.assessment.scenario import read_scenario
 
-    return read_scenario(path, ["holdout_unseen", *_ASKED])
+    return read_scenario(path, ["holdout_unseen", *HEAD, *_ASKED])
 
 
 def _require_keys(options: dict[str, Any]) -> None:

@@ -36,7 +36,9 @@ def _drawn(page: arrange.Page) -> str:
         "map": _map, "advice": _advice, "policy": _policy, "methods": _methods, "provenance": _provenance,
     }  # fmt: skip
     made = page.a["provenance"]
-    blocks = [f"# Disclosure risk: {text(page.a['title'])}"]
+    head = page.a.get("masthead") or {}
+    blocks = [f"# Disclosure risk: {text(head.get('title') or page.a['title'])}"]
+    blocks += [text(head[name]) for name in ("organisation", "contact") if head.get(name)]
     blocks.append(f"Made {text(numbers.moment(made['created']))} with unveil {text(made['unveil'])}.")
     for name, title in page.sections:
         blocks += [f"## {title}", *drawn[name](page)]

@@ -67,6 +67,7 @@ ENDS = ("risk", "risk_low", "risk_high", "utility", "utility_low", "utility_high
 ASSESSMENT: dict[str, Any] = {
     "release_safe": FLAG,
     "title": TEXT,
+    "masthead?": {"title?": TEXT, "organisation?": TEXT, "contact?": TEXT},
     "summary": NAMES,
     "confidential?": NAMES,
     "publication": Maybe(
