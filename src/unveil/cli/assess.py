@@ -169,7 +169,7 @@ class Documents:
     release_safe: bool = True
     checkpoint: CheckpointFolder = None
 
-    def masthead(self, given: dict[str, Any]) -> dict[str, str | None]:
+    def masthead(self, given: dict[str, Any]) -> dict[str, Any]:
         """Head of the reports; a scenario file may hold it."""
         return {name: getattr(self, name) or given.pop(name, None) for name in HEAD}
 
