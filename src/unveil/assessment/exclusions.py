@@ -98,7 +98,7 @@ class AdvisedExclusion:
 
 _NOT_THE_RELEASE = "This changes what counts, not the release."
 _PAIRS = "Do not count pairs that are known without the release"
-_LEVEL = "Do not count the most frequent level of {}"
+_LEVEL = "Do not count the level of {} that most DiSCO records have"
 
 
 def advised_exclusions(context: Context) -> Iterator[AdvisedExclusion]:
@@ -141,4 +141,4 @@ def _why_pairs(risk: AttributeRisk) -> Note:
     )
 
 
-_WHY_LEVEL = Note(f"Most DiSCO records have it, and it may be no secret. {_NOT_THE_RELEASE}")
+_WHY_LEVEL = Note(f"Where most records have a level, to learn it is no disclosure. {_NOT_THE_RELEASE}")

@@ -50,3 +50,17 @@ def listed(names: Sequence[str]) -> str:
     'age, sex and region'
     """
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def words_and_options(action: str) -> tuple[str, str | None]:
+    """An advice without the options of the command line that it ends with, and these, to be pasted; None without any.
+
+    Examples
+    --------
+    >>> words_and_options("Do not count pairs: --exclude-pairs age=17:SINGLE")
+    ('Do not count pairs.', '--exclude-pairs age=17:SINGLE')
+    >>> words_and_options("Leave age out of the release.")
+    ('Leave age out of the release.', None)
+    """
+    words, begin, options = action.partition(": --")
+    return (f"{words}.", f"--{options}") if begin else (action, None)

@@ -190,6 +190,11 @@ def command(assessment: dict[str, Any]) -> str:
     data, scenario = assessment["data"], assessment["scenario"]
     words = ["unveil", "assess", data["original"]["label"], *(one["label"] for one in data["releases"])]
     words += ["--keys", ",".join(scenario["keys"]), "--targets", ",".join(scenario["targets"])]
+    for pair in scenario.get("exclude_pairs") or ():
+        words += ["--exclude-pairs", str(pair)]
+    levels = scenario.get("not_target_levels")
+    for target, one in levels.items() if isinstance(levels, dict) else ():
+        words += [word for level in one for word in ("--not-target-levels", f"{target}={level}")]
     if scenario.get("seed") is not None:
         words += ["--seed", str(scenario["seed"])]
     return shlex.join(words)

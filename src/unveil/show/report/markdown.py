@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from unveil.assessment.wording import words_and_options
 from unveil.show.report import arrange, first_page, sources
 from unveil.show.report import figures as numbers
 from unveil.show.report.schema import checked, drawing
@@ -324,7 +325,12 @@ def _advice(page: arrange.Page) -> list[str]:
         return [_missing(page, "Advice", "advice")]
     blocks = []
     for number, one in enumerate(page.a["advice"], 1):
-        blocks += [f"### {number}. {text(one['action'])}", text(one["because"])]
+        words, options = words_and_options(one["action"])
+        blocks += [
+            f"### {number}. {text(words)}",
+            *([] if options is None else [_fence(options)]),
+            text(one["because"]),
+        ]
         if one["effects"]:
             rows = [[text(e["measure"]), text(e["target"]), text(e["how"]),
                      *(text(numbers.shown(e[k], arrange.unit_of(page.a, e))) for k in ("before", "after"))]

@@ -13,6 +13,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup, escape
 
+from unveil.assessment.wording import words_and_options
 from unveil.show.report import arrange, charts, first_page, row_plots, sources
 from unveil.show.report import figures as numbers
 from unveil.show.report.schema import checked, drawing
@@ -53,6 +54,7 @@ assess --json makes one
             verdicts=partial(arrange.policy_rows, page.a),
             unit_of=partial(arrange.unit_of, page.a),
             why_missing=partial(arrange.why_missing, page.a),
+            words_and_options=words_and_options,
             command=arrange.command(page.a), command_note=arrange.command_note(page.a),
         )  # fmt: skip
 

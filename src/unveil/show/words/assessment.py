@@ -9,6 +9,7 @@ from typing import Any
 from unveil.assessment.figure import OF_PROCESS, digits_of
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
+from unveil.assessment.wording import words_and_options
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import NAMES, called
 
@@ -105,14 +106,14 @@ def _span(figure: Mapping[str, Any], low: str, high: str) -> str:
 
 def _advice(one: Mapping[str, Any]) -> list[str]:
     """An advice and what it changes; options to paste stand in a line of their own, which is not broken."""
-    words, begin, options = str(one["action"]).partition(": --")
+    words, options = words_and_options(one["action"])
     effects = [
         f"{e['measure']}{' of ' + e['target'] if e['target'] else ''} {_shown(e, 'before')} to {_shown(e, 'after')}"
         for e in one["effects"]
         if e["before"] != e["after"]
     ]
-    said = paragraph(f"Advice: {words.rstrip('.')}: {', '.join(effects)}{'; options:' if begin else '.'}")
-    return [said, f"  --{options}"] if begin else [said]
+    said = paragraph(f"Advice: {words.rstrip('.')}: {', '.join(effects)}{'.' if options is None else '; options:'}")
+    return [said] if options is None else [said, f"  {options}"]
 
 
 def _policy_table(rows: list[dict[str, Any]]) -> str:
