@@ -85,8 +85,9 @@ ASSESSMENT: dict[str, Any] = {
         "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": REAL, "minimum_count": COUNT,
         "seed?": NUMBER, "tau?": NUMBER, "epsilon?": NUMBER, "attacker?": NOTE, "measures?": NAMES, "models?": NAMES,
         "permutations?": NUMBER, "precision?": NUMBER, "budget?": NUMBER, "holdout?": FLAG, "ngroups_keys?": ANY,
-        "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "weights?": NOTE,
-        "population?": NUMBER, "unit?": NAMES, "time?": NOTE, "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
+        "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "exclude_pairs?": ANY,
+        "not_target_levels?": ANY, "weights?": NOTE, "population?": NUMBER, "unit?": NAMES, "time?": NOTE,
+        "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
     },
     "data": {
         "original": LABELLED | {"records": NUMBER},
