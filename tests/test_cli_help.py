@@ -62,6 +62,13 @@ def test_lines_of_the_help_end_where_the_next_word_has_no_room(call, verb):
 
 
 @pytest.mark.parametrize("verb", VERBS)
+def test_a_shell_takes_the_lines_of_an_example_for_one(call, verb):
+    example = call(verb, "--help")[1].rsplit("Example:\n", 1)[1].rstrip("\n")
+    assert all(line == line.rstrip() for line in example.splitlines())
+    assert shlex.split(example.replace("\\\n", "")) == shlex.split(f"unveil {verb} {VERBS[verb][-1]}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
 def test_the_example_of_a_verb_can_be_called(verb):
     command, bound, _ = app.parse_args([verb, *shlex.split(VERBS[verb][-1])], print_error=False, exit_on_error=False)
     assert command.__name__ == verb.replace("-", "_")

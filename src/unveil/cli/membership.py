@@ -9,6 +9,7 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from unveil.cli.foreign import ForeignSynthesizer
+from unveil.cli.groups import FILES, OUTPUT
 from unveil.cli.options import (
     Listed,
     Original,
@@ -69,12 +70,13 @@ class AttackOptions:
 
 
 def membership(
-    original: Original, *synthetic: Synthetic, holdout: Path | None = None,
-    holdout_unseen: Annotated[bool, Parameter(negative=())] = False, refit: str | None = None,
+    original: Original, *synthetic: Synthetic, holdout: Annotated[Path | None, Parameter(group=FILES)] = None,
+    holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, refit: str | None = None,
     repeats: Whole = 3, releases: Whole | None = None, exact: Literal["swap", "in_out"] | None = None,
     halves: Annotated[bool, Parameter(negative=())] = False, sample: Whole | None = None,
-    provenance: Path | None = None, visit_order: VisitOrder = None, trees: Trees = Trees(),
-    others: ForeignSynthesizer = ForeignSynthesizer(), records: Path | None = None,
+    provenance: Annotated[Path | None, Parameter(group=FILES)] = None, visit_order: VisitOrder = None,
+    trees: Trees = Trees(), others: ForeignSynthesizer = ForeignSynthesizer(),
+    records: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure whether the release gives away whose records it was made from.

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.checkpoints import CheckpointFile, resumable
-from unveil.cli.groups import FILES
+from unveil.cli.groups import ASKED, FILES
 from unveil.cli.options import (
     Listed,
     Original,
@@ -27,7 +27,7 @@ from unveil.errors import CallError
 
 
 def partial_knowledge(
-    original: Original, *synthetic: Synthetic, target: Annotated[list[str], Parameter(negative=())],
+    original: Original, *synthetic: Synthetic, target: Annotated[list[str], Parameter(negative=(), group=ASKED)],
     records_known: Listed = None, structure: str = "splits", known: Listed = None, prior: str = "uniform",
     withheld: Listed = None, rows: Listed = None, sample: Whole | None = None, sets: Whole = 2, sweeps: Whole = 200,
     most_sweeps: Whole = 3200, budget: float = 3600.0,

@@ -10,6 +10,7 @@ from cyclopts import Parameter
 
 from unveil.cli.checkpoints import CheckpointFile, resumable
 from unveil.cli.foreign import ForeignSynthesizer
+from unveil.cli.groups import ASKED, FILES, OUTPUT
 from unveil.cli.options import (
     Epsilon,
     Listed,
@@ -34,15 +35,18 @@ from unveil.errors import CallError
 
 
 def posterior(
-    original: Original, *synthetic: Synthetic, target: Listed = None,
+    original: Original, *synthetic: Synthetic,
+    target: Annotated[Listed, Parameter(group=ASKED)] = None,
     known: Listed = None, candidates: Listed = None, prior: str = "uniform", structure: str = "both",
     releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
-    sample: Whole | None = None, time_limit: float | None = None, keys: Listed = None,
-    provenance: Path | None = None, method: Method = "cart",
+    sample: Whole | None = None, time_limit: float | None = None,
+    keys: Annotated[Listed, Parameter(group=ASKED)] = None,
+    provenance: Annotated[Path | None, Parameter(group=FILES)] = None, method: Method = "cart",
     others: ForeignSynthesizer = ForeignSynthesizer(), replicates: Whole = 100, trees: Trees = Trees(),
     visit_order: VisitOrder = None,
     epsilon: Epsilon = None, seed: Whole = 0, checkpoint: CheckpointFile = None,
-    advice: Annotated[bool, Parameter(negative=())] = False, by: str | None = None, records: Records = None,
+    advice: Annotated[bool, Parameter(negative=())] = False,
+    by: Annotated[str | None, Parameter(group=OUTPUT)] = None, records: Records = None,
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure what an intruder who knows all other records and the synthesizer learns about a record.

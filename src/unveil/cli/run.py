@@ -9,6 +9,7 @@ import sys
 import time
 import warnings
 from collections.abc import Sequence
+from textwrap import wrap
 from typing import Any, NoReturn
 
 from cyclopts import App, CycloptsError, MissingArgumentError
@@ -134,6 +135,13 @@ VERBS = {
     ),
 }  # fmt: skip
 
+
+def _on_lines(call: str) -> str:
+    """A call on lines that a terminal of 80 columns shows whole, and that a shell takes for one."""
+    lines = wrap(call, 76, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return " \\\n".join(lines)
+
+
 app = App(
     name="unveil",
     help="How much a synthetic or anonymised file gives away about the real people behind it.",
@@ -148,7 +156,7 @@ app.register_install_completion_command(help="Let the shell complete verbs and o
 for order, (verb, (file, group, sentence, example)) in enumerate(VERBS.items()):
     app.command(
         f"unveil.cli.{file}:{verb.replace('-', '_')}", name=verb, help=sentence, group=group, sort_key=order,
-        group_parameters=MEASURED, help_epilogue=f"Example:\n  unveil {verb} {example}".rstrip(),
+        group_parameters=MEASURED, help_epilogue=f"Example:\n{_on_lines(f'unveil {verb} {example}')}",
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.foreign import ForeignSynthesizer
+from unveil.cli.groups import OUTPUT
 from unveil.cli.options import (
     Epsilon,
     Listed,
@@ -104,13 +105,14 @@ class WholeFile:
 
 def synthesize(
     original: Original, *,
-    output: Annotated[Path, Parameter(name=["--output", "-o"], converter=named_path)],
+    output: Annotated[Path, Parameter(name=["--output", "-o"], converter=named_path, group=OUTPUT)],
     method: Method = "cart", m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5,
     k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole | None = None,
     trees: Trees = Trees(), model: VariableModels = VariableModels(), whole_file: WholeFile = WholeFile(),
     others: ForeignSynthesizer = ForeignSynthesizer(),
     unit: str | None = None, time: str | None = None,
-    format: str | None = None, overwrite: Annotated[bool, Parameter(negative=())] = False,
+    format: Annotated[str | None, Parameter(group=OUTPUT)] = None,
+    overwrite: Annotated[bool, Parameter(negative=(), group=OUTPUT)] = False,
     n_jobs: Whole | None = None, reading: Reading = Reading(),
 ) -> None:  # fmt: skip
     """Make synthetic copies of a file, and say beside them how they were made.
