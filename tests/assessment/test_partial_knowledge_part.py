@@ -202,6 +202,16 @@ def test_with_mixed_donors_the_report_says_that_the_shape_of_the_trees_tells(peo
     assert hows or mix
 
 
+def test_one_sentence_of_the_summary_tells_of_the_curve(files, whole):
+    short = curve_of(whole)["in_short"]
+    assert short in whole.content["summary"]
+    assert short in whole.to_html()
+    context = context_of(files, 600)
+    entry = part_file.curve_entry(context, "marital", [point(1.0, 0.6), point(0.5, math.nan), point(0.0, 0.3)], [])
+    assert entry["in_short"].endswith("probability of 0.60 with 100 % of the other records and of 0.30 with 0 %.")
+    assert part_file.curve_entry(context, "marital", [point(1.0, 0.6)], [])["in_short"] == ""
+
+
 def test_the_curve_is_a_measure_of_its_own(files):
     """Who asks for the Bayesian risk alone, as a comparison of many releases does, does not wait for the curve."""
     found = assessed(files, measures=["posterior"], budget=0.01)

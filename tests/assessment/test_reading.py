@@ -48,6 +48,28 @@ def test_match_measures_near_zero_beside_certainty():
     assert texts(figure("DiSCO", 2.0, "pay"), figure("posterior certain", 0.6, "ill")) == []
 
 
+def test_a_curve_at_the_prior_beside_certainty():
+    def curve(*posteriors):
+        shares = (1.0, 0.9, 0.5)
+        return {"ill": {"points": [
+            {"share_known": s, "mean_prior": 0.2, "mean_posterior": p} for s, p in zip(shares, posteriors, strict=True)
+        ]}}  # fmt: skip
+
+    def said(certain, *posteriors, target="ill"):
+        given = [figure("posterior certain", certain, target)], None, Rounding(5000, 10)
+        return [one["text"] for one in contradictions(*given, curve(*posteriors))]
+
+    (found,) = said(0.6, 0.7, 0.215, 0.2)
+    assert "knows 90 % of the other records learns next to nothing about ill" in found
+    assert "certain of it for 60 of 100 records" in found
+    (found,) = said(0.6, 0.21, 0.2, 0.2)
+    assert "looks at the splits alone" in found
+    assert said(0.6, 0.7, 0.5, 0.3) == []
+    assert said(0.1, 0.7, 0.2, 0.2) == []
+    assert said(0.6, 0.7, math.nan, 0.3) == []
+    assert said(0.6, 0.7, 0.2, 0.2, target="pay") == []
+
+
 def test_what_is_chance_is_not_called_more_than_the_original_tells():
     above = {"low": 0.08, "ceiling": 0.078}
     (chance,) = texts(figure("RAPID", 0.086, "depress", 0.0985, **above))

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 from unveil.assessment.published_text import WriterOf, note_with_figures
@@ -15,18 +16,22 @@ from unveil.limits import exceeds, falls_below, within
 
 MUCH_NOVEL = 20.0
 """Percent of a release's key combinations that the original lacks above which repU and DiSCO are doubted."""
+NEAR_PRIOR = 0.02
+"""A mean posterior that is not further above the prior is read as the prior."""
 FEW, MANY = 0.05, 0.20
 """A match measure up to the one, and a certain share from the other on, contradict each other."""
 
 
 def contradictions(
-    figures: Sequence[Mapping[str, Any]], structure: Mapping[str, Any] | None, rounding: Rounding
-) -> list[dict[str, Any]]:
+    figures: Sequence[Mapping[str, Any]], structure: Mapping[str, Any] | None, rounding: Rounding,
+    curves: Mapping[str, Mapping[str, Any] | None] = MappingProxyType({}),
+) -> list[dict[str, Any]]:  # fmt: skip
     """Read the figures against each other.
 
     - Where many key combinations of a release are new, repU and DiSCO may read low for that reason alone, whether or
       not anybody is protected (Latner, Neunhoeffer & Drechsler 2026).
     - repU and DiSCO can be near 0 while an intruder who knows all other records is certain (the same, 2025).
+    - The curve of fewer records known can fall to the prior while an intruder who knows all of them is certain.
     - A figure no higher than its null is not told apart from chance; that is not to say that it is chance.
     - One above its null may still be no higher than what a guess without the release reaches.
     - RAPID above its ceiling, and above its null, is more than a model learns from the original less the person.
@@ -39,6 +44,8 @@ def contradictions(
         The structure part, where it was taken.
     rounding
         How far figures of all persons are rounded for publication. Compared are the figures as they are.
+    curves
+        By target, the curve of the strongest intruder who knows fewer records.
 
     Returns
     -------
@@ -62,6 +69,7 @@ def contradictions(
         found += [*_against_null(figure, warn), *_against_guess(figure, warn)]
     found += _against_ceiling(figures, warn)
     found += _against_certainty(figures, warn)
+    found += _against_curves(figures, curves, warn)
     return found
 
 
@@ -178,6 +186,33 @@ def _certain_all_the_same(low: Sequence[Mapping[str, Any]], certain: Mapping[str
     return (
         f"{' and '.join(names)} would read as safe, yet an intruder who has all other records is certain of "
         f"{certain['target']} for {say(certain).hundred(certain['value'], digits=0)} of 100 records."
+    )
+
+
+def _against_curves(
+    figures: Sequence[Mapping[str, Any]], curves: Mapping[str, Mapping[str, Any] | None], warn: _Warn
+) -> Iterable[dict[str, Any]]:
+    for certain in figures:
+        curve = curves.get(certain["target"]) if certain["measure"] == "posterior certain" else None
+        if curve is None or not _known(certain["value"]) or falls_below(certain["value"], MANY):
+            continue
+        at_prior = [
+            point["share_known"]
+            for point in curve["points"]
+            if _known(point["mean_posterior"]) and within(point["mean_posterior"] - point["mean_prior"], NEAR_PRIOR)
+        ]
+        if at_prior:
+            yield warn("partial knowledge", partial(_certain_with_all, max(at_prior), certain))
+
+
+def _certain_with_all(share: float, certain: Mapping[str, Any], say: WriterOf) -> str:
+    known = "knows all other records, and looks at the splits alone," if share == 1 else (
+        f"knows {100 * share:g} % of the other records"
+    )  # fmt: skip
+    return (
+        f"An intruder who {known} learns next to nothing about {certain['target']}, yet one who has all other records "
+        f"and uses all that the release tells is certain of it for {say(certain).hundred(certain['value'], digits=0)} "
+        "of 100 records: do not read the curve as protection from somebody who has them."
     )
 
 

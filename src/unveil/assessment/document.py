@@ -108,7 +108,7 @@ def document(
             "rows": rules,
         },
         "warnings": [
-            *contradictions(figures, entries.get("structure"), context.rounding),
+            *contradictions(figures, entries.get("structure"), context.rounding, _curves(sections)),
             *said.values(),
         ],
         "parts": [{name: value for name, value in part.items() if name != "section"} for part in parts],
@@ -212,6 +212,16 @@ def _target(pair: Pair, target: str, sections: Sequence[Mapping[str, Any]]) -> d
         "checks" + SUFFIX: [],
     }
     return _joined([found, *(section["targets"].get(target, {}) for section in sections)])
+
+
+def _curves(sections: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Curves of the strongest intruder who knows fewer records, by target."""
+    return {
+        target: entries["partial_knowledge"]
+        for section in sections
+        for target, entries in section["targets"].items()
+        if entries.get("partial_knowledge")
+    }
 
 
 RISK_OF_MAP, UTILITY_OF_MAP = "DiSCO", "mean TVD"

@@ -137,7 +137,7 @@ POSTERIOR = Row(
 )  # fmt: skip
 PARTIAL_KNOWLEDGE = Row(
     {
-        **_named(by.said, "sentence", "contrast"), "structure": by.as_it_is, "persons": by.count,
+        **_named(by.said, "sentence", "in_short", "contrast"), "structure": by.as_it_is, "persons": by.count,
         "points": [
             Row({"share_known": by.as_it_is, "unknown": by.count, "share_above_90": by.share,
                  **_named(by.probability, "mean_prior", "mean_posterior", "monte_carlo_error", "share_not_mixed")})

@@ -164,6 +164,14 @@ def curve_entry(
             text += f" {_known(refused)}, more than 1 % of the persons have not mixed, and there is no figure."
         return text
 
+    def in_short(say: Exact) -> str:
+        first, last = defined[0], defined[-1]
+        return (
+            f"Told the splits alone, the strongest intruder gives the true {target} a probability of "
+            f"{say.probability(first['mean_posterior'])} with {_percentages([first])} % of the other records and of "
+            f"{say.probability(last['mean_posterior'])} with {_percentages([last])} %."
+        )
+
     told = [_QUESTION]
     if any(exceeds(later["mean_posterior"], one["mean_posterior"], unit=1.0) for one, later in pairwise(defined)):
         told.append(_RISE)
@@ -171,6 +179,7 @@ def curve_entry(
         told.append(f"{_known(left_out)}, it was not computed: {_MORE}.")
     return {
         "sentence": public_note(words, context.rounding_of(persons)),
+        "in_short": public_note(in_short, context.rounding_of(persons)) if len(defined) > 1 else Note(""),
         "contrast": Note(" ".join(told)),
         "structure": STRUCTURE,
         "persons": persons,

@@ -20,6 +20,7 @@ def summary(found: Mapping[str, Any], rounding: Rounding) -> list[Note]:
     """WriterOf what the intruders learn, from weak to strong, what the release is good for, and what was not done."""
     return [
         *_files(found, rounding), *_units(found["scenario"]), *_risks(found["figures"], rounding),
+        *_weakening(found["targets"]),
         *_use(found["utility"]), *_gaps(found),
     ]  # fmt: skip
 
@@ -89,6 +90,14 @@ def _beside(figure: Mapping[str, Any], n: int, say: WriterOf) -> str:
     if within(figure["excess"], 0):
         return beside + f" None of the {n} targets is above the mean of its null."
     return beside + f" Of the {n} targets none is further above the mean of its null."
+
+
+def _weakening(targets: Sequence[Mapping[str, Any]]) -> Iterator[Note]:
+    """How the strongest intruder weakens, of the first target where it is known."""
+    for curve in (one["partial_knowledge"] for one in targets):
+        if curve and curve["in_short"]:
+            yield Note(curve["in_short"], curve.get("in_short" + SUFFIX, HELD_BACK))
+            return
 
 
 def _use(utility: Mapping[str, Any] | None) -> Iterator[Note]:

@@ -39,6 +39,7 @@ POSTERIOR = {"labels?": NAMES, "releases?": [{"*": ROW}], "rows?": [ROW], "cross
              "n_values?": NUMBER, "settings_check?": Maybe(ROW), "subgroups?": Maybe({"*": [[ROW]]})}  # fmt: skip
 PARTIAL_KNOWLEDGE = {
     "sentence": NOTE,
+    "in_short?": NOTE,
     "contrast": NOTE,
     "structure": TEXT,
     "persons": NUMBER,
