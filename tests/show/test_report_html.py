@@ -175,7 +175,7 @@ def test_every_share_of_false_alarms_is_named_in_full(example: Assessment) -> No
 def test_the_membership_attacks_are_a_table(example: Assessment) -> None:
     root = parsed(html(example))
     row = row_of(root, "Membership attacks", "likelihood ratio")
-    assert row == ["likelihood ratio", "0.534", "0.517", "0.551", "0.121", "0.0190", "–"]
+    assert row == ["likelihood ratio", "0.534", "0.517", "0.551", "12.1 %", "1.9 %", "–"]
 
 
 def test_membership_stands_with_the_intruder_who_asks_for_it(example: Assessment) -> None:

@@ -114,6 +114,11 @@ POSTERIOR_NAMES = {
     "mean_normalised_gain": "Mean gain", "share_must_fill": "Share that must fill",
 }  # fmt: skip
 
+SHARES = frozenset({
+    "share_known", "mean_prior", "mean_posterior", "monte_carlo_error", "share_above_half", "share_above_90",
+    "share_certain", "share_not_mixed", "share_must_fill", "missed",
+})  # fmt: skip
+"""Columns of tables that hold shares."""
 WEAKENING_NAMES = {
     "share_known": "Share known", "unknown": "Unknown persons", "monte_carlo_error": "Monte-Carlo error",
     "share_above_90": "Share above 0.9", "share_not_mixed": "Share not mixed",
@@ -147,7 +152,9 @@ def _statistic(name: str) -> str:
 
 
 def _cells_of(rows: list[dict[str, Any]], column: str) -> list[str]:
-    """The texts of a column; a row may lack it."""
+    """The texts of a column; a row may lack it. Shares are percent, as all of them are on the page."""
+    if column in SHARES or column.startswith("tpr_"):
+        return [numbers.shown(row.get(column), "share") for row in rows]
     return numbers.column([row.get(column) for row in rows])
 
 
