@@ -12,12 +12,12 @@ from unveil.cli.options import Reading, Whole, write_text
 from unveil.cli.screen import say
 from unveil.errors import FileError
 
-Output = Annotated[Path | None, Parameter(name=["--output", "-o"])]
+Written = Annotated[Path | None, Parameter(name=["--output", "-o"])]
 
 
 def schema(
     file: Path,
-    output: Output = None,
+    output: Written = None,
     *,
     reading: Reading = Reading(),
 ) -> None:
@@ -38,7 +38,7 @@ def schema(
     _give(text, output)
 
 
-def json_schema(output: Output = None) -> None:
+def json_schema(output: Written = None) -> None:
     """Write the JSON Schema of assessments, for programs that read their JSON.
 
     Parameters
