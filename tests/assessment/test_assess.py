@@ -680,6 +680,12 @@ def test_the_plot_shows_every_figure(whole):
     assert len(ax.get_yticklabels()) == len(whole.to_dict()["figures"])
     named = {text.get_text() for text in ax.get_legend().get_texts()}
     assert {"interval, this release", "interval, repeated fits"} <= named
+    (low, high), n = ax.get_ylim(), len(whole.to_dict()["figures"])
+    assert low <= -0.5, "marks of the lowest row are not cut"
+    assert high >= n - 0.5
+    assert ax.get_xlim()[1] > 100
+    marks = {line.get_label(): line.get_marker() for line in ax.get_lines()}
+    assert (marks["null"], marks["margin"], marks["ceiling"]) == ("^", "D", "s"), "as in the report"
 
 
 def test_the_map_shows_what_is_left_of_the_pairs():

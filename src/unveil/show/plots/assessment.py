@@ -10,40 +10,59 @@ from unveil.assessment.figure import PERCENT
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.errors import CallError
-from unveil.show.plots.axes import as_written, axes_for, finished, rows, span
+from unveil.show.plots.axes import (
+    CEILING_MARK,
+    MARGIN_MARK,
+    NULL_MARK,
+    as_written,
+    axes_for,
+    finished,
+    rows,
+    span,
+)
+from unveil.show.plots.axes import (
+    PERCENT as PERCENT_LIMITS,
+)
 from unveil.stats import NAMES
 
 _EDGE = 0.75
 """Share of the axis from which on a label stands on the left of its point."""
 _LINE, _NEAR = 14.0, 150.0
 """Height of a label, and how far labels beside each other begin apart, in points."""
-_MARKS = (("null_mean", "null", "x"), ("margin", "margin", "|"), ("ceiling", "ceiling", "D"))
+_MARKS = (("null_mean", "null", NULL_MARK), ("margin", "margin", MARGIN_MARK), ("ceiling", "ceiling", CEILING_MARK))
 _ABOVE: dict[str, Any] = {"loc": "lower center", "bbox_to_anchor": (0.5, 1.0)}
 
 
 def plot_figures(found: Assessment, ax: Any = None) -> Any:
-    """Draw every figure with its interval beside null, margin and ceiling, on a scale from 0 to 1."""
+    """Draw every figure with its interval beside null, margin and ceiling, in percent."""
     shown = [figure for figure in found.content["figures"] if figure["value"] is not None]
     if not shown:
         raise CallError("no figure is defined; there is nothing to draw")
     ax = axes_for(ax, height=0.32 * len(shown) + 1.4)
     for y, figure in enumerate(reversed(shown)):
-        scale = 100 if figure["unit"] == "percent" else 1
+        scale = 1 if figure["unit"] == "percent" else 100
         if figure["low"] is not None and figure["high"] is not None:
-            ends = (figure["low"] / scale, figure["high"] / scale)
+            ends = (scale * figure["low"], scale * figure["high"])
             span(ax, y, ends, "tab:blue", linestyle=_line(figure["over"]), linewidth=2)
-        ax.plot(figure["value"] / scale, y, "o", color="tab:blue", label="value")
+        ax.plot(scale * figure["value"], y, "o", color="tab:blue", label="value")
         for name, _, mark in _MARKS:
             if figure[name] is not None:
-                ax.plot(figure[name] / scale, y, mark, color="0.35", markersize=7, zorder=3)
+                ax.plot(scale * figure[name], y, mark, color="0.35", fillstyle=_fill(mark), markersize=7, zorder=3)
     rows(ax, [f"{f['measure']} {f['target'] or ''}".strip() for f in reversed(shown)])
     for _, label, mark in _MARKS:
-        ax.plot([], [], mark, color="0.35", label=label)
+        ax.plot([], [], mark, color="0.35", fillstyle=_fill(mark), label=label)
     for over in dict.fromkeys(figure["over"] for figure in shown if figure["low"] is not None):
         ax.plot([], [], color="tab:blue", linestyle=_line(over), linewidth=2, label=f"interval, {over}")
-    ax.set_xlim(-0.02, 1.02)
+    ax.set_xlim(*PERCENT_LIMITS)
+    # Half a row beyond the outermost rows, so that no mark is cut.
+    ax.set_ylim(-0.6, len(shown) - 0.4)
     ax.grid(axis="x", alpha=0.3)
-    return finished(ax, "share of records (AUC: 0.5 is chance)", legend={**_ABOVE, "ncols": 3})
+    return finished(ax, "percent of records (AUC in percent: 50 is chance)", legend={**_ABOVE, "ncols": 3})
+
+
+def _fill(mark: str) -> str:
+    """Only the null is filled, as in the report."""
+    return "full" if mark == NULL_MARK else "none"
 
 
 def _line(over: str) -> str:

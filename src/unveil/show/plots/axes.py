@@ -14,6 +14,8 @@ BLUE, VERMILION, GREEN, PINK = "#0072B2", "#D55E00", "#009E73", "#CC79A7"
 SKY, ORANGE, YELLOW, BLACK = "#56B4E9", "#E69F00", "#F0E442", "#000000"
 ORIGINAL, RELEASE, OTHER = BLUE, VERMILION, "#999999"
 PALE = "#BBBBBB"
+NULL_MARK, MARGIN_MARK, CEILING_MARK = "^", "D", "s"
+"""Marks that mean the same in the report: null, guess for everybody, ceiling."""
 PERCENT = (-2, 102)
 """Limits that leave room for marks at 0 and 100."""
 

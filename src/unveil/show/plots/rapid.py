@@ -82,11 +82,13 @@ def plot_targets(results: Sequence[Rapid], *, ax: Any = None) -> Any:
     for y, result in enumerate(ordered):
         null, ceiling = (float(np.mean([a[name] for a in result.attacks])) for name in ("null_mean", "ceiling"))
         axes.link(ax, y, null, result.rate)
-        axes.dots(ax, y, [null], _NULL, marker="|", label="null")
-        axes.dots(ax, y, [ceiling], _CEILING, marker="o", label="ceiling")
-        axes.dots(ax, y, [result.rate], _COLOURS[0], marker="D", label="rate")
+        axes.dots(ax, y, [null], _NULL, marker=axes.NULL_MARK, label="null")
+        ax.scatter([ceiling], [y], facecolors="none", edgecolors=_CEILING, marker=axes.CEILING_MARK, label="ceiling")
+        axes.dots(ax, y, [result.rate], _COLOURS[0], marker="o", label="rate")
     axes.rows(ax, [r.target for r in ordered])
-    ax.set_xlim(0, 1)
+    # Room for marks at the ends, and for half a row beyond the outermost ones.
+    ax.set_xlim(-0.02, 1.02)
+    ax.set_ylim(-0.6, len(ordered) - 0.4)
     title = f"inference from {', '.join(ordered[0].keys)}"
     return axes.finished(ax, "share of records at risk", title=title, legend={"loc": "lower right"})
 
