@@ -80,16 +80,18 @@ def risk_utility_map(found: dict[str, Any]) -> Markup:
     if not points:
         return Markup("")
     frame = Frame(
-        _reach([p for _, p in points], "risk"), _reach([p for _, p in points], "utility"),
-        f"risk: {found['risk']}", f"utility: {found['utility']}",
+        _reach([p for _, p in points], "utility"), _reach([p for _, p in points], "risk"),
+        f"utility: {found['utility']}", f"risk: {found['risk']}",
     )  # fmt: skip
     content = [frame.axes(_labelled(*frame.x), _labelled(*frame.y))]
     for number, point in points:
-        x, y = frame.across(point["risk"]), frame.up(point["utility"])
+        x, y = frame.across(point["utility"]), frame.up(point["risk"])
         if point["risk_low"] is not None and point["risk_high"] is not None:
-            content.append(line(frame.across(point["risk_low"]), y, frame.across(point["risk_high"]), y, "map-range"))
+            content.append(line(x, frame.up(point["risk_low"]), x, frame.up(point["risk_high"]), "map-range"))
         if point["utility_low"] is not None and point["utility_high"] is not None:
-            content.append(line(x, frame.up(point["utility_low"]), x, frame.up(point["utility_high"]), "map-range"))
+            content.append(
+                line(frame.across(point["utility_low"]), y, frame.across(point["utility_high"]), y, "map-range")
+            )
         content.append(mark("point" if point["pareto"] else "hollow", x, y))
         content.append(tag("text", str(number), x=percent(x), y=percent(y), dx=10, dy=-8, class_="map-label"))
     words = "; ".join(
@@ -104,6 +106,9 @@ def _reach(points: Sequence[dict[str, Any]], name: str) -> tuple[float, float]:
     """Ends of an axis that leave room beyond the outermost interval, but not for less than nothing or more than all."""
     values = [p[end] for p in points for end in (name, f"{name}_low", f"{name}_high") if p[end] is not None]
     low, high = min(values), max(values)
+    if name == "risk":
+        # Risk is read from nothing on: an axis of its own range would make little of much, and much of little.
+        low = min(low, 0.0)
     room = 0.08 * (high - low) or max(abs(high) * 0.1, 0.05)
     return max(low - room, 0.0) if low >= 0 else low - room, min(high + room, 1.0) if high <= 1 else high + room
 
