@@ -112,7 +112,8 @@ def test_an_interrupted_call_keeps_its_page(folder, monkeypatch, capsys):
     monkeypatch.setattr(call, "run", interrupted)
     code, said = ended(monkeypatch, capsys, f"{CALL} --attacker cart --html r.html --json r.json")
     assert code == 130
-    assert "interrupted: what was worked out until then is kept" in said.err
+    assert "interrupted: a call with --checkpoint keeps what is finished" in said.err
+    assert "what was worked out until then is shown" in said.err
     assert "Traceback" not in said.err
     assert "RAPID" in said.out
     assert "advice: keys: waiting, not begun yet." in said.out
