@@ -249,7 +249,7 @@ def in_units(text: str) -> str:
 
 
 def paragraph(*sentences: str, width: int = 100) -> str:
-    """Sentences as one paragraph of lines no longer than the width; a number stays with its percent sign.
+    """Sentences, without empty ones, as lines no longer than the width; a number stays with its percent sign.
 
     Examples
     --------
@@ -257,7 +257,7 @@ def paragraph(*sentences: str, width: int = 100) -> str:
     Of the records
     95 % are safe.
     """
-    return _filled(in_units(" ".join(sentences)), width)
+    return _filled(in_units(" ".join(filter(None, sentences))), width)
 
 
 def _filled(sentences: str, width: int = 100) -> str:

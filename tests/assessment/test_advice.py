@@ -56,6 +56,8 @@ def test_a_broken_policy_leads_to_a_search_for_settings(tmp_path, limit, synthes
         unveil.Pair(people, cart.sample(seed=1)), ["sex", "age"], targets=["marital"],
         measures=["identity", "attribute", "advice"], synthesizer=cart if synthesizer else None, policy=policy,
         budget=10,
-    ).to_dict()  # fmt: skip
-    because = [one["because"] for one in found["advice"] if "unveil tune" in one["action"]]
+    )  # fmt: skip
+    because = [one["because"] for one in found.to_dict()["advice"] if "unveil tune" in one["action"]]
     assert because == ["1 of 2 rules of the policy does not hold."] * broken
+    said = [line for line in str(found).splitlines() if "unveil tune" in line]
+    assert [line.endswith("policy holds: unveil tune.") for line in said] == [True] * broken

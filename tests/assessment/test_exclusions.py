@@ -127,7 +127,7 @@ def test_the_command_line_names_all_and_takes_what_it_names(tmp_path, monkeypatc
         ({"exclude_pairs": "k=a"}, "exclude_pairs takes key=key level:target level, or a comparison such as "),
         ({"exclude_pairs": "K=a:x"}, "exclude_pairs: 'K=a:x' begins with no key; did you mean 'k'?"),
         ({"exclude_pairs": "k=c:x"}, "column 'k' has no level 'c'"),
-        ({"exclude_pairs": "k=a:X"}, "column 't' has no level 'X'; did you mean 'x'?"),
+        ({"exclude_pairs": "k=a:X"}, "exclude_pairs: no target has the level 'X'; did you mean 'x'?"),
         ({"exclude_pairs": [("k", "a", "x")]}, "exclude_pairs takes a text or a list of texts"),
         ({"not_target_levels": {"t": "X"}}, "not_target_levels: column 't' has no level 'X'"),
         ({"not_target_levels": {"T": "x"}}, "not_target_levels names 'T', which is not a target; did you mean 't'?"),

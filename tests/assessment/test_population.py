@@ -59,8 +59,9 @@ def test_what_is_published_is_rounded(files):
 
 def test_expected_numbers_as_they_are_written():
     rounded = Rounded(Rounding(400, 10))
-    assert [Exact().expected(share) for share in (0.1234, 0.0004, 0.0)] == ["12.3", "0.04", "0"]
-    assert [rounded.expected(share) for share in (0.1234, 0.0123, 0.0)] == ["10", "1", "0"]
+    assert [Exact().expected(share) for share in (0.1234, 0.0004, 0.0)] == ["about 12.3", "about 0.04", "about 0"]
+    assert [rounded.expected(share) for share in (0.1234, 0.0123, 0.0)] == ["about 10", "about 1", "about 0"]
+    assert Exact().expected(1e-40) == rounded.expected(1e-40) == "fewer than 0.01"
 
 
 def test_other_weights_are_another_assessment(files):

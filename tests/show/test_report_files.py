@@ -113,7 +113,7 @@ def test_a_number_that_was_changed_by_hand_is_named(
 @pytest.mark.parametrize(
     ("words", "status", "message"),
     [
-        (("nowhere.json", "-o", "r.html"), 1, "nowhere.json: cannot be read"),
+        (("nowhere.json", "-o", "r.html"), 1, "nowhere.json: no such file in"),
         (("a.json", "-o", "r.pdf"), 2, "reports are written as .html"),
         (("a.json", "-o", "no/r.html"), 1, "there is no folder no"),
         (("a.json",), 2, "--output"),

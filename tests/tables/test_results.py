@@ -247,6 +247,7 @@ def test_figures_in_text():
     assert result.number(2 / 3, digits=4) == "0.6667"
     assert result.text_table(["a", "b"], [["long", 1.0], ["x", None]]) == "a        b\nlong  1.00\nx        -"
     assert result.paragraph("one two", "three", width=8) == "one two\nthree"
+    assert result.paragraph("one", "", "two") == "one two"
 
 
 # ------------------------------------------------------------------------------------------------ intervals

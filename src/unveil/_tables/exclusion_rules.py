@@ -115,7 +115,7 @@ def _check_some_target(targets: Sequence[CodedColumn], level: object) -> None:
     Raises
     ------
     CallError
-        What is wrong with it for the first target, if it is wrong for all.
+        If it is a level of none.
     """
     wrong: list[CallError] = []
     for target in targets:
@@ -125,7 +125,10 @@ def _check_some_target(targets: Sequence[CodedColumn], level: object) -> None:
             wrong.append(error)
         else:
             return
-    raise wrong[0]
+    if len(targets) == 1:
+        raise wrong[0]
+    known = dict.fromkeys(label for target in targets for label in target.labels)
+    raise CallError(f"exclude_pairs: no target has the level {level!r}{near_matches(str(level), known)}")
 
 
 def check_levels(

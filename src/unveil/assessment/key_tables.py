@@ -51,7 +51,7 @@ def identity_part(context: Context, *, repeated: bool = True) -> Section:
                 + (
                     "."
                     if in_population is None
-                    else f", of whom about {say.expected(in_population)} are expected to be unique in the population."
+                    else f", of whom {say.expected(in_population)} are expected to be unique in the population."
                 )
             ),
             context.rounding,

@@ -17,6 +17,8 @@ HELD_BACK = "left out here, as it may name values or counts; the assessment that
 TOO_FEW_REASON = "the records are too few for a figure that may be published"
 TOO_FEW = f"{TOO_FEW_REASON[0].upper()}{TOO_FEW_REASON[1:]}."
 SUFFIX = "_public"
+_LEAST = 0.01
+"""Of a hundred persons the smallest expected number that is written."""
 _LISTS = ("warnings", "notes", "checks", "sentences", "summary")
 """Fields that hold lists of sentences."""
 
@@ -60,8 +62,8 @@ class Exact:
         return probability(value)
 
     def expected(self, share: float) -> str:
-        """Of a hundred persons how many are expected: a sum of probabilities, which is no number of persons."""
-        return of_hundred(share)
+        """Of a hundred persons about how many are expected: a sum of probabilities, which is no number of persons."""
+        return _about(share, of_hundred(share))
 
     def ratio(self, value: float) -> str:
         """A number without unit."""
@@ -101,9 +103,9 @@ class Rounded(Exact):
         return self._plain(self.rounding.probability(value))
 
     def expected(self, share: float) -> str:
-        """Of a hundred persons how many are expected, rounded; below one step with one digit."""
+        """Of a hundred persons about how many are expected, rounded; below one step with one digit."""
         found = self.rounding.probability(share)
-        return self._plain(None if found is None else 100 * found)
+        return _about(share, self._plain(None if found is None else 100 * found))
 
     def _plain(self, rounded: float | None) -> str:
         if self.rounding.step is None:
@@ -124,6 +126,11 @@ class Rounded(Exact):
         """About how many."""
         found = self.rounding.count(n)
         return f"fewer than {self.rounding.minimum_count}" if found is None else f"about {found}"
+
+
+def _about(share: float, of_hundred_persons: str) -> str:
+    """What is expected; a model may expect so little that its digits say nothing."""
+    return f"fewer than {_LEAST}" if 0 < 100 * share < _LEAST else f"about {of_hundred_persons}"
 
 
 def plain(value: float) -> str:

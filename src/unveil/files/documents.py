@@ -7,7 +7,6 @@ Anything else raises an error of one line that names the file.
 from __future__ import annotations
 
 import json
-import os
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -99,8 +98,7 @@ def parse_json(stored: bytes, label: str, what: str) -> Any:
 
 def _bytes(path: str | Path, label: str, largest: int) -> bytes:
     try:
-        if os.path.exists(path):
-            check_readable(path, label)
+        check_readable(path, label)
         with Path(path).open("rb") as file:
             content = file.read(largest + 1)
     except (OSError, ValueError) as error:

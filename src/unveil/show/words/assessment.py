@@ -112,7 +112,8 @@ def _advice(one: Mapping[str, Any]) -> list[str]:
         for e in one["effects"]
         if e["before"] != e["after"]
     ]
-    said = paragraph(f"Advice: {words.rstrip('.')}: {', '.join(effects)}{'.' if options is None else '; options:'}")
+    changed = f": {', '.join(effects)}" if effects else ""
+    said = paragraph(f"Advice: {words.rstrip('.')}{changed}{'.' if options is None else '; options:'}")
     return [said] if options is None else [said, f"  {options}"]
 
 
