@@ -129,10 +129,10 @@ def test_held_out_units_are_made_like_the_others() -> None:
     ("release", "options", "said"),
     [
         (without("household"), {}, "the release has no column 'household', which tells which of its rows are of one"),
-        (HOUSEHOLDS | {"household": [1, 1, 2, None, 3, 4]}, {}, "is the unit and has no value in 1 row.*row 4"),
+        (HOUSEHOLDS | {"household": [1, 1, 2, None, 3, 4]}, {}, r"unit and has gaps \(their number: 1\), .*row 4"),
         (None, {"unit": "hausehold"}, "no column 'hausehold'.*household"),
         (None, {"time": "region"}, "rows 1 and 2 are of one unit .household. and have the same time .region."),
-        (None, {"time": "age"}, "'age' is the time and has no value in 1 row.*row 6"),
+        (None, {"time": "age"}, r"'age' is the time and has gaps \(their number: 1\), such as in row 6"),
         (without("age"), {"time": "age"}, "the release has no column 'age'"),
         (None, {"unit": []}, "unit is the name of a column"),
         (None, {"unit": 3}, "unit is the name of a column"),

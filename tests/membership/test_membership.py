@@ -474,3 +474,9 @@ def test_the_room_is_the_function() -> None:
     import unveil.membership
 
     assert callable(unveil.membership)
+
+
+def test_three_records_have_no_two_halves():
+    people = pa.table({"a": [1, 2, 3]})
+    with pytest.raises(unveil.DataError, match=r"^two halves need at least 4 records, and the original has 3; give"):
+        unveil.membership_synthesizer(people, lambda frame: frame)

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+import pyarrow as pa
 import pyarrow.csv as csv
 import pytest
 
@@ -87,3 +88,9 @@ def test_a_wrong_call_is_one_line(run: Run, words: str, message: str):
     assert status in (1, 2)
     assert (out, err.count("\n")) == ("", 1)
     assert message in err
+
+
+def test_more_folds_than_records_are_refused():
+    people = pa.table({"k": ["a", "b", "a"], "t": ["x", "y", "x"]})
+    with pytest.raises(unveil.CallError, match=r"^4 folds need as many records, and the original has 3; ask for fewer"):
+        unveil.rapid_synthesizer_cv(people, lambda frame: frame, ["k"], target="t", folds=4)

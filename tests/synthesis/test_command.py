@@ -137,7 +137,7 @@ def test_a_program_beside_the_caller_is_found(tmp_path: Path, monkeypatch: pytes
     [
         ("import sys; sys.stderr.write('first\\n  last one  \\n\\n'); sys.exit(7)", "exit status 7: last one$"),
         ("import sys; sys.exit(3)", "exit status 3: it wrote nothing to its standard error"),
-        ("", "ended well and wrote no file"),
+        ("", "ended well and wrote no file {out}; let it write the release there$"),
         ("import sys; open(sys.argv[2], 'w')", "its output cannot be read: Empty CSV file"),
         ("import sys; open(sys.argv[2], 'w').write('b\\n1\\n2\\n')", "its output lacks the column 'a'"),
         (

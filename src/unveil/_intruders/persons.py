@@ -134,7 +134,7 @@ def _from_halves(pair: Pair, synthesizer: Any, seed: int) -> Persons:
     """Fit the synthesizer to a random half of the original, and draw as many releases of it as the pair has."""
     n, order = pair.n_original, value_order(pair.original)
     if n < 4:
-        raise DataError(f"{pair.original.label} has {n} record(s); two halves need at least 4")
+        raise DataError(f"two halves need at least 4 records, and {pair.original.label} has {n}; give more")
     shuffled = np.random.default_rng([seed, 29]).permutation(n)
     used, left = np.sort(shuffled[: n // 2]), np.sort(shuffled[n // 2 :])
     half = pair.original.part(order[used], "the half that was used")

@@ -156,7 +156,7 @@ def membership_synthesizer(
             raise CallError(f"{name}: the records held out are cut from the original, before the synthesizer is fitted")
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < 4:
-        raise DataError(f"{source.label} has {source.num_rows} record(s); two halves need at least 4")
+        raise DataError(f"two halves need at least 4 records, and {source.label} has {source.num_rows}; give more")
     source = source.part(value_order(source))
     maker, population = as_synthesizer(synthesizer), population_of(source)
     runs: list[Membership] = []

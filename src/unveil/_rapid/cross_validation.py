@@ -148,7 +148,9 @@ def rapid_synthesizer_cv(
     check_whole_numbers(0, seed=seed)
     source = open_source(original, schema=schema, label=None if isinstance(original, str) else "the original")
     if source.num_rows < folds:
-        raise CallError(f"{source.label} has {source.num_rows} record(s), too few for {folds} folds")
+        raise CallError(
+            f"{folds} folds need as many records, and {source.label} has {source.num_rows}; ask for fewer folds"
+        )
     # The order in which the records came is not to matter.
     source = source.part(value_order(source))
     maker, population = as_synthesizer(synthesizer), population_of(source)

@@ -137,8 +137,8 @@ class UnitRows:
 def _refuse_gaps(source: Source, name: str, gaps: NDArray[np.bool_], role: str) -> None:
     if gaps.any():
         raise DataError(
-            f"{source.label}: column {name!r} is the {role} and has no value in {np.count_nonzero(gaps)} row(s), such "
-            f"as row {np.flatnonzero(gaps)[0] + 1}; fill it in, or leave these rows out"
+            f"{source.label}: column {name!r} is the {role} and has gaps (their number: {np.count_nonzero(gaps)}), "
+            f"such as in row {np.flatnonzero(gaps)[0] + 1}; fill them in, or leave these rows out"
         )
 
 

@@ -99,7 +99,7 @@ class CommandSynthesizer:
                 raise DataError(f"{self._said} cannot be given the records: {error}") from None
             self._run(folder, {"{in}": str(given), "{out}": str(made), "{seed}": str(seed), "{n}": str(n)})
             if not made.is_file():
-                raise DataError(f"{self._said} ended well and wrote no file {{out}}")
+                raise DataError(f"{self._said} ended well and wrote no file {{out}}; let it write the release there")
             try:
                 release = read_returned(made, self._given)
             except DataError as error:
