@@ -176,3 +176,17 @@ def test_a_synthesizer_that_is_fitted_anew():
         risk = posterior(pair, synthesizer, candidates=rows, records=[0])
     plain = posterior(pair, CartSynthesizer(), candidates=rows, records=[0], structure="exact")
     assert risk.distribution(0) == pytest.approx(plain.distribution(0), abs=1e-9)
+
+
+@pytest.mark.parametrize(("candidates", "said"), [(["SINGEL", "MARRIED"], "SINGEL"), (["SINGLE", "never asked"], None)])
+def test_a_candidate_that_is_perhaps_misspelt_is_named(candidates, said):
+    people = unveil.simulate.demo_population(120, seed=1).select(["sex", "age", "marital"])
+    synthesizer = unveil.CartSynthesizer().fit(people)
+    pair = unveil.Pair(people, synthesizer.sample(seed=1))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        risk = unveil.posterior(pair, synthesizer, target="marital", candidates=candidates, records=[0])
+    texts = [str(one.message) for one in caught if "candidate" in str(one.message)]
+    wanted = f"no file has the candidate '{said}' of column 'marital'; did you mean 'SINGLE'?"
+    assert texts == ([] if said is None else [wanted])
+    assert set(texts) <= {str(one) for one in risk.warnings}

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil._posterior.advice import advise
-from unveil._posterior.candidate_records import CandidateRecords, remarks_on
+from unveil._posterior.candidate_records import CandidateRecords, perhaps_misspelt, remarks_on
 from unveil._posterior.checked_options import CheckedOptions, PriorChoice, check_options
 from unveil._posterior.checkpoint import Checkpoint
 from unveil._posterior.choice import make_problem
@@ -177,6 +177,8 @@ def posterior(
     told = [*made_otherwise(pair.releases, options.synthesizer), *problem.warnings]
     if isinstance(problem.worlds, CandidateRecords):
         told += remarks_on(problem.sequence, problem.worlds, options.members)
+    elif not options.intervals:
+        told += perhaps_misspelt(problem.sequence, options.candidates)
     for text in told:
         warn(text)
     done = {name: min(one[name].members.size for one in posteriors) for name in problem.structures}

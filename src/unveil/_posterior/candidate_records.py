@@ -7,7 +7,7 @@ others to the record: the intruder knows them.
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -187,6 +187,22 @@ class RecordOutcomes:
     def log_prior(self, members: Ints, cells: Floats | None, start: int, stop: int) -> Floats:
         """(r, stop - start) logarithms of the prior of some worlds."""
         return (self.log_cells(members) if cells is None else cells)[:, start:stop]
+
+
+def perhaps_misspelt(sequence: TreeSequence, names: Iterable[str]) -> list[str]:
+    """What is to be said of candidates of some targets that no file has, but one much like them."""
+    texts: list[str] = []
+    for name in names:
+        if sequence.variables[name].kind in ("numeric", "date", "datetime"):
+            continue
+        labels = [str(label) for label in sequence.level_labels(name)]
+        held = np.unique(np.concatenate([sequence.original[name], *sequence.released[name]]))
+        for level in np.setdiff1d(sequence.further[name], held).tolist():
+            like = near_matches(labels[level], [labels[one] for one in held.tolist()])
+            if like:
+                of = f"of column {name!r}"
+                texts.append(Note(f"no file has the candidate {labels[level]!r} {of}{like}", f"a candidate {of} is new"))
+    return texts
 
 
 def remarks_on_values(sequence: TreeSequence, rows: Mapping[str, Codes]) -> list[str]:
