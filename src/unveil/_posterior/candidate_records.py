@@ -200,8 +200,8 @@ def perhaps_misspelt(sequence: TreeSequence, names: Iterable[str]) -> list[str]:
         for level in np.setdiff1d(sequence.further[name], held).tolist():
             like = near_matches(labels[level], [labels[one] for one in held.tolist()])
             if like:
-                of = f"of column {name!r}"
-                texts.append(Note(f"no file has the candidate {labels[level]!r} {of}{like}", f"a candidate {of} is new"))
+                text = f"no file has the candidate {labels[level]!r} of column {name!r}{like}"
+                texts.append(Note(text, f"a candidate of column {name!r} is in no file"))
     return texts
 
 

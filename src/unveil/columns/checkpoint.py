@@ -31,8 +31,8 @@ class Checkpoint:
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            text = f"{folder}: cannot be made a folder of finished parts ({error.strerror}); name a new or an empty folder"
-            raise FileError(text) from None
+            text = f"{folder}: cannot be made a folder of finished parts ({error.strerror})"
+            raise FileError(f"{text}; name a new or an empty folder") from None
 
     def _file(self, name: str) -> Sealed:
         # A name may hold any letter of a column's name.
