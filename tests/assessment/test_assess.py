@@ -65,7 +65,8 @@ def documented(first: str) -> set[str]:
 
 def test_the_document_is_as_documented(whole):
     content = whole.to_dict()
-    assert {name for name in content if not name.endswith("_public")} == documented("schema")
+    # No institution gave a head for the page.
+    assert {name for name in content if not name.endswith("_public")} == documented("schema") - {"masthead"}
     for figure in content["figures"]:
         assert {name for name in figure if not name.endswith("_public")} == documented("measure")
     for target in content["targets"]:

@@ -17,7 +17,7 @@ from unveil.result import counted
 
 
 def summary(found: Mapping[str, Any], rounding: Rounding) -> list[Note]:
-    """WriterOf what the intruders learn, from weak to strong, what the release is good for, and what was not done."""
+    """What the intruders learn, from weak to strong, what the release is good for, and what was not done."""
     return [
         *_files(found, rounding), *_units(found["scenario"]), *_risks(found["figures"], rounding),
         *_weakening(found["targets"]),
