@@ -445,7 +445,7 @@ def test_that_the_records_are_too_few_is_said_once_per_sentence():
               "null_mean": 5.0, "ceiling": 20.0, "excess": 0.1, "sentence": few, "sentence_public": few.public,
               "persons": None}  # fmt: skip
     content = {"data": {"original": {"records": 40}, "releases": [{}]}, "figures": [figure], "parts": [],
-               "scenario": {"keys": ["sex"], "targets": ["ill"]}, "utility": None}  # fmt: skip
+               "scenario": {"keys": ["sex"], "targets": ["ill"]}, "targets": [], "utility": None}  # fmt: skip
     assert [note.public for note in summary(content, Rounding(40, 10))][1] == few.public
 
 
