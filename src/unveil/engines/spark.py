@@ -147,8 +147,9 @@ class Spark:
         """What a task makes of some columns of a table."""
         source = self._sources[file]
         with asking_spark(source.label):
-            columns = [f"c{source.names.index(name)}" for name in names]
-            return by_position(source.distributed).select(*columns).mapInArrow(_function(task), rows)
+            # A column can be wanted more than once, and rows that go to Python have no two columns of one name.
+            columns = by_position(source.distributed).select(*(f"c{source.names.index(name)}" for name in names))
+            return by_position(columns).mapInArrow(_function(task), rows)
 
     def _collected(self, frame: Any) -> pa.Table:
         with asking_spark(self._label):
