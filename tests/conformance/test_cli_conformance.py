@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import unveil
-from unveil.cli import main
+from command_line import called
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")
 Run = Callable[..., tuple[int, str, str]]
@@ -21,14 +20,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     monkeypatch.chdir(tmp_path)
 
     def call(*words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["unveil", "conformance", *words])
-        status = 0
-        try:
-            main()
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        return called(["conformance", *words], monkeypatch, capsys)
 
     return call
 

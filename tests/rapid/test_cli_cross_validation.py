@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -13,7 +12,7 @@ import pyarrow.csv as csv
 import pytest
 
 import unveil
-from unveil.cli import main
+from command_line import called
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")
 Run = Callable[[str], tuple[int, str, str]]
@@ -26,14 +25,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
     csv.write_csv(unveil.simulate.rapid_population(120, kappa=10, seed=1), "o.csv")
 
     def call(words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["unveil", "cross-validation", *shlex.split(words)])
-        status = 0
-        try:
-            main()
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        return called(["cross-validation", *shlex.split(words)], monkeypatch, capsys)
 
     return call
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,8 @@ import pyarrow.csv as csv
 import pytest
 
 import unveil
+from command_line import called
 from unveil._rapid import attack
-from unveil.cli import main
 from unveil.models.learners import fit_attacker
 
 KEYS = ["age", "income"]
@@ -151,17 +150,10 @@ def call(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Capture
         csv.write_csv(unveil.simulate.rapid_population(90, kappa=10, seed=seed), name)
     Path("p.toml").write_text('[[rule]]\nmeasure = "repU"\nlimit = 100\n')
 
-    def called(words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["unveil", *words.split()])
-        status = 0
-        try:
-            main()
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        said = capsys.readouterr()
-        return status, said.out, said.err
+    def run(words: str) -> tuple[int, str, str]:
+        return called(words.split(), monkeypatch, capsys)
 
-    return called
+    return run
 
 
 @pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")

@@ -5,14 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 import unveil
-from unveil.cli import main
+from command_line import called
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")
 Run = Callable[[str], tuple[int, str, str]]
@@ -29,14 +28,7 @@ def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         Path(name).write_text("\n".join([*lines, ""]))
 
     def call(words: str) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["unveil", "sdc", *words.split()])
-        status = 0
-        try:
-            main()
-        except SystemExit as ended:
-            status = int(ended.code or 0)
-        said = capsys.readouterr()
-        return status, said.out, said.err
+        return called(["sdc", *words.split()], monkeypatch, capsys)
 
     return call
 
