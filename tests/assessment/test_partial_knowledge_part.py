@@ -208,7 +208,10 @@ def test_one_sentence_of_the_summary_tells_of_the_curve(files, whole):
     assert short in whole.to_html()
     context = context_of(files, 600)
     entry = part_file.curve_entry(context, "marital", [point(1.0, 0.6), point(0.5, math.nan), point(0.0, 0.3)], [])
-    assert entry["in_short"].endswith("probability of 0.60 with 100 % of the other records and of 0.30 with 0 %.")
+    assert entry["in_short"] == (
+        "An intruder who was told the splits alone gives the true value of marital a probability of 0.60 on average "
+        "with 100 % of the other records known, and of 0.30 with 0 %."
+    )
     assert part_file.curve_entry(context, "marital", [point(1.0, 0.6)], [])["in_short"] == ""
 
 

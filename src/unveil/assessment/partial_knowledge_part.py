@@ -167,9 +167,9 @@ def curve_entry(
     def in_short(say: Exact) -> str:
         first, last = defined[0], defined[-1]
         return (
-            f"Told the splits alone, the strongest intruder gives the true {target} a probability of "
-            f"{say.probability(first['mean_posterior'])} with {_percentages([first])} % of the other records and of "
-            f"{say.probability(last['mean_posterior'])} with {_percentages([last])} %."
+            f"An intruder who was told the splits alone gives the true value of {target} a probability of "
+            f"{say.probability(first['mean_posterior'])} on average with {_percentages([first])} % of the other "
+            f"records known, and of {say.probability(last['mean_posterior'])} with {_percentages([last])} %."
         )
 
     told = [_QUESTION]
