@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from unveil.cli import app, main
-from unveil.cli.options import Reading
+from unveil.cli.reading import Reading
 
 pytestmark = pytest.mark.filterwarnings("ignore:Cyclopts application invoked without tokens:UserWarning")
 

@@ -12,7 +12,7 @@ from cyclopts import App
 
 import unveil
 from unveil._rapid import Rapid
-from unveil.cli.options import Output
+from unveil.cli.output import Output
 from unveil.cli.rapid import Intruder, Views, measure
 
 PEOPLE = unveil.simulate.rapid_population(120, kappa=10, seed=1)

@@ -17,23 +17,10 @@ from unveil.cli.checkpoints import CheckpointFolder, say_interrupted
 from unveil.cli.derived import COMMAS, Derived, derived
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import ASKED, FILES, OUTPUT
-from unveil.cli.options import (
-    POLICY_NOT_MET,
-    Breaks,
-    Counting,
-    Hierarchies,
-    Listed,
-    Output,
-    Reading,
-    Sampling,
-    Units,
-    Whole,
-    breaks_of,
-    groups_of,
-    progress_bar,
-    setting_value,
-    write_text,
-)
+from unveil.cli.options import Breaks, Hierarchies, Listed, Whole
+from unveil.cli.output import POLICY_NOT_MET, Output, progress_bar, write_text
+from unveil.cli.parsing import breaks_of, groups_of, setting_value
+from unveil.cli.reading import Counting, Reading, Sampling, Units
 from unveil.cli.screen import remark
 from unveil.cli.trees import Trees
 from unveil.errors import CallError, FileError, UnveilWarning

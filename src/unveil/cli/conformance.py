@@ -8,7 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from unveil.cli.groups import OUTPUT
-from unveil.cli.options import Listed, Output, Whole, names_of, progress_bar
+from unveil.cli.options import Listed, Whole
+from unveil.cli.output import Output, progress_bar
+from unveil.cli.parsing import names_of
 from unveil.errors import CallError
 
 

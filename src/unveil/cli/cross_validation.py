@@ -10,18 +10,11 @@ from cyclopts import Parameter
 from unveil.cli.derived import Derived, derived
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import ASKED, OUTPUT
-from unveil.cli.options import (
-    Keys,
-    Method,
-    Original,
-    Output,
-    Reading,
-    VisitOrder,
-    Whole,
-    names_of,
-    progress_bar,
-)
+from unveil.cli.options import Keys, Method, Original, VisitOrder, Whole
+from unveil.cli.output import Output, progress_bar
+from unveil.cli.parsing import names_of
 from unveil.cli.rapid import Intruder
+from unveil.cli.reading import Reading
 from unveil.cli.trees import Trees
 
 OF_ONE_RELEASE = ("permutations", "ceiling", "side_information", "side_weight")

@@ -8,7 +8,8 @@ from typing import Annotated, Any, TypeVar, get_args, get_origin, get_type_hints
 
 from cyclopts import Group, Parameter
 
-from unveil.cli.options import Listed, whole
+from unveil.cli.options import Listed
+from unveil.cli.parsing import whole
 from unveil.docstrings import parameter_texts
 
 COMMAS = "Separated by commas."

@@ -8,7 +8,9 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from unveil.cli.options import Reading, Whole, write_text
+from unveil.cli.options import Whole
+from unveil.cli.output import write_text
+from unveil.cli.reading import Reading
 from unveil.cli.screen import say
 from unveil.errors import FileError
 

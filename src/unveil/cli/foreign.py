@@ -9,7 +9,8 @@ from typing import Any, Literal
 from cyclopts import Parameter
 
 from unveil.cli.groups import OTHERS
-from unveil.cli.options import Listed, setting_value
+from unveil.cli.options import Listed
+from unveil.cli.parsing import setting_value
 from unveil.errors import CallError
 
 

@@ -9,19 +9,10 @@ from cyclopts import Parameter
 
 from unveil.cli.checkpoints import CheckpointFile, resumable
 from unveil.cli.groups import ASKED, FILES
-from unveil.cli.options import (
-    Listed,
-    Original,
-    Output,
-    Reading,
-    Records,
-    Synthetic,
-    VisitOrder,
-    Whole,
-    names_of,
-    progress_bar,
-    save_confidential,
-)
+from unveil.cli.options import Listed, Original, Records, Synthetic, VisitOrder, Whole
+from unveil.cli.output import Output, progress_bar, save_confidential
+from unveil.cli.parsing import names_of
+from unveil.cli.reading import Reading
 from unveil.cli.trees import Trees
 from unveil.errors import CallError
 

@@ -11,24 +11,10 @@ from cyclopts import Parameter
 from unveil.cli.checkpoints import CheckpointFile, resumable
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import ASKED, FILES, OUTPUT
-from unveil.cli.options import (
-    Epsilon,
-    Listed,
-    Method,
-    Original,
-    Output,
-    Reading,
-    Records,
-    Synthetic,
-    VisitOrder,
-    Whole,
-    names_of,
-    plain_value,
-    print_frame,
-    progress_bar,
-    record_files,
-    save_records,
-)
+from unveil.cli.options import Epsilon, Listed, Method, Original, Records, Synthetic, VisitOrder, Whole
+from unveil.cli.output import Output, print_frame, progress_bar, record_files, save_records
+from unveil.cli.parsing import names_of, plain_value
+from unveil.cli.reading import Reading
 from unveil.cli.screen import say
 from unveil.cli.trees import Trees
 from unveil.errors import CallError

@@ -9,21 +9,10 @@ from cyclopts import Parameter
 
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import FILES, OUTPUT
-from unveil.cli.options import (
-    Epsilon,
-    Listed,
-    Method,
-    Original,
-    Output,
-    Reading,
-    Records,
-    Synthetic,
-    VisitOrder,
-    Whole,
-    names_of,
-    progress_bar,
-    save_confidential,
-)
+from unveil.cli.options import Epsilon, Listed, Method, Original, Records, Synthetic, VisitOrder, Whole
+from unveil.cli.output import Output, progress_bar, save_confidential
+from unveil.cli.parsing import names_of
+from unveil.cli.reading import Reading
 from unveil.cli.trees import Trees
 
 

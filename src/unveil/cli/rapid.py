@@ -11,28 +11,10 @@ from typing import Annotated, Any, Literal
 from cyclopts import Parameter
 
 from unveil.cli.checkpoints import CheckpointFolder, resumable
-from unveil.cli.options import (
-    Counting,
-    Hierarchies,
-    Keys,
-    Listed,
-    Original,
-    Output,
-    Reading,
-    Records,
-    Sampling,
-    Synthetic,
-    Target,
-    Targets,
-    Units,
-    Whole,
-    checked_pair,
-    names_of,
-    print_frame,
-    progress_bar,
-    record_files,
-    save_where_counted,
-)
+from unveil.cli.options import Hierarchies, Keys, Listed, Original, Records, Synthetic, Target, Targets, Whole
+from unveil.cli.output import Output, print_frame, progress_bar, record_files, save_where_counted
+from unveil.cli.parsing import names_of
+from unveil.cli.reading import Counting, Reading, Sampling, Units, checked_pair
 from unveil.errors import CallError
 
 

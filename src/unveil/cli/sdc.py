@@ -11,7 +11,10 @@ from typing import Annotated, Any
 from cyclopts import Parameter
 
 from unveil.cli.groups import FILES, OUTPUT
-from unveil.cli.options import Listed, Output, Reading, Whole, assignments, named_path, names_of, plain_value
+from unveil.cli.options import Listed, Whole
+from unveil.cli.output import Output
+from unveil.cli.parsing import assignments, named_path, names_of, plain_value
+from unveil.cli.reading import Reading
 from unveil.cli.screen import remark
 from unveil.errors import CallError
 

@@ -10,18 +10,10 @@ from cyclopts import Parameter
 
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import OUTPUT
-from unveil.cli.options import (
-    Epsilon,
-    Listed,
-    Method,
-    Original,
-    Reading,
-    VisitOrder,
-    Whole,
-    assignments,
-    named_path,
-    progress_bar,
-)
+from unveil.cli.options import Epsilon, Listed, Method, Original, VisitOrder, Whole
+from unveil.cli.output import progress_bar
+from unveil.cli.parsing import assignments, named_path
+from unveil.cli.reading import Reading
 from unveil.cli.screen import remark, say
 from unveil.cli.trees import Trees
 from unveil.errors import CallError

@@ -8,35 +8,23 @@ from typing import Any, Literal
 from unveil.cli.options import (
     Breaks,
     By,
-    Counting,
     GroupsOfKeys,
     GroupsOfTargets,
     Hierarchies,
     Keys,
     Listed,
     Original,
-    Output,
-    Reading,
     Records,
-    Sampling,
     Suppressed,
     Synthetic,
     Target,
     Targets,
-    Units,
     UseKeysNa,
     Whole,
-    as_lists,
-    breaks_of,
-    checked_pair,
-    groups_of,
-    names_of,
-    print_frame,
-    progress_bar,
-    record_files,
-    save_confidential,
-    save_where_counted,
 )
+from unveil.cli.output import Output, print_frame, progress_bar, record_files, save_confidential, save_where_counted
+from unveil.cli.parsing import as_lists, breaks_of, groups_of, names_of
+from unveil.cli.reading import Counting, Reading, Sampling, Units, checked_pair
 from unveil.cli.screen import say
 from unveil.errors import CallError
 from unveil.stats import OVER

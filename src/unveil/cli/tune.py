@@ -10,7 +10,10 @@ from unveil.cli.assess import TYPED, as_typed, grid_of
 from unveil.cli.checkpoints import CheckpointFolder, resumable, say_interrupted
 from unveil.cli.derived import Derived, derived
 from unveil.cli.groups import ASKED
-from unveil.cli.options import Breaks, Listed, Original, Output, Reading, Whole, breaks_of, progress_bar
+from unveil.cli.options import Breaks, Listed, Original, Whole
+from unveil.cli.output import Output, progress_bar
+from unveil.cli.parsing import breaks_of
+from unveil.cli.reading import Reading
 from unveil.cli.screen import remark
 from unveil.errors import CallError
 

@@ -7,19 +7,10 @@ from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from unveil.cli.options import (
-    Hierarchies,
-    Listed,
-    Original,
-    Output,
-    Reading,
-    Sampling,
-    Synthetic,
-    Whole,
-    checked_pair,
-    names_of,
-    progress_bar,
-)
+from unveil.cli.options import Hierarchies, Listed, Original, Synthetic, Whole
+from unveil.cli.output import Output, progress_bar
+from unveil.cli.parsing import names_of
+from unveil.cli.reading import Reading, Sampling, checked_pair
 
 
 @Parameter(name="*")
