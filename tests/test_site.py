@@ -40,7 +40,9 @@ def test_the_page_of_commands_has_every_verb_with_its_options():
 def test_every_page_is_in_the_navigation():
     config = SimpleNamespace(nav=[{"Examples": []}, {"Functions": []}])
     examples, functions = (next(iter(one.values())) for one in GENERATED["on_config"](config).nav)
-    assert set(examples) == {page.relative_to(ROOT).as_posix() for page in (ROOT / "examples").glob("*/*.md")}
+    written = {page.relative_to(ROOT).as_posix() for page in (ROOT / "examples").glob("*/*.md")}
+    redone = {f"examples/{page.parent.name}/gallery.md" for page in (ROOT / "examples").glob("*/gallery.py")}
+    assert set(examples) == written | redone
     assert {path for one in functions for path in one.values()} == set(GENERATED["functions"]())
     text = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     for page in (*(ROOT / "docs").glob("*.md"), Path("gallery.md"), Path("reference/json.md")):
@@ -55,4 +57,7 @@ def test_the_page_of_the_json_has_every_entry():
 
 def test_the_gallery_shows_every_picture_of_the_examples():
     shown = re.findall(r"!\[[^\]]*\]\((examples/[^)]+)\)", GENERATED["gallery"]())
-    assert sorted(shown) == sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*/*.svg"))
+    kept = [path.relative_to(ROOT).as_posix() for path in (ROOT / "examples").glob("*/*.svg")]
+    drawn = [path for path in GENERATED["drawn"]() if path.endswith(".svg")]
+    assert drawn
+    assert sorted(shown) == sorted([*kept, *drawn])

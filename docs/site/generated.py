@@ -9,7 +9,9 @@ from __future__ import annotations
 import importlib
 import inspect
 import re
+import sys
 from collections.abc import Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -19,7 +21,8 @@ if TYPE_CHECKING:
     from mkdocs.structure.files import Files
 
 HERE = Path(__file__).parent
-EXAMPLES = HERE.parents[1] / "examples"
+ROOT = HERE.parents[1]
+EXAMPLES = ROOT / "examples"
 THEME = ("site.css", "iframe-worker.js")
 MODULES = {
     "assessment": "Assessment",
@@ -50,6 +53,7 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
         for title, pages in section.items():
             if title == "Examples":
                 pages += [_in_site(path) for path in examples() if path.suffix == ".md"]
+                pages += [path for path in drawn() if path.endswith(".md")]
             elif title == "Functions":
                 pages += [{title: f"reference/{module}.md"} for module, title in MODULES.items()]
     return config
@@ -64,6 +68,8 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
         files.append(File.generated(config, path, content=text))
     for source in examples():
         files.append(File.generated(config, _in_site(source), abs_src_path=str(source)))
+    for path, content in drawn().items():
+        files.append(File.generated(config, path, content=content))
     for name in THEME:
         files.append(File.generated(config, f"assets/{name}", abs_src_path=str(HERE / name)))
     return files
@@ -122,7 +128,11 @@ def gallery() -> str:
         folder = f"examples/{page.parent.name}"
         title, _, text = page.read_text(encoding="utf-8").partition("\n\n")
         parts += [f"## [{title.removeprefix('# ')}]({folder}/README.md)", text.partition("\n\n")[0]]
-        parts += [f"![{picture.stem}]({folder}/{picture.name})" for picture in sorted(page.parent.glob("*.svg"))]
+        pictures = [_in_site(picture) for picture in sorted(page.parent.glob("*.svg"))]
+        pictures += [path for path in drawn() if path.startswith(f"{folder}/") and path.endswith(".svg")]
+        if f"{folder}/gallery.md" in drawn():
+            parts += [f"[Tables, figures, and printed against computed numbers]({folder}/gallery.md)"]
+        parts += [f"![{Path(picture).stem}]({picture})" for picture in pictures]
     return "\n\n".join(parts)
 
 
@@ -131,6 +141,17 @@ def examples() -> Iterator[Path]:
     for path in sorted(EXAMPLES.glob("*/*")):
         if path.suffix in (".md", ".ipynb", ".svg"):
             yield path
+
+
+@cache
+def drawn() -> dict[str, bytes]:
+    """Pages and figures of the papers that are redone, drawn now from the results of their commands."""
+    # Scripts of the examples import each other from the folder of the project.
+    sys.path.insert(0, str(ROOT))
+    from examples.paper import drawn as drawn_of
+    from examples.paper import papers
+
+    return {f"examples/{paper}/{name}": content for paper in papers() for name, content in drawn_of(paper).items()}
 
 
 def _in_site(example: Path) -> str:
