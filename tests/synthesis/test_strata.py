@@ -156,7 +156,7 @@ def test_no_likelihood_and_no_posterior() -> None:
         with pytest.raises(unveil.CallError, match="each stratum has trees of its own"):
             call()
     with pytest.raises(unveil.CallError, match="has no option 'by'"):
-        synthetic_files._settings("catall", original.column_names, {"by": ["place"]})
+        synthetic_files.settings_of("catall", original.column_names, {"by": ["place"]})
 
 
 def test_shares_are_those_of_the_original() -> None:

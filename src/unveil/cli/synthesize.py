@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
@@ -17,6 +17,9 @@ from unveil.cli.reading import Reading
 from unveil.cli.screen import remark, say
 from unveil.cli.trees import Trees
 from unveil.errors import CallError
+
+if TYPE_CHECKING:
+    from unveil.synthesis.synthetic_files import SyntheticFiles
 
 READ = ("special_codes", "kinds")
 """Settings of a synthesizer that say how files are read."""
@@ -102,6 +105,7 @@ def synthesize(
     k: Annotated[Whole | None, Parameter(name=["--k", "-k"])] = None, seed: Whole | None = None,
     trees: Trees = Trees(), model: VariableModels = VariableModels(), whole_file: WholeFile = WholeFile(),
     others: ForeignSynthesizer = ForeignSynthesizer(),
+    strata_apart: Annotated[bool, Parameter(negative=())] = False,
     unit: str | None = None, time: str | None = None,
     format: Annotated[str | None, Parameter(group=OUTPUT)] = None,
     overwrite: Annotated[bool, Parameter(negative=(), group=OUTPUT)] = False,
@@ -123,6 +127,9 @@ def synthesize(
     seed
         The same seed gives the same files, except where noise for differential privacy is drawn. It is confidential.
         Default: one that nobody can guess, kept in the provenance file alone.
+    strata_apart
+        Synthesise each of the strata of --by as a file by itself, one after the other, and write them block by block:
+        for files that do not fit into memory. With -m 1, and a Parquet file as output.
     unit
         Keep the units of a panel whole: the column that names the person of each row. -k is then a number of persons.
     time
@@ -135,12 +142,28 @@ def synthesize(
         Number of threads; default: all. The files do not depend on it.
     """
     from unveil.synthesis.named import is_of_others
-    from unveil.synthesis.seeds import CONFIDENTIAL
     from unveil.synthesis.synthetic_files import synthesize_files
 
     settings = trees.given() | model.settings() | asdict(whole_file) | {
         "special_codes": reading.codes or None, "kinds": reading.stated or None,
     }  # fmt: skip
+    if strata_apart:
+        if m != 1:
+            raise CallError(f"--strata-apart makes one copy, not {m}: say -m 1")
+        if others != ForeignSynthesizer() or is_of_others(method) or unit is not None or format is not None:
+            raise CallError(
+                "--strata-apart is of unveil's own methods for single variables, and writes Parquet: leave out other "
+                "synthesizers, --unit and --format"
+            )
+        from unveil.synthesis.strata_files import synthesize_strata_files
+
+        with progress_bar("reading") as progress:
+            files = synthesize_strata_files(
+                original, output, method=method, k=k, seed=seed, settings=settings, reading=reading.options,
+                overwrite=overwrite, n_jobs=n_jobs, progress=progress,
+            )  # fmt: skip
+        _told(files, seed)
+        return
     maker = None
     if others != ForeignSynthesizer() or is_of_others(method):
         if stated := [name for name, value in settings.items() if value is not None and name not in READ]:
@@ -153,6 +176,13 @@ def synthesize(
             format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
             synthesizer=maker, unit=unit, time=time,
         )  # fmt: skip
+    _told(files, seed)
+
+
+def _told(files: SyntheticFiles, seed: int | None) -> None:
+    """Say what was written, and what a seed that was given gives away."""
+    from unveil.synthesis.seeds import CONFIDENTIAL
+
     say(files)
     if seed is not None:
         remark(f"{CONFIDENTIAL}; keep command lines and scripts that hold it in the building")

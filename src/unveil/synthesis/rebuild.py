@@ -116,6 +116,8 @@ def synthesizer_of(provenance: Provenance) -> Any:
         )
     if "unit" in settings:
         raise DataError("the releases were made of whole units (unit, time), whose likelihood is not computed")
+    if "strata_apart" in settings:
+        raise DataError("the release was made stratum by stratum (strata_apart), whose likelihood is not computed")
     if is_of_others(method):
         return synthesizer_by_name(method, **settings)
     if method in WHOLE_FILE and method != "catall":

@@ -82,12 +82,12 @@ class OneStratum:
     seed: int
     options: Mapping[str, Any]
 
-    def __call__(self, stratum: Source) -> Iterator[pa.Table]:
-        """Yield synthetic records block by block."""
+    def of(self, stratum: Source) -> tuple[CartSynthesizer, Iterator[pa.Table]]:
+        """The fit to the records of a stratum, and synthetic records block by block."""
         key = key_of(_first(stratum, self.by).values())
         own = seed_of(self.seed, key)
         fitted = CartSynthesizer(**self.options).fit(stratum.part(value_order(stratum)), seed=own)
-        yield from fitted.sample_blocks(self.sizes[key], seed=own)
+        return fitted, fitted.sample_blocks(self.sizes[key], seed=own)
 
 
 def _first(source: Source, by: Sequence[str], record: int = 0) -> dict[str, object]:
@@ -171,29 +171,92 @@ def synthesize_strata(
     if not str(path).lower().endswith(PARQUET):
         raise CallError(f"{path}: strata are written as Parquet; name a file that ends in .parquet")
     seed = seed_or_secret(seed)
-    settings = CartSynthesizer(**options)
-    is_spark = is_spark_frame(original)
-    source = None if is_spark else replace(read(original), flavour="arrow")
-    names = tuple(original.columns) if source is None else source.names
-    columns = columns_of_strata(by, names, settings.rules or {}, proper=settings.proper)
-    least = settings.cart.settings.smallest_split
-    if source is None:
-        counted = _counted_by_spark(original, columns, least)
-    else:
+    if is_spark_frame(original):
+        return _of_spark(original, str(path), by, k, seed, options, overwrite=overwrite)
+    strata = StrataApart.of(replace(read(original), flavour="arrow"), by, k, seed, options)
+    write_blocks(strata.blocks(), path, strata.source.variables, strata.source.form, overwrite=overwrite)
+    return StrataWritten(str(path), strata.facts)
+
+
+@dataclass(frozen=True, eq=False)
+class StrataApart:
+    """The strata of a file, each to be synthesised as a file by itself.
+
+    Parameters
+    ----------
+    source
+        The file.
+    task
+        What is done with the records of a stratum.
+    records
+        What makes each stratum, and its records.
+    """
+
+    source: Source
+    task: OneStratum
+    records: list[tuple[dict[str, object], NDArray[np.int64]]]
+
+    @classmethod
+    def of(
+        cls, source: Source, by: str | Sequence[str], k: int | None, seed: int, options: Mapping[str, Any]
+    ) -> StrataApart:
+        """The strata by some columns; parameters as in :func:`synthesize_strata`."""
+        columns, least = _checked(source.names, by, options)
         records = _records(source, columns, least)
-        counted = [(values, len(rows)) for values, rows in records]
-    total = sum(n for _, n in counted)
-    sizes = apportioned([n for _, n in counted], total if k is None else k)
+        return cls(source, _task(columns, [(values, len(rows)) for values, rows in records], k, seed, options), records)
+
+    @property
+    def facts(self) -> tuple[tuple[dict[str, Any], int, int], ...]:
+        """What makes each stratum, its number of original records, and of synthetic ones."""
+        return tuple((values, len(rows), self.task.sizes[key_of(values.values())]) for values, rows in self.records)
+
+    def blocks(self, fitted: Callable[[int, CartSynthesizer], None] | None = None) -> Iterator[pa.Table]:
+        """Synthetic records block by block, in the types of the first block.
+
+        Parameters
+        ----------
+        fitted
+            Called with the number of each stratum and its fit, before its records are drawn.
+        """
+        kept: pa.Schema | None = None
+        for number, (_, rows) in enumerate(self.records):
+            fit, records = self.task.of(self.source.part(rows))
+            if fitted:
+                fitted(number, fit)
+            for block in records:
+                # a dictionary has one type, whatever values a stratum has
+                kept = kept or block.schema
+                yield block.cast(kept)
+
+
+def _checked(names: Sequence[str], by: str | Sequence[str], options: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
+    """The columns that make the strata, and the fewest records that a tree can split."""
+    settings = CartSynthesizer(**options)
+    columns = columns_of_strata(by, names, settings.rules or {}, proper=settings.proper)
+    return columns, settings.cart.settings.smallest_split
+
+
+def _task(
+    by: tuple[str, ...], counted: Sequence[tuple[dict[str, object], int]], k: int | None, seed: int,
+    options: Mapping[str, Any],
+) -> OneStratum:  # fmt: skip
+    sizes = [n for _, n in counted]
+    made = apportioned(sizes, sum(sizes) if k is None else k)
     keys = [key_of(values.values()) for values, _ in counted]
+    return OneStratum(by, dict(zip(keys, made, strict=True)), seed, options)
+
+
+def _of_spark(
+    frame: Any, path: str, by: str | Sequence[str], k: int | None, seed: int, options: Mapping[str, Any], *,
+    overwrite: bool,
+) -> StrataWritten:  # fmt: skip
+    """Strata of a Spark DataFrame."""
+    columns, least = _checked(tuple(frame.columns), by, options)
+    counted = _counted_by_spark(frame, columns, least)
     # a worker of Spark has one thread for each of its tasks
-    running = {"n_jobs": 1} | options if is_spark else options
-    task = OneStratum(columns, dict(zip(keys, sizes, strict=True)), seed, running)
-    if source is None:
-        _write_by_spark(original, task, str(path), overwrite=overwrite)
-    else:
-        blocks = (block for _, rows in records for block in task(source.part(rows)))
-        write_blocks(_alike(blocks), path, source.variables, source.form, overwrite=overwrite)
-    return StrataWritten(str(path), tuple((values, n, made) for (values, n), made in zip(counted, sizes, strict=True)))
+    task = _task(columns, counted, k, seed, {"n_jobs": 1} | dict(options))
+    _write_by_spark(frame, task, path, overwrite=overwrite)
+    return StrataWritten(path, tuple((values, n, task.sizes[key_of(values.values())]) for values, n in counted))
 
 
 def _records(source: Source, by: Sequence[str], least: int) -> list[tuple[dict[str, object], NDArray[np.int64]]]:
@@ -201,14 +264,6 @@ def _records(source: Source, by: Sequence[str], least: int) -> list[tuple[dict[s
     variables = encode(replace(source, names=tuple(by)))
     found = records_by_stratum(by, variables, least, source.label)
     return [(_first(source, by, int(rows[0])), rows) for rows in found]
-
-
-def _alike(blocks: Iterator[pa.Table]) -> Iterator[pa.Table]:
-    """Blocks in the types of the first: a dictionary has one type, whatever values a stratum has."""
-    first = next(blocks)
-    yield first
-    for block in blocks:
-        yield block.cast(first.schema)
 
 
 def _counted_by_spark(frame: Any, by: Sequence[str], least: int) -> list[tuple[dict[str, object], int]]:
@@ -241,7 +296,8 @@ def _function(task: OneStratum, names: Sequence[str]) -> Callable[[pa.Table], pa
     """The task as the plain function that Spark wants, on columns named by their position."""
 
     def synthesised(table: pa.Table) -> pa.Table:
-        blocks = list(task(read(table.rename_columns(list(names)))))
+        _, made = task.of(read(table.rename_columns(list(names))))
+        blocks = list(made)
         return pa.concat_tables(blocks).rename_columns(table.column_names).cast(table.schema)
 
     return synthesised

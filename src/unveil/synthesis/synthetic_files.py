@@ -23,21 +23,18 @@ from unveil.files.write import check_writable, write_blocks, write_table
 from unveil.printable import commands_shown
 from unveil.result import paragraph, text_table
 from unveil.synthesis.any_synthesizer import releases_of
-from unveil.synthesis.cart import CartMethod, FittedCart
-from unveil.synthesis.diagnostics import lost_bits
 from unveil.synthesis.foreign_results import as_stored
 from unveil.synthesis.memory import enough_memory
-from unveil.synthesis.methods import name_of
 from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name
 from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
 from unveil.synthesis.panel import PanelSynthesizer, check_panel
-from unveil.synthesis.plan import Plan
-from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
+from unveil.synthesis.provenance import FileFacts, Provenance, write_provenance
 from unveil.synthesis.sampling import BLOCK
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
+from unveil.synthesis.variable_facts import variable_facts
 
 RUNNING = ("n_jobs", "progress")
 """Parameters that do not change the result."""
@@ -184,7 +181,7 @@ def synthesize_files(
     check_whole_numbers(1, m=1 if m is None else m, k=1 if k is None else k)
     seed = seed_or_secret(seed)
     reading = {name: value for name, value in (reading or {}).items() if value is not None}
-    with _collected() as caught:
+    with collected() as caught:
         source = read(original, **reading)
         if source.num_rows == 0:
             raise DataError(f"{source.label} has no records; there is nothing to synthesise")
@@ -205,7 +202,7 @@ def synthesize_files(
         check_writable(source, paths.releases[0])
         facts = FileFacts.of(original, source.num_rows)
         if is_own:
-            settings = _settings(method, source.names, settings or {})
+            settings = settings_of(method, source.names, settings or {})
             running: dict[str, Any] = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
             maker: Any = panel or WHOLE_FILE.get(method, CartSynthesizer)
             synthesizer = maker(**settings, **running).fit(source, seed=seed)
@@ -221,11 +218,11 @@ def synthesize_files(
     if isinstance(synthesizer, PanelSynthesizer):
         k, sizes = synthesizer.n_units if wanted is None else wanted, [read(one).num_rows for one in releases]
         settings = {**(settings or {}), "unit": unit, "time": time}
-    modelled, kept = _variable_facts(synthesizer, method, source.names), _named(reading)
+    modelled, kept = variable_facts(synthesizer, method, source.names), reading_kept(reading)
     provenance = Provenance(method, dict(settings or {}), seed, m, k, facts, (), modelled, 0.0, kept, (), privacy)
 
     def write(folder: Path) -> Provenance:
-        with _collected() as losses:
+        with collected() as losses:
             for copy, path in enumerate(paths.releases):
                 if isinstance(synthesizer, CartSynthesizer) and in_blocks:
                     blocks = synthesizer.sample_blocks(k, copy=copy, seed=seed)
@@ -244,7 +241,7 @@ def synthesize_files(
     return SyntheticFiles(original, paths, write_all(paths, write, overwrite=overwrite))
 
 
-def _settings(method: str, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
+def settings_of(method: str, names: Sequence[str], given: Mapping[str, Any]) -> dict[str, Any]:
     """Return all parameters of the synthesizer by name, with defaults for those that were not given."""
     settings = {name: value for name, value in given.items() if value is not None}
     if method not in WHOLE_FILE and method != "cart":
@@ -273,7 +270,7 @@ def _declared(source: Source, reading: Mapping[str, Any]) -> tuple[Mapping[str, 
     return dict(source.declared), TextForm(**stated)
 
 
-def _named(reading: Mapping[str, Any]) -> dict[str, Any]:
+def reading_kept(reading: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of reading for the provenance; a schema file by its name and SHA-256."""
     kept = dict(reading)
     if "schema" in kept:
@@ -282,42 +279,8 @@ def _named(reading: Mapping[str, Any]) -> dict[str, Any]:
     return kept
 
 
-def _variable_facts(synthesizer: Any, method: str, names: Sequence[str]) -> tuple[VariableFacts, ...]:
-    """Return facts by part, in the order of the file."""
-    if isinstance(synthesizer, PanelSynthesizer):
-        synthesizer, names = synthesizer.sequence, synthesizer.columns
-    if not isinstance(synthesizer, CartSynthesizer):
-        return tuple(VariableFacts(name, method) for name in names)
-    by_variable: dict[str, list[Plan]] = {}
-    for plan in (plan for sequence in synthesizer.sequences for plan in sequence):
-        by_variable.setdefault(plan.variable.name, []).append(plan)
-    return tuple(facts for name in names for facts in _facts(by_variable[name]))
-
-
-def _facts(strata: Sequence[Plan]) -> Iterator[VariableFacts]:
-    """Facts of one variable, of all strata together."""
-    plan = strata[0]
-    if plan.lookup is not None:
-        source = plan.lookup.source
-        yield VariableFacts(plan.variable.name, "constant" if source is None else f"recoded from {source}")
-        return
-    for place, step in enumerate(plan.steps):
-        if step.method is None:
-            yield VariableFacts(step.name, "rules")
-            continue
-        method = "cart" if type(step.method) is CartMethod else name_of(step.method) or type(step.method).__name__
-        fits = [one.steps[place].fitted for one in strata]
-        if trees := [fit.tree for fit in fits if isinstance(fit, FittedCart)]:
-            leaves = sum(tree.n_leaves for tree in trees)
-            lost = sum(lost_bits(tree) * tree.n_records for tree in trees) / sum(tree.n_records for tree in trees)
-            removed = sum(tree.n_leaves_full for tree in trees) - leaves
-            yield VariableFacts(step.name, method, leaves, removed, round(lost, 6))
-        else:
-            yield VariableFacts(step.name, method)
-
-
 @contextmanager
-def _collected() -> Iterator[list[str]]:
+def collected() -> Iterator[list[str]]:
     """Collect the texts of the warnings of this package in the block; other warnings are issued afterwards."""
     texts: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
