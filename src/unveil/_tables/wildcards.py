@@ -7,7 +7,7 @@ its own, such a record matches nobody, and what it tells is not measured. As a w
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -109,9 +109,20 @@ def attribute_as_wildcards(study: KeyedPair, target: CodedColumn, suppressed: st
 def _check(study: KeyedPair, suppressed: str) -> None:
     if study.pair.engine is not None:
         raise CallError("suppressed values are matched in memory: leave out engine")
+    check_suppressed(study.columns, suppressed)
+
+
+def check_suppressed(keys: Sequence[CodedColumn], suppressed: str) -> None:
+    """Check that some release holds the sign of suppressed values in a key.
+
+    Raises
+    ------
+    CallError
+        If none does.
+    """
     held = [
         bool((codes == code).any())
-        for column in study.columns
+        for column in keys
         if (code := _code(column, suppressed)) is not None
         for codes in column.releases
     ]

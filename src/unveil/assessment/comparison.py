@@ -36,7 +36,9 @@ def compare(
     risk: str = "DiSCO", utility: str = "mean TVD", measures: Sequence[str] = ("identity", "attribute", "utility"),
     seed: int | None = None, budget: float = 600.0, progress: Progress | None = None,
     special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None,
-    breaks: Mapping[str, Sequence[float]] | None = None, **options: Any,
+    breaks: Mapping[str, Sequence[float]] | None = None,
+    hierarchies: str | PathLike[str] | Mapping[str, Any] | None = None, weights: Any = None,
+    population: float | None = None, unit: str | Sequence[str] | None = None, time: str | None = None, **options: Any,
 ) -> RiskUtilityMap:  # fmt: skip
     """Put several releases, or synthesizers with their settings, on one absolute map of risk and utility.
 
@@ -70,8 +72,14 @@ def compare(
         Seconds for all candidates together.
     progress
         Called with finished candidates, their total, and the next one.
-    special_codes, kinds, breaks
+    special_codes, kinds, breaks, weights, population
         As for :class:`unveil.Pair`.
+    hierarchies
+        As for :class:`unveil.Pair`. Each release is measured at its own coarseness, as an intruder has it: the utility
+        of a coarse one does not show what coarsening took away.
+    unit, time
+        As for :class:`unveil.Pair`. A synthesizer has to keep units whole, as :class:`unveil.synthesis.PanelSynthesizer`
+        does.
     options
         Further options of :func:`unveil.assess`.
 
@@ -106,19 +114,30 @@ def compare(
     if needed not in ((measures,) if isinstance(measures, str) else measures):
         raise CallError(f"risk: {risk} is not measured; add {needed!r} to measures")
     check_whole_numbers(1, m=m)
+    if options.get("suppressed") is not None:
+        raise CallError(
+            "suppressed: a point of the map is one figure, with suppressed values as levels of their own; unveil.assess "
+            "shows both readings of a release"
+        )
     source = read(original)
     secret = _seed(seed)
     with overheard() as heard:
-        shared = _shared(source, everything, [*_names(keys), *_names(targets)])
+        # Weights say whom a record stands for; no release needs them.
+        beside = [weights] if isinstance(weights, str) else []
+        shared = _shared(source, everything, [*_names(keys), *_names(targets)], beside)
+    reading = {"special_codes": special_codes, "kinds": kinds, "breaks": breaks, "hierarchies": hierarchies,
+               "weights": weights, "population": population, "unit": unit, "time": time}  # fmt: skip
     found: dict[str, Assessment] = {}
     for done, (label, candidate) in enumerate(everything.items()):
         if progress is not None:
             progress(done, len(everything), label)
+        if unit is not None:
+            _refuse_single_rows(label, candidate)
         releases, synthesizer = _released(source, candidate, m, secret)
         with warnings.catch_warnings():
             # An original among the candidates is a point like any other.
             warnings.simplefilter("ignore", UnveilWarning)
-            pair = Pair(shared, releases, special_codes=special_codes, kinds=kinds, breaks=breaks)
+            pair = Pair(shared, releases, **reading)
         found[label] = assess(
             pair, keys, targets=targets, synthesizer=synthesizer, measures=measures, seed=seed or 0,
             budget=budget / len(everything), **options,
@@ -171,7 +190,7 @@ def _names(given: str | Sequence[str] | None) -> list[str]:
     return [given] if isinstance(given, str) else list(given or ())
 
 
-def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str]) -> Source:
+def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str], beside: Sequence[str]) -> Source:
     """The original, less the columns that a release lacks: figures over other columns cannot be held side by side.
 
     Raises
@@ -179,8 +198,7 @@ def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str])
     DataError
         If a key or target that was named is among these.
     """
-    # Weights say whom a record stands for; no release needs them.
-    compared = [name for name in source.names if not source.variable(name).weight]
+    compared = [name for name in source.names if not source.variable(name).weight and name not in beside]
     lacking: dict[str, list[str]] = {}
     held_by: dict[str, tuple[str, ...]] = {}
     for label, candidate in candidates.items():
@@ -229,6 +247,17 @@ def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds
     return made
 
 
+def _refuse_single_rows(label: str, candidate: Any) -> None:
+    """Refuse a synthesizer that draws rows one by one where several are of one unit."""
+    from unveil.synthesis import PanelSynthesizer
+
+    if _is_synthesizer(candidate) and not isinstance(candidate, PanelSynthesizer):
+        raise CallError(
+            f"{label}: this synthesizer draws rows one by one, and the units are not whole; give its releases, or a "
+            "synthesizer that keeps units whole (unveil.synthesis.PanelSynthesizer)"
+        )
+
+
 def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]:
     """The candidate's releases, and its synthesizer if it is one."""
     if not _is_synthesizer(candidate):
@@ -236,7 +265,9 @@ def _released(source: Any, candidate: Any, m: int, seed: int) -> tuple[Any, Any]
     from unveil.synthesis.any_synthesizer import Foreign, as_synthesizer, fitted_anew
 
     maker = fitted_anew(as_synthesizer(candidate), source, seed=seed)
-    drawn = [read(maker.sample(source.num_rows, seed=seed + 1 + copy)) for copy in range(m)]
+    # By default a synthesizer of this package draws as many records, or units, as the original has.
+    n = source.num_rows if isinstance(maker, Foreign) else None
+    drawn = [read(maker.sample(n, seed=seed + 1 + copy)) for copy in range(m)]
     # A warning names the candidate before these.
     releases = [replace(one, label="the release" if m == 1 else f"release {i}") for i, one in enumerate(drawn, start=1)]
     # A function has no settings that an intruder could fit anew.

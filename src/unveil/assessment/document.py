@@ -78,6 +78,7 @@ def document(
         | {
             "special_codes": {name: _codes(pair, name) for name in pair.names if pair.column(name).special},
             "breaks": {name: list(breaks) for name in pair.names if (breaks := pair.breaks_of(name))},
+            "hierarchies": {name: list(levels) for name, levels in pair.coarsened.items()},
             "weights": None if pair.weights is None else pair.weights.column,
             "population": None if pair.weights is None else pair.weights.population,
             "unit": list(pair.unit),
@@ -93,6 +94,7 @@ def document(
             "sets": entries.get("key_sets", []),
             "leave_one_out": entries.get("leave_one_out", []),
             "groups": entries.get("key_groups", []),
+            "as_wildcards": entries.get("identity_as_wildcards"),
         },
         "structure": entries.get("structure"),
         "membership": entries.get("membership"),
@@ -201,6 +203,7 @@ def _target(pair: Pair, target: str, sections: Sequence[Mapping[str, Any]]) -> d
             if figure["target"] == target
         ],
         "exclusions": None,
+        "as_wildcards": None,
         "curve": None,
         "attribution": None,
         "notes": [],

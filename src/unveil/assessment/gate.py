@@ -156,6 +156,7 @@ TARGET = Row(
         **_named(by.as_it_is, "target", "kind", "grouped_into"),
         **_named(by.sentences, "sentences", "notes", "checks"),
         "exclusions": EXCLUSIONS,
+        "as_wildcards": Row(_named(by.percent, "iS", "DiS", "DiSCO", "DCAPd")),
         "curve": CURVE,
         "attribution": [
             Row({"term": by.said, **_named(by.log_odds, "log_odds", "low", "high"), "n": by.count},
@@ -178,6 +179,7 @@ KEYS = Row(
                  **_named(by.difference, "repU_change", "DiSCO_change")})
         ],
         "groups": [GROUP],
+        "as_wildcards": Row(_named(by.percent, "UiOiS", "repU")),
     }
 )  # fmt: skip
 STRUCTURE = Row(
@@ -273,12 +275,12 @@ POLICY = Row(
 SCENARIO = Row(
     {
         **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
-                 "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time"),
+                 "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time", "suppressed"),
         "weights": by.as_it_is,
         # The sum of the weights is one of all records; of two digits it tells of none.
         "population": by.two_digits,
         **_named(by.settings, "ngroups_keys", "ngroups_target"),
-        **_named(by.names_only, "special_codes", "breaks", "not_target_levels"),
+        **_named(by.names_only, "special_codes", "breaks", "hierarchies", "not_target_levels"),
         # Pairs name levels: the exclusions of the targets hold those that may be named.
         "exclude_pairs": by.nothing,
         # Settings that name levels (rules, methods, predictors) or hold a seed are not among these.

@@ -18,6 +18,7 @@ from unveil.assessment.groups import group_rows
 from unveil.assessment.part import Context, Section
 from unveil.assessment.published_text import public_note
 from unveil.assessment.repetitions import Halves
+from unveil.assessment.suppressed_values import as_wildcards, higher_as_wildcards, mean_reading
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds
 from unveil.notes import Note
@@ -53,6 +54,7 @@ def identity_part(context: Context, *, repeated: bool = True) -> Section:
                     if in_population is None
                     else f", of whom {say.expected(in_population)} are expected to be unique in the population."
                 )
+                + as_wildcards(context, risk.as_wildcards, "repU", say)
             ),
             context.rounding,
         ),
@@ -68,7 +70,11 @@ def identity_part(context: Context, *, repeated: bool = True) -> Section:
     ]
     said = () if context.population is None else context.population.warnings
     return Section(
-        figures=(figure,), entries={"key_groups": groups}, warnings=tuple(dict.fromkeys((*risk.warnings, *said)))
+        figures=(figure,),
+        entries={"key_groups": groups, "identity_as_wildcards": mean_reading(risk.as_wildcards)},
+        warnings=tuple(
+            dict.fromkeys((*risk.warnings, *said, *higher_as_wildcards(risk.as_wildcards, {"repU": value})))
+        ),
     )
 
 
@@ -97,6 +103,7 @@ def attribute_part(context: Context, *, repeated: bool = True) -> Section:
             "groups": _attribute_groups(context, risk),
             "checks": _checks(context, risk),
             "exclusions": exclusions(context, target),
+            "as_wildcards": mean_reading(risk.as_wildcards),
             "notes": list(risk.notes),
         }
     if repeated and context.again is not None:
@@ -112,6 +119,8 @@ def attribute_part(context: Context, *, repeated: bool = True) -> Section:
             *(text for risk in context.attribute.values() for text in risk.notes),
             *(said["sentence"] for target in context.attribute if (said := exclusions(context, target)) is not None),
             *_rises(context),
+            *(text for risk in context.attribute.values()
+              for text in higher_as_wildcards(risk.as_wildcards, risk.mean, risk.target)),
         ),
     )  # fmt: skip
 
@@ -168,6 +177,7 @@ def _disco(context: Context, risk: AttributeRisk, ladder: Ladder, not_again: Not
                 f"Of 100 original records, {say.percent(value)} have keys that in the release go with {one} only, and "
                 f"it is their own; in the original itself the keys of {say.percent(original)} do."
                 + without_them(context, target, say)
+                + as_wildcards(context, risk.as_wildcards, "DiSCO", say)
             ),
             context.rounding,
         ),
@@ -188,7 +198,9 @@ def _dcap(context: Context, risk: AttributeRisk, ladder: Ladder, not_again: Note
             lambda say: (
                 f"An intruder who guesses {guessed} in proportion to the release's records with the same keys is right "
                 f"for {say.percent(value)} of 100 original records; without the release, guessing is right for "
-                f"{say.percent(guess)}." + without_them(context, target, say)
+                f"{say.percent(guess)}."
+                + without_them(context, target, say)
+                + as_wildcards(context, risk.as_wildcards, "DCAPd", say)
             ),
             context.rounding,
         ),

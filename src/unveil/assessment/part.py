@@ -144,7 +144,10 @@ class Context:
     @cached_property
     def identity(self) -> IdentityRisk:
         """Identity measures, taken when a part first needs them."""
-        return identity(self.pair, self.scenario.keys, ngroups_keys=self.scenario.ngroups_keys)
+        scenario = self.scenario
+        return identity(
+            self.pair, scenario.keys, ngroups_keys=scenario.ngroups_keys, suppressed=scenario.suppressed
+        )
 
     @cached_property
     def population(self) -> PopulationRisk | None:
@@ -185,6 +188,7 @@ class Context:
             targets=targets,
             ngroups_keys=self.scenario.ngroups_keys,
             ngroups_target=self.groups_of(targets),
+            suppressed=self.scenario.suppressed,
             **self.exclusions_of(targets),
         )
         return {risk.target: risk for risk in risks}

@@ -10,6 +10,7 @@ from typing import Any, get_args, get_type_hints
 from unveil._tables.exclusion_texts import levels_by_target
 from unveil._tables.keyed_pair import as_names, only_known, targets_of, ungrouped
 from unveil._tables.target_exclusions import TargetExclusions, exclusions_by_target
+from unveil._tables.wildcards import check_suppressed
 from unveil.checks import (
     as_texts,
     check_choice,
@@ -73,6 +74,9 @@ class Options:
         pair concerns every target that has its level.
     not_target_levels
         Levels of a target that do not count for DiSCO and DCAP, by target.
+    suppressed
+        The sign that stands for a suppressed value in the releases, such as *: repU, DiSCO and DCAP are then also given
+        with it as a wildcard.
     attacker
         Attacker of RAPID: rf, cart, gbm, logit, logit_l1, lm, stack, suite, or auto: a random forest, with fewer
         shuffles behind its null, and no ceiling, where time is short.
@@ -106,6 +110,7 @@ class Options:
     ngroups_target: int | Mapping[str, int] | None = None
     exclude_pairs: str | Sequence[str] = ()
     not_target_levels: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    suppressed: str | None = None
     attacker: str = "auto"
     tau: float = 0.3
     epsilon: float = 0.10
@@ -165,6 +170,8 @@ class Scenario(Options):
         given["not_target_levels"] = _levels(targets, given.get("not_target_levels"))
         scenario = cls(keys=keys, targets=targets, **given)
         scenario.excluded_from(pair, targets)
+        if scenario.suppressed is not None:
+            scenario.check_suppressed(pair)
         return scenario
 
     def excluded_from(self, pair: Pair, targets: Sequence[str]) -> dict[str, TargetExclusions]:
@@ -179,6 +186,22 @@ class Scenario(Options):
             pair, self.keys, targets, self.exclude_pairs, self.not_target_levels or {},
             ngroups_keys=self.ngroups_keys, ngroups_target=self.ngroups_target,
         )  # fmt: skip
+
+    def check_suppressed(self, pair: Pair) -> None:
+        """Check that suppressed values can be read as wildcards.
+
+        Raises
+        ------
+        CallError
+            If the sign is no text, some records do not count, or no release holds the sign in a key.
+        """
+        if not isinstance(self.suppressed, str):
+            raise CallError(f"suppressed is the sign of suppressed values, a text such as '*', not {self.suppressed!r}")
+        if self.exclude_pairs or self.not_target_levels:
+            raise CallError(
+                "suppressed values are matched for all records: leave out exclude_pairs and not_target_levels"
+            )
+        check_suppressed([pair.compared(name) for name in self.keys], self.suppressed)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain values."""

@@ -302,9 +302,10 @@ class _Kept:
 
 def compare(
     original: Annotated[Path, Parameter(group=FILES)], *files: Annotated[Path, Parameter(group=FILES)],
-    breaks: Breaks = None, grid: Listed = None, synthesizer: Listed = None,
+    breaks: Breaks = None, hierarchies: Hierarchies = None, grid: Listed = None, synthesizer: Listed = None,
     others: ForeignSynthesizer = ForeignSynthesizer(), m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
-    csv: Path | None = None, asked: Asked = Asked(), reading: Reading = Reading(), output: Output = Output(),
+    csv: Path | None = None, asked: Asked = Asked(), sampling: Sampling = Sampling(), units: Units = Units(),
+    reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Show several releases or synthesizers on one map of risk and utility.
 
@@ -332,7 +333,8 @@ def compare(
     from unveil.files.opening import open_source
     from unveil.files.write import write_table
 
-    output.check((original, *files, *reading.files), tables=() if csv is None else (csv,))
+    inputs = (original, *files, *reading.files, *([] if hierarchies is None else [hierarchies]))
+    output.check(inputs, tables=() if csv is None else (csv,))
     options = asked.options()
     _require_keys(options)
     with progress_bar("reading") as progress:
@@ -342,7 +344,7 @@ def compare(
             | others.by_label([name for text in synthesizer or () for name in text.split(",")]),
             **options, grid=grid_of(grid), m=m,
             risk=risk, utility=utility, special_codes=reading.codes or None, kinds=reading.stated or None,
-            breaks=breaks_of(breaks), progress=progress,
+            breaks=breaks_of(breaks), hierarchies=hierarchies, progress=progress, **sampling.options, **units.options,
         )  # fmt: skip
     if csv is not None:
         write_table(result.to_frame("arrow"), str(csv), overwrite=output.overwrite)

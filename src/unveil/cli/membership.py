@@ -10,7 +10,7 @@ from cyclopts import Parameter
 
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import FILES, OUTPUT
-from unveil.cli.options import Listed, Original, Synthetic, VisitOrder, Whole
+from unveil.cli.options import Hierarchies, Listed, Original, Synthetic, VisitOrder, Whole
 from unveil.cli.output import Output, progress_bar, save_confidential
 from unveil.cli.parsing import names_of
 from unveil.cli.reading import Reading
@@ -66,7 +66,8 @@ def membership(
     holdout_unseen: Annotated[bool, Parameter(negative=(), group=FILES)] = False, refit: str | None = None,
     repeats: Whole = 3, releases: Whole | None = None, exact: Literal["swap", "in_out"] | None = None,
     halves: Annotated[bool, Parameter(negative=())] = False, sample: Whole | None = None,
-    provenance: Annotated[Path | None, Parameter(group=FILES)] = None, visit_order: VisitOrder = None,
+    provenance: Annotated[Path | None, Parameter(group=FILES)] = None, hierarchies: Hierarchies = None,
+    visit_order: VisitOrder = None,
     trees: Trees = Trees(), others: ForeignSynthesizer = ForeignSynthesizer(),
     records: Annotated[Path | None, Parameter(group=OUTPUT)] = None,
     attack: AttackOptions = AttackOptions(), reading: Reading = Reading(), output: Output = Output(),
@@ -106,7 +107,7 @@ def membership(
     records
         Write the scores of every attacked record to this file. They are confidential.
     """
-    inputs = (original, *synthetic, *reading.files, *(path for path in (holdout, provenance) if path))
+    inputs = (original, *synthetic, *reading.files, *(path for path in (holdout, provenance, hierarchies) if path))
     output.check(inputs, tables=[records] if records else [])
     refitted = refit is not None or others != ForeignSynthesizer()
     if releases is not None and not refitted:
@@ -117,7 +118,7 @@ def membership(
                 "--exact needs persons whom the synthesizer never used: --holdout FILE or --halves, and no --refit"
             )
         files = (original, synthetic, provenance)
-        pair, synthesizer = _made(files, holdout, visit_order, trees, reading)
+        pair, synthesizer = _made(files, holdout, hierarchies, visit_order, trees, reading)
         beside = _attacked(pair, attack, holdout_unseen=holdout_unseen)
         found = _exact(pair, synthesizer, exact, sample, attack, halves=halves)
         if records is not None:
@@ -126,6 +127,8 @@ def membership(
     if halves or sample is not None or provenance is not None or visit_order is not None:
         raise CallError("--sample, --halves, --provenance and --visit-order go with --exact")
     if refitted:
+        if hierarchies is not None:
+            raise CallError("--hierarchies is for releases that are given; those of --refit are as fine as the original")
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
         synthesizer = _named(refit, original, trees, others, attack, reading)
@@ -138,7 +141,7 @@ def membership(
         )
     from unveil._membership import membership as infer
 
-    pair = reading.pair(original, synthetic, holdout)
+    pair = reading.pair(original, synthetic, holdout, hierarchies=hierarchies)
     found = infer(pair, holdout_unseen=holdout_unseen, **attack.options(pair.names))
     if records is not None:
         save_confidential(found.records(flavour="arrow"), records, output.overwrite)
@@ -146,8 +149,8 @@ def membership(
 
 
 def _made(
-    files: tuple[Path, tuple[Path, ...], Path | None], holdout: Path | None, visit_order: list[str] | None,
-    trees: Trees, reading: Reading,
+    files: tuple[Path, tuple[Path, ...], Path | None], holdout: Path | None, hierarchies: Path | None,
+    visit_order: list[str] | None, trees: Trees, reading: Reading,
 ) -> tuple[Any, Any]:  # fmt: skip
     """The files, and the synthesizer that made the releases."""
     from unveil.cli.posterior import synthesizer_of
@@ -157,7 +160,7 @@ def _made(
         from unveil.synthesis.rebuild import reading_of
 
         reading = reading.or_else(reading_of(provenance, reading.schema))
-    pair = reading.pair(original, synthetic, holdout)
+    pair = reading.pair(original, synthetic, holdout, hierarchies=hierarchies)
     order = None if visit_order is None else names_of(visit_order, pair.original.names)
     settings = {**trees.given(), "visit_order": order}
     return pair, synthesizer_of(provenance, original, synthetic, reading, "cart", None, settings)

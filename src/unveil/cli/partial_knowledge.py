@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from unveil.cli.checkpoints import CheckpointFile, resumable
 from unveil.cli.groups import ASKED, FILES
-from unveil.cli.options import Listed, Original, Records, Synthetic, VisitOrder, Whole
+from unveil.cli.options import Hierarchies, Listed, Original, Records, Synthetic, VisitOrder, Whole
 from unveil.cli.output import Output, progress_bar, save_confidential
 from unveil.cli.parsing import names_of
 from unveil.cli.reading import Reading
@@ -22,7 +22,8 @@ def partial_knowledge(
     records_known: Listed = None, structure: str = "splits", known: Listed = None, prior: str = "uniform",
     withheld: Listed = None, rows: Listed = None, sample: Whole | None = None, sets: Whole = 2, sweeps: Whole = 200,
     most_sweeps: Whole = 3200, budget: float = 3600.0,
-    provenance: Annotated[Path | None, Parameter(group=FILES)] = None, trees: Trees = Trees(),
+    hierarchies: Hierarchies = None, provenance: Annotated[Path | None, Parameter(group=FILES)] = None,
+    trees: Trees = Trees(),
     visit_order: VisitOrder = None, seed: Whole = 0, checkpoint: CheckpointFile = None,
     records: Records = None, reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
@@ -67,14 +68,14 @@ def partial_knowledge(
     from unveil.cli.posterior import rows_of, synthesizer_of
 
     shares = KNOWN_SHARES if records_known is None else _shares(records_known)
-    given = (original, *synthetic, *reading.files, *([provenance] if provenance else []))
+    given = (original, *synthetic, *reading.files, *(path for path in (provenance, hierarchies) if path))
     inputs = (*given, *([Path(shares)] if isinstance(shares, str) else []), *([checkpoint] if checkpoint else []))
     output.check(inputs, tables=[records] if records else [])
     if provenance is not None:
         from unveil.synthesis.rebuild import reading_of
 
         reading = reading.or_else(reading_of(provenance, reading.schema))
-    pair = reading.pair(original, synthetic)
+    pair = reading.pair(original, synthetic, hierarchies=hierarchies)
     names = pair.original.names
     settings = {**trees.given(), "visit_order": None if visit_order is None else names_of(visit_order, names)}
     synthesizer = synthesizer_of(provenance, original, synthetic, reading, "cart", None, settings)

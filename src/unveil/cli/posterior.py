@@ -11,7 +11,7 @@ from cyclopts import Parameter
 from unveil.cli.checkpoints import CheckpointFile, resumable
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import ASKED, FILES, OUTPUT
-from unveil.cli.options import Epsilon, Listed, Method, Original, Records, Synthetic, VisitOrder, Whole
+from unveil.cli.options import Epsilon, Hierarchies, Listed, Method, Original, Records, Synthetic, VisitOrder, Whole
 from unveil.cli.output import Output, print_frame, progress_bar, record_files, save_records
 from unveil.cli.parsing import names_of, plain_value
 from unveil.cli.reading import Reading
@@ -27,6 +27,7 @@ def posterior(
     releases: str = "pooled", intruder_errors: Whole = 0, withheld: Listed = None, rows: Listed = None,
     sample: Whole | None = None, time_limit: float | None = None,
     keys: Annotated[Listed, Parameter(group=ASKED)] = None,
+    hierarchies: Hierarchies = None,
     provenance: Annotated[Path | None, Parameter(group=FILES)] = None, method: Method = "cart",
     others: ForeignSynthesizer = ForeignSynthesizer(), replicates: Whole = 100, trees: Trees = Trees(),
     visit_order: VisitOrder = None,
@@ -85,7 +86,8 @@ def posterior(
     rows_file = _file_of_records(target, candidates)
     if rows_file is not None and (keys is not None or advice):
         raise CallError("--keys and --advice are for the values of a target, not for whole records as --candidates")
-    inputs = (original, *synthetic, *reading.files, *(path for path in (provenance, rows_file) if path))
+    beside = (provenance, rows_file, hierarchies)
+    inputs = (original, *synthetic, *reading.files, *(path for path in beside if path))
     kept = () if checkpoint is None else (checkpoint,)
     tables = record_files(records, len(pooled_groups(releases, len(synthetic))))
     output.check((*inputs, *kept), tables=tables)
@@ -93,7 +95,7 @@ def posterior(
         from unveil.synthesis.rebuild import reading_of
 
         reading = reading.or_else(reading_of(provenance, reading.schema))
-    pair = reading.pair(original, synthetic)
+    pair = reading.pair(original, synthetic, hierarchies=hierarchies)
     order = None if visit_order is None else names_of(visit_order, pair.original.names)
     settings = {**trees.given(), "visit_order": order}
     synthesizer = synthesizer_of(provenance, original, synthetic, reading, method, epsilon, settings, others)

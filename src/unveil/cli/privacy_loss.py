@@ -9,15 +9,17 @@ from cyclopts import Parameter
 
 from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import FILES, OUTPUT
-from unveil.cli.options import Epsilon, Listed, Method, Original, Records, Synthetic, VisitOrder, Whole
+from unveil.cli.options import Epsilon, Hierarchies, Listed, Method, Original, Records, Synthetic, VisitOrder, Whole
 from unveil.cli.output import Output, progress_bar, save_confidential
 from unveil.cli.parsing import names_of
 from unveil.cli.reading import Reading
 from unveil.cli.trees import Trees
+from unveil.errors import CallError
 
 
 def privacy_loss(
     original: Original, *synthetic: Synthetic, candidates: Annotated[Path | None, Parameter(group=FILES)] = None,
+    hierarchies: Hierarchies = None,
     provenance: Annotated[Path | None, Parameter(group=FILES)] = None, persons: Whole | None = None,
     curves: Whole = 20, releases: Whole = 100, delta: float | None = None, level: float = 0.95, seed: Whole = 0,
     method: Method = "cart", epsilon: Epsilon = None, visit_order: VisitOrder = None, trees: Trees = Trees(),
@@ -56,13 +58,15 @@ def privacy_loss(
     from unveil.cli.posterior import synthesizer_of
     from unveil.files import read
 
-    given = (original, *synthetic, *reading.files, *(path for path in (candidates, provenance) if path))
+    given = (original, *synthetic, *reading.files, *(path for path in (candidates, provenance, hierarchies) if path))
     output.check(given, tables=[records] if records else [])
     if provenance is not None:
         from unveil.synthesis.rebuild import reading_of
 
         reading = reading.or_else(reading_of(provenance, reading.schema))
-    pair = reading.pair(original, synthetic) if synthetic else None
+    if hierarchies is not None and not synthetic:
+        raise CallError("--hierarchies needs a release: its coarseness is what the original is measured at")
+    pair = reading.pair(original, synthetic, hierarchies=hierarchies) if synthetic else None
     files = pair or read(str(original), **reading.options)
     names = pair.original.names if pair else files.names
     settings = {**trees.given(), "visit_order": None if visit_order is None else names_of(visit_order, names)}

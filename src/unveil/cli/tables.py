@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal
 
 from unveil.cli.options import (
@@ -163,6 +164,7 @@ def structure(
 def anonymity(
     original: Original, *synthetic: Synthetic, keys: Keys, targets: Targets = None,
     ngroups_target: GroupsOfTargets = None, ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None,
+    hierarchies: Hierarchies = None,
     units: Units = Units(), reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure k-anonymity, l-diversity and t-closeness of each file."""
@@ -170,10 +172,10 @@ def anonymity(
 
     groups: Any = groups_of(ngroups_keys, "ngroups_keys")
     if synthetic:
-        files = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks, units=units)
+        files = checked_pair(original, synthetic, reading, output, counting=counting, breaks=breaks, units=units,
+                             hierarchies=hierarchies)  # fmt: skip
     else:
-        if units != Units():
-            raise CallError("--unit and --time need a release too: one file alone is measured row by row")
+        _need_release(units, hierarchies)
         output.check((original, *reading.files))
         files = reading.source(original)
         groups = _with_breaks(groups, breaks, names_of(keys, files.names))
@@ -190,8 +192,9 @@ def anonymity(
 def population(
     original: Original, *synthetic: Synthetic, keys: Keys, level: float = 0.95,
     interactions: Literal["selected", "none", "all"] = "selected", use_keys_na: UseKeysNa = True,
-    ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None, by: By = None,
-    records: Records = None, sampling: Sampling = Sampling(), reading: Reading = Reading(), output: Output = Output(),
+    ngroups_keys: GroupsOfKeys = None, breaks: Breaks = None, hierarchies: Hierarchies = None, by: By = None,
+    records: Records = None, sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(),
+    output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure how many persons who are unique in a sample are unique in the population.
 
@@ -207,8 +210,10 @@ def population(
     groups: Any = groups_of(ngroups_keys, "ngroups_keys")
     tables = record_files(records, max(1, len(synthetic)))
     if synthetic:
-        files = checked_pair(original, synthetic, reading, output, tables=tables, breaks=breaks, sampling=sampling)
+        files = checked_pair(original, synthetic, reading, output, tables=tables, breaks=breaks, sampling=sampling,
+                             units=units, hierarchies=hierarchies)  # fmt: skip
     else:
+        _need_release(units, hierarchies)
         output.check((original, *reading.files), tables=tables)
         files = reading.source(original)
         groups = _with_breaks(groups, breaks, names_of(keys, files.names))
@@ -223,6 +228,20 @@ def population(
     if by is not None and output.json != "-":
         print_frame(f"by {by}, {risk.model} model", risk.by(by, flavour="arrow"))
     return output.status(risk)
+
+
+def _need_release(units: Units, hierarchies: Path | None) -> None:
+    """Refuse what a file by itself has no use for.
+
+    Raises
+    ------
+    CallError
+        If units or hierarchies are given.
+    """
+    if units != Units():
+        raise CallError("--unit and --time need a release too: one file alone is measured row by row")
+    if hierarchies is not None:
+        raise CallError("--hierarchies needs a release too: its coarseness is what the original is measured at")
 
 
 def _with_breaks(groups: Any, breaks: list[str] | None, keys: Sequence[str]) -> Any:

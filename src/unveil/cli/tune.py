@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
+
+from cyclopts import Parameter
 
 from unveil.assessment.scenario import Options
 from unveil.cli import INTERRUPTED
@@ -13,7 +17,7 @@ from unveil.cli.groups import ASKED
 from unveil.cli.options import Breaks, Listed, Original, Whole
 from unveil.cli.output import Output, progress_bar
 from unveil.cli.parsing import breaks_of
-from unveil.cli.reading import Reading
+from unveil.cli.reading import Reading, Sampling
 from unveil.cli.screen import remark
 from unveil.errors import CallError
 
@@ -30,10 +34,26 @@ class Knowledge(Derived):
     """Who knows what and wants to know what, and how that is measured."""
 
 
+@Parameter(name="*", show=False)
+@dataclass(frozen=True)
+class OfOtherVerbs:
+    """Options of the other measures, so that it is said why there are none here."""
+
+    hierarchies: str | None = None
+    suppressed: str | None = None
+    unit: Listed = None
+    time: str | None = None
+
+    def given(self) -> dict[str, Any]:
+        """Those that are given."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+
 def tune(
     original: Original, *, policy: Path, utility: str = "mean TVD", grid: Listed = None, tries: Whole = 40,
     budget: float = 900.0, seed: Whole | None = None, checkpoint: CheckpointFolder = None, release_safe: bool = True,
-    csv: Path | None = None, knowledge: Knowledge = Knowledge(), breaks: Breaks = None, reading: Reading = Reading(),
+    csv: Path | None = None, knowledge: Knowledge = Knowledge(), breaks: Breaks = None,
+    sampling: Sampling = Sampling(), refused: OfOtherVerbs = OfOtherVerbs(), reading: Reading = Reading(),
     output: Output = Output(),
 ) -> int:  # fmt: skip
     """Find the most useful settings of a synthesizer for which every rule of a policy holds.
@@ -76,7 +96,7 @@ def tune(
             open_source(str(original), **reading.options), options.pop("keys"), policy=policy, utility=utility,
             grid=grid_of(grid) or None, tries=tries, budget=budget, seed=seed, checkpoint=checkpoint,
             special_codes=reading.codes or None, kinds=reading.stated or None, breaks=breaks_of(breaks),
-            progress=progress, **options,
+            progress=progress, **sampling.options, **refused.given(), **options,
         )  # fmt: skip
     document = found.document(release_safe=release_safe)
     if csv is not None:

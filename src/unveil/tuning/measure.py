@@ -84,7 +84,7 @@ class Measure:
     policy, utility
         Limits, and the figure of utility.
     reading
-        Options of :class:`unveil.Pair`: ``special_codes``, ``kinds`` and ``breaks``.
+        Options of :class:`unveil.Pair`.
     """
 
     pair: Pair

@@ -32,6 +32,13 @@ from unveil.tuning.setting import Setting, checked_space, drawn_settings, n_poss
 from unveil.version import __version__
 
 Progress = Callable[[int, int, str], None]
+_WITHOUT_SENSE = {
+    "hierarchies": "the releases that are tried are as fine as the original; coarsen the original, and give that file",
+    "suppressed": "the releases that are tried hold no suppressed values; leave it out",
+} | dict.fromkeys(
+    ("unit", "time"), "the synthesizers that are tried draw rows one by one; give a file with one row for each unit"
+)  # fmt: skip
+"""Options of other measures, and why they are none here."""
 _CALLED = {"search": "search", "final": "finalists", "check": "fresh releases of the winner"}
 
 
@@ -41,7 +48,8 @@ def tune(
     grid: Mapping[str, Sequence[Any]] | None = None, tries: int = 40, budget: float = 900.0, seed: int | None = None,
     checkpoint: str | Path | None = None, progress: Progress | None = None,
     special_codes: Mapping[str, Any] | None = None, kinds: Mapping[str, Any] | None = None,
-    breaks: Mapping[str, Sequence[float]] | None = None, **options: Any,
+    breaks: Mapping[str, Sequence[float]] | None = None, weights: str | None = None, population: float | None = None,
+    **options: Any,
 ) -> Tuning:  # fmt: skip
     """Find the most useful settings of a CART synthesizer for which every rule of a policy holds.
 
@@ -78,8 +86,8 @@ def tune(
         other limits or more settings takes what is there; it needs a seed.
     progress
         Called with the number of sets that were measured, their likely total, and what is being done.
-    special_codes, kinds, breaks
-        As of :class:`unveil.Pair`.
+    special_codes, kinds, breaks, weights, population
+        As of :class:`unveil.Pair`; weights are the name of a column.
     options
         Further options of :func:`unveil.assess`, such as ``precision`` (of mean posteriors), ``attacker`` or ``level``.
 
@@ -118,9 +126,12 @@ def tune(
         raise CallError("checkpoint: a search can only be continued with the same seed; give one, and keep it secret")
     space = checked_space(grid)
     rules = policy if isinstance(policy, Policy) else read_policy(policy)
+    if not (weights is None or isinstance(weights, str)):
+        raise CallError("weights: name the column that holds them")
     secret = seed_or_secret(seed)
     source = read(original)
-    reading = {"special_codes": special_codes, "kinds": kinds, "breaks": breaks}
+    reading = {"special_codes": special_codes, "kinds": kinds, "breaks": breaks, "weights": weights,
+               "population": population}  # fmt: skip
     asked, pair = _asked(source, keys, targets, options, reading)
     scenario = Scenario.of(pair, asked)
     rules.check(scenario.targets)
@@ -128,7 +139,7 @@ def tune(
     measure = Measure(pair, replace(asked, targets=scenario.targets), rules, utility, reading)
     kept = None
     if checkpoint is not None:
-        kept = Checkpoint(checkpoint, fingerprint(pair, __version__, asked, breaks, measure.asked, secret))
+        kept = Checkpoint(checkpoint, fingerprint(pair, __version__, asked, breaks, population, measure.asked, secret))
     draw = _Drawn(measure, settings, secret, kept, progress or (lambda *_: None), tuple(space))
     search = Search(len(settings), draw, budget).run()
     draw.progress(draw.done, draw.done, "done")
@@ -139,6 +150,9 @@ def _asked(
     source: Any, keys: Any, targets: Any, options: Mapping[str, Any], reading: Mapping[str, Any]
 ) -> tuple[Options, Pair]:
     """The options, and the original in the order of its values beside itself."""
+    for name in _WITHOUT_SENSE:
+        if name in options:
+            raise CallError(f"{name}: {_WITHOUT_SENSE[name]}")
     known = [field.name for field in fields(Options) if field.name not in ("keys", "targets", "measures", "budget")]
     for name in options:
         if name not in known:

@@ -195,9 +195,26 @@ def command(assessment: dict[str, Any]) -> str:
     levels = scenario.get("not_target_levels")
     for target, one in levels.items() if isinstance(levels, dict) else ():
         words += [word for level in one for word in ("--not-target-levels", f"{target}={level}")]
+    words += _of_files(scenario)
     if scenario.get("seed") is not None:
         words += ["--seed", str(scenario["seed"])]
     return shlex.join(words)
+
+
+def _of_files(scenario: dict[str, Any]) -> list[str]:
+    """Options that say what the files hold; of what publication leaves out, the settings below name the variables."""
+    words = []
+    breaks = scenario.get("breaks")
+    for name, ends in breaks.items() if isinstance(breaks, dict) else ():
+        words += ["--breaks", f"{name}={':'.join(f'{end:g}' for end in ends)}"]
+    if scenario.get("hierarchies"):
+        words += ["--hierarchies", "hierarchies.toml"]
+    if scenario.get("unit"):
+        words += ["--unit", ",".join(scenario["unit"])]
+    for option in ("time", "suppressed", "weights"):
+        if scenario.get(option):
+            words += [f"--{option}", str(scenario[option])]
+    return words
 
 
 def command_note(assessment: dict[str, Any]) -> str:

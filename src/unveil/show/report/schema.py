@@ -88,6 +88,7 @@ ASSESSMENT: dict[str, Any] = {
         "permutations?": NUMBER, "precision?": NUMBER, "budget?": NUMBER, "holdout?": FLAG, "ngroups_keys?": ANY,
         "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "exclude_pairs?": ANY,
         "not_target_levels?": ANY, "weights?": NOTE, "population?": NUMBER, "unit?": NAMES, "time?": NOTE,
+        "hierarchies?": ANY, "suppressed?": NOTE,
         "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
     },
     "data": {
@@ -109,12 +110,13 @@ ASSESSMENT: dict[str, Any] = {
             "checks": NAMES,
             "exclusions?": Maybe({"sentence": NOTE, "records": NUMBER, "DiSCO_of_all": NUMBER, "DCAP_of_all": NUMBER,
                                   "rows": [{"what": TEXT, "records": NUMBER}]}),
+            "as_wildcards?": Maybe({"*": NUMBER}),
         }
     ],
     "keys": Maybe(
         {"sets": [{"keys": NAMES, "size": COUNT, "figures": {"*": NUMBER}, "target?": NOTE}],
          "leave_one_out": [{"key": TEXT, "target?": NOTE, "*": NUMBER}],
-         "groups": [GROUP]}
+         "groups": [GROUP], "as_wildcards?": Maybe({"*": NUMBER})}
     ),
     "structure": Maybe({"sentence": NOTE, "*": NUMBER}),
     "membership": Maybe({"sentence": NOTE, "attacks?": [{"attack": TEXT, "*": NUMBER}], "*": VALUE}),
