@@ -15,6 +15,7 @@ import pytest
 
 import unveil
 from unveil.cli import main
+from unveil.simulate import demo_population
 
 pytestmark = pytest.mark.filterwarnings("ignore::unveil.UnveilWarning", "ignore:Cyclopts application:UserWarning")
 
@@ -127,3 +128,26 @@ def test_what_cannot_be_is_one_line(words: str, said: str, run: Callable[..., An
     assert status in (1, 2)
     assert said in err
     assert "Traceback" not in err
+
+
+def test_a_map_counts_units_and_refuses_synthesizers_of_single_rows():
+    survey, release = (demo_population(300, seed=seed, households=True) for seed in (1, 2))
+    options = {"targets": "edu", "unit": "household", "measures": ["identity", "attribute"]}
+    found = unveil.compare(survey, {"a": release}, ["region", "sex"], **options)
+    alone = unveil.identity(unveil.Pair(survey, release, unit="household"), ["region", "sex"])
+    assert found.points[0].risks["repU"][0] == pytest.approx(alone.repU)
+    with pytest.raises(unveil.CallError, match="cart: this synthesizer draws rows one by one"):
+        unveil.compare(survey, {"cart": unveil.CartSynthesizer()}, ["region", "sex"], **options)
+
+
+def test_a_map_takes_weights_that_no_release_has():
+    survey, release = (demo_population(200, seed=seed) for seed in (1, 2))
+    weighted = survey.append_column("weight", pa.array([2.0 + i % 3 for i in range(200)]))
+    found = unveil.compare(
+        weighted, {"a": release}, ["region", "sex"], weights="weight", measures=["attribute", "utility"]
+    )
+    assert "weight" not in found.targets
+    assert found.assessments["a"].content["scenario"]["weights"] == "weight"
+    assert found.assessments["a"].content["scenario"]["population"] == pytest.approx(
+        sum(2.0 + i % 3 for i in range(200))
+    )

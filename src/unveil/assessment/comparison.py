@@ -78,8 +78,8 @@ def compare(
         As for :class:`unveil.Pair`. Each release is measured at its own coarseness, as an intruder has it: the utility
         of a coarse one does not show what coarsening took away.
     unit, time
-        As for :class:`unveil.Pair`. A synthesizer has to keep units whole, as :class:`unveil.synthesis.PanelSynthesizer`
-        does.
+        As for :class:`unveil.Pair`. A synthesizer has to keep units whole:
+        :class:`unveil.synthesis.PanelSynthesizer`.
     options
         Further options of :func:`unveil.assess`.
 
@@ -116,8 +116,8 @@ def compare(
     check_whole_numbers(1, m=m)
     if options.get("suppressed") is not None:
         raise CallError(
-            "suppressed: a point of the map is one figure, with suppressed values as levels of their own; unveil.assess "
-            "shows both readings of a release"
+            "suppressed: a point of the map is one figure, with suppressed values as levels of their own; assess shows "
+            "both readings of a release"
         )
     source = read(original)
     secret = _seed(seed)

@@ -145,9 +145,7 @@ class Context:
     def identity(self) -> IdentityRisk:
         """Identity measures, taken when a part first needs them."""
         scenario = self.scenario
-        return identity(
-            self.pair, scenario.keys, ngroups_keys=scenario.ngroups_keys, suppressed=scenario.suppressed
-        )
+        return identity(self.pair, scenario.keys, ngroups_keys=scenario.ngroups_keys, suppressed=scenario.suppressed)
 
     @cached_property
     def population(self) -> PopulationRisk | None:

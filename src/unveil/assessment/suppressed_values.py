@@ -30,9 +30,7 @@ def as_wildcards(context: Context, readings: Readings, name: str, say: Exact) ->
     return f" If a suppressed value ({context.scenario.suppressed}) matches every value: {say.percent(found[name])}."
 
 
-def higher_as_wildcards(
-    readings: Readings, values: Mapping[str, float], target: str | None = None
-) -> Iterator[Note]:
+def higher_as_wildcards(readings: Readings, values: Mapping[str, float], target: str | None = None) -> Iterator[Note]:
     """What is said where a figure is higher if suppressed values match every value.
 
     Parameters
@@ -49,6 +47,6 @@ def higher_as_wildcards(
     if higher:
         of = "" if target is None else f" of {target}"
         yield Note(
-            f"{' and '.join(higher)}{of}: higher where a suppressed value matches every value than in tables, policy and "
-            "map, where it is a level of its own; read the higher figure"
+            f"{' and '.join(higher)}{of}: higher where a suppressed value matches every value than in tables, policy "
+            "and map, where it is a level of its own; read the higher figure"
         )

@@ -128,7 +128,9 @@ def membership(
         raise CallError("--sample, --halves, --provenance and --visit-order go with --exact")
     if refitted:
         if hierarchies is not None:
-            raise CallError("--hierarchies is for releases that are given; those of --refit are as fine as the original")
+            raise CallError(
+                "--hierarchies is for releases that are given; those of --refit are as fine as the original"
+            )
         if synthetic or holdout is not None or records is not None:
             raise CallError("--refit makes the releases and the held-out records itself: name the original alone")
         synthesizer = _named(refit, original, trees, others, attack, reading)

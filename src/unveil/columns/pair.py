@@ -232,6 +232,11 @@ class Pair:
         self._said += tuple(notes)
 
     @property
+    def coarsened(self) -> dict[str, tuple[str, ...]]:
+        """By column that is compared at the coarseness of the releases, the levels that these hold."""
+        return {cut.name: tuple(sorted(cut.held)) for cut in self._cuts}
+
+    @property
     def names(self) -> tuple[str, ...]:
         """Columns that every file has, in the original's order."""
         return tuple(n for n in self.original.names if all(n in r for r in self.releases))

@@ -28,7 +28,7 @@ MEANING = {
     "scenario.minimum_count": "Smallest number of persons of a group that is shown.",
     "scenario.seed": "Seed of what was drawn; confidential.",
     "scenario.breaks": "Where numeric variables were cut, by variable; for publication the variables alone.",
-    "scenario.hierarchies": "Levels at which the files were compared, by variable; for publication the variables alone.",
+    "scenario.hierarchies": "Levels that coarse releases hold, by variable; for publication the variables alone.",
     "scenario.suppressed": "The sign of suppressed values, read as a wildcard too; null if none was given.",
     "scenario.special_codes": "Values that are no amounts, by variable; for publication the variables alone.",
     "scenario.exclude_pairs": "Levels of a key and of the target that together do not count as disclosure.",
