@@ -230,13 +230,13 @@ def use_rules(path: Path) -> None:
         content = json.loads(path.read_text(encoding="utf-8", errors="replace"))
     except ValueError:
         return
-    if not isinstance(content, dict):
-        return
     variables = {variable.name: variable for variable in encode(read(RULED))}
     records = {name: Levels(variable.codes) for name, variable in variables.items()}
-    for rules in parse_rules(content, variables).values():
-        for rule in rules:
-            rule.holds(records)
+    found = parse_rules(content, variables)
+    for rule in (rule for rules in found.by_variable.values() for rule in rules):
+        rule.decided(records)
+    for limit in found.limits:
+        limit.truth(records)
 
 
 @dataclass(frozen=True)

@@ -105,7 +105,7 @@ def test_a_number_is_not_predicted_by_whether_it_is_there():
         ({"cp": -1}, "cp must be"),
         ({"rules": {"sex": [("age < 3", "FEMALE")]}}, "looks at 'age', which is not yet synthesised"),
         ({"rules": {"marital": [("age <", "SINGLE")]}}, "cannot be read"),
-        ({"rules": {"marital": [("age + 1 < 3", "SINGLE")]}}, "only comparisons"),
+        ({"rules": {"marital": [("age", "SINGLE")]}}, "only comparisons"),
         ({"rules": {"marital": [("age < 3", "ENGAGED")]}}, "no value 'ENGAGED'"),
         ({"rules": {"marital": [("height < 3", "SINGLE")]}}, "no column 'height'"),
         ({"rules": {"marital": [("sex < 3", "SINGLE")]}}, "have no order"),

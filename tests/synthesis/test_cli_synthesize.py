@@ -223,7 +223,7 @@ def test_options_reach_the_synthesizer_and_the_provenance(run: Run, original: Pa
         "surrogates": 2,
         "mix": 0.0,
         "bandwidth": "silverman",
-        "rules": {names[1]: [[f"{names[-1]} == '{last}'", str(level)]], "income": [["depress < 0", None]]},
+        "rules": [f"{names[1]}={level} if {names[-1]} == '{last}'", "income= if depress < 0"],
     }
     assert facts.k == facts.releases[0].records == 33
     release = columns(tmp_path / "r.csv")
@@ -329,7 +329,8 @@ def test_without_collapse_no_leaf_is_removed_from_a_category(run: Run, original:
         (["-o", "out", "--minsplit", "0"], 2, "minsplit"),
         (["-o", "out", "--surrogates", "-1"], 2, "surrogates"),
         (["-o", "out", "--n-jobs", "0"], 2, "n_jobs"),
-        (["-o", "out", "--rules", "sex=female"], 2, "a rule is written column=value if condition"),
+        (["-o", "out", "--rules", "sex=female"], 2, "rules: there is no column 'female'"),
+        (["-o", "out", "--rules", "sex=FEMALE if"], 2, "a rule is written column=value if condition"),
         (["-o", "out", "--rules", "sex=FEMALE if income > 3"], 2, "looks at 'income', which is not yet synthesised"),
         (["-o", "out", "--rules", "region=Caldervalle if age > 3"], 2, "did you mean 'Caldervale'"),
         (["-o", "out", "--rules", "income=900 if age in 5"], 2, "in takes a list, such as [5]"),

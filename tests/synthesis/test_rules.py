@@ -11,7 +11,7 @@ import pytest
 from unveil.errors import CallError
 from unveil.files import read
 from unveil.synthesis.encoding import encode
-from unveil.synthesis.rules import parse_rules, rule_from_text
+from unveil.synthesis.rules import parse_rules, stated_rules
 from unveil.synthesis.variable import Levels
 
 TABLE = pa.table(
@@ -27,8 +27,8 @@ RECORDS = {name: Levels(variable.codes) for name, variable in FILE.items()}
 
 
 def holds(condition: Any) -> list[bool]:
-    (rule,) = parse_rules({"work": [(condition, "no")]}, FILE)["work"]
-    mask: list[bool] = rule.holds(RECORDS).tolist()
+    (rule,) = parse_rules({"work": [(condition, "no")]}, FILE).by_variable["work"]
+    mask: list[bool] = rule.decided(RECORDS)[0].tolist()
     return mask
 
 
@@ -65,9 +65,16 @@ def test_what_a_condition_means(condition: Any, expected: list[bool]):
         ("age < 5\0", "cannot be read"),
         ("`marital status == 'x'", "cannot be read"),
         ("`marital state` == 'x'", "no column 'marital state'; did you mean 'marital status'"),
-        ("age", "only comparisons of a column with a value"),
-        ("age < work", "must be a number, text or list"),
-        ("age == 1 + 'x'", "must be a number, text or list"),
+        ("age", "only comparisons of columns, values and formulas"),
+        ("age < work", "15 and 'no' have no order"),
+        ("age == 1 + 'x'", "'x' is no number"),
+        ("1 < 2", "a comparison names no column"),
+        ("age in work", "in and is take a column on their left"),
+        ("[1] < age + 1", "only columns, values"),
+        ("age ** 2 > 3", "only columns, values"),
+        ("__import__('os').system('true') == age", "only columns, values"),
+        ("len(work) == 2", "only columns, values"),
+        ("age + work > 3", "'no' is no number"),
         (5, "cannot be read"),
     ],
 )
@@ -85,16 +92,46 @@ def test_what_a_condition_cannot_be(condition: Any, message: str):
         ("a=b = c if x == 'if y'", ("a", "x == 'if y'", "b = c")),
         ("income= if age < 16", ("income", "age < 16", None)),
         ("marital status = not yet if age < 16", ("marital status", "age < 16", "not yet")),
+        ("`a=b`=x if age < 16", ("a=b", "age < 16", "x")),
     ],
 )
-def test_a_rule_in_one_text(text: str, expected: tuple[str, str, str | None]):
-    assert rule_from_text(text) == expected
+def test_a_value_by_a_condition_in_one_text(text: str, expected: tuple[str, str, str | None]):
+    found = stated_rules(text)
+    assert found.forced == {expected[0]: [expected[1:]]}
+    assert (found.formulas, found.limits) == ({}, ())
 
 
-@pytest.mark.parametrize("text", ["", "marital", "marital=SINGLE", "age < 16", "=x if age < 16", "a=b if "])
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("net = gross - tax", ("net", "gross - tax")), ("`net pay`=a-`b c`", ("net pay", "a-`b c`")), ("a=b", ("a", "b"))],
+)
+def test_a_formula_in_one_text(text: str, expected: tuple[str, str]):
+    found = stated_rules([text])
+    assert (found.forced, found.formulas, found.limits) == ({}, dict([expected]), ())
+
+
+@pytest.mark.parametrize("text", ["age >= 16", "x == 'a=b'", "a != b", "not (sex == 'm' and ill == 'y')", "'a=b' == x"])
+def test_a_condition_in_one_text(text: str):
+    found = stated_rules(text)
+    assert (found.forced, found.formulas, found.limits) == ({}, {}, (text,))
+
+
+@pytest.mark.parametrize("text", ["", "=x if age < 16", "a=b if ", "a=", "=b", " = "])
 def test_what_is_no_rule(text: str):
     with pytest.raises(CallError, match="a rule is written column=value if condition"):
-        rule_from_text(text)
+        stated_rules(text)
+
+
+@pytest.mark.parametrize(
+    ("rules", "message"),
+    [
+        (["a=b", "a=c"], "column 'a' has two formulas, 'b' and 'c'"),
+        (["a=b", "a=1 if b > 1"], "column 'a' has a formula, and values by conditions"),
+    ],
+)
+def test_rules_that_contradict_each_other(rules: list[str], message: str):
+    with pytest.raises(CallError, match=message):
+        stated_rules(rules)
 
 
 @pytest.mark.parametrize(
@@ -111,8 +148,8 @@ def test_a_number_is_compared_as_it_is_written(condition: str, expected: list[bo
     # 0.1 + 0.2 is one level with 0.3 in every table and is written 0.3: so it is not above it either
     table = pa.table({"x": [0.1 + 0.2, 0.3, 0.31, 0.2], "y": ["a", "a", "b", "b"]})
     file = {variable.name: variable for variable in encode(read(table))}
-    (rule,) = parse_rules({"y": [(condition, "a")]}, file)["y"]
-    assert rule.holds({name: Levels(variable.codes) for name, variable in file.items()}).tolist() == expected
+    (rule,) = parse_rules({"y": [(condition, "a")]}, file).by_variable["y"]
+    assert rule.decided({name: Levels(variable.codes) for name, variable in file.items()})[0].tolist() == expected
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,8 @@ def test_many_copies_that_fit_one_by_one_but_not_together():
         ({"visit_order": 3}, "visit_order must be a list of columns"),
         ({"visit_order": "sex"}, "visit_order must be a list of columns"),
         ({"predictors": {"age": 3}}, "predictors of column 'age' must be a list of columns"),
+        ({"rules": 3}, "rules are texts, or given by column as a mapping, not 3"),
+        ({"rules": ["age < 3", 3]}, "rules are texts, or given by column"),
         ({"rules": {"age": 3}}, "rules of column 'age' must be a list of pairs"),
         ({"rules": {"age": ["sex"]}}, "rules of column 'age' must be a list of pairs"),
         ({"kinds": ["numeric"]}, "kinds are given by column"),

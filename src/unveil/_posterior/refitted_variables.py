@@ -241,8 +241,7 @@ class _Coded:
 
 def _needed(plan: Plan) -> tuple[str, ...]:
     """A variable, and those on which its fit depends."""
-    ruled = {name for rule in plan.rules for name in rule.variables}
-    return tuple(dict.fromkeys((plan.variable.name, *plan.predictors, *sorted(ruled))))
+    return tuple(dict.fromkeys((plan.variable.name, *plan.predictors, *plan.ruled_by)))
 
 
 def _summed(logs: Sequence[Floats], possible: Sequence[Flags]) -> tuple[Ints, Floats]:

@@ -46,8 +46,7 @@ class DrawnFromLeaves:
 
 def concerned(plan: Plan, unknown: Iterable[str]) -> bool:
     """Whether the probability of a variable's released values can depend on the unknown variables."""
-    rules = {name for rule in plan.rules for name in rule.variables}
-    return not {plan.variable.name, *plan.predictors, *rules}.isdisjoint(unknown)
+    return not {plan.variable.name, *plan.predictors, *plan.ruled_by}.isdisjoint(unknown)
 
 
 def drawn_by_trees(synthesizer: CartSynthesizer) -> dict[str, DrawnFromLeaves | str]:
@@ -65,7 +64,7 @@ def drawn_by_trees(synthesizer: CartSynthesizer) -> dict[str, DrawnFromLeaves | 
 
 def _drawn(plan: Plan, methods: Sequence[VariableMethod], cart: CartMethod) -> DrawnFromLeaves | str:
     name = plan.variable.name
-    if plan.rules:
+    if plan.rules or plan.limits:
         return f"column {name!r} has rules"
     for method in methods:
         # A user's class may differ from the one that it inherits from.

@@ -361,7 +361,7 @@ def used_by(sequence: TreeSequence, plan: Plan, how: DrawnFromLeaves | str) -> l
         return []
     # What is constant in the original need not be so where a record has another value.
     varying = [name for name in plan.predictors if sequence.variables[name].n_levels > 1]
-    return [*varying, *(name for rule in plan.rules for name in sorted(rule.variables) if name not in varying)]
+    return [*varying, *(name for name in plan.ruled_by if name not in varying)]
 
 
 def _trees_of(

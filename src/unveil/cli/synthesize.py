@@ -41,8 +41,9 @@ class VariableModels:
     bandwidth
         How the noise is scaled: sheather-jones (default) or silverman.
     rules
-        A value that follows from earlier variables: "marital=SINGLE if age < 16" (repeat). Conditions compare columns
-        with values by <, <=, ==, !=, in [..], is None, joined by and, or, not.
+        What is true of every record (repeat): a value that follows from other variables, "marital=SINGLE if age < 16"
+        or "net = gross - tax"; a condition that no record breaks, "not (sex == 'MALE' and pregnant == 'YES')".
+        Conditions compare columns, values and sums by <, <=, ==, !=, in [..], is None, joined by and, or, not.
     by
         Columns that make strata, each with trees of its own (repeat, or separate by commas).
     proper
@@ -60,16 +61,10 @@ class VariableModels:
 
     def settings(self) -> dict[str, Any]:
         """Parameters of :class:`unveil.CartSynthesizer`."""
-        rules: dict[str, list[tuple[str, str | None]]] = {}
-        for text in self.rules or ():
-            from unveil.synthesis.rules import rule_from_text
-
-            name, condition, value = rule_from_text(text)
-            rules.setdefault(name, []).append((condition, value))
         return {
             "visit_order": _split(self.visit_order), "methods": dict(assignments(self.methods, "methods")) or None,
             "predictors": _predictors(self.predictors), "smoothing": _smoothing(self.smoothing),
-            "bandwidth": self.bandwidth, "rules": rules or None, "by": _split(self.by), "proper": self.proper,
+            "bandwidth": self.bandwidth, "rules": self.rules or None, "by": _split(self.by), "proper": self.proper,
         }  # fmt: skip
 
 

@@ -14,7 +14,7 @@ from unveil.limits import exceeds
 from unveil.notes import warn
 from unveil.synthesis.cart import FittedCart
 from unveil.synthesis.plan import Plan
-from unveil.synthesis.rules import rows_under_rules
+from unveil.synthesis.rules import differing, rows_under_rules
 from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Tree
 
@@ -63,14 +63,26 @@ def _all_different(variable: EncodedVariable) -> bool:
 def warn_about_rules(plans: Sequence[Plan], label: str) -> None:
     """Warn of original records that contradict a rule."""
     records = {plan.variable.name: Levels(plan.variable.codes) for plan in plans}
+    broken: dict[str, NDArray[np.bool_]] = {}
+    calculated = {plan.variable.name for plan in plans if any(rule.is_formula for rule in plan.rules)}
     for plan in plans:
-        for rule, mask in rows_under_rules(plan.rules, records, plan.variable.codes.size):
-            against = int((mask & (plan.variable.codes != rule.level)).sum())
+        n = plan.variable.codes.size
+        for rule, mask, forced in rows_under_rules(plan.rules, records, n):
+            against = int((mask & differing(records[plan.variable.name], forced)).sum())
             if against:
+                which = "where it is defined" if rule.is_formula else f"with {rule.text}"
+                what = f"the formula {rule.text!r} gives" if rule.is_formula else "the rule forces"
                 warn(
-                    f"{label}: {against} of {int(mask.sum())} records with {rule.text} have another value of "
-                    f"{plan.variable.name!r} than the rule forces; check the rule"
+                    f"{label}: {against} of {int(mask.sum())} records {which} have another value of "
+                    f"{plan.variable.name!r} than {what}; check the rule"
                 )
+        for limit in plan.limits:
+            # Of a condition about calculated columns the one counts that looks at these columns as they are.
+            if limit.text not in broken or not calculated.isdisjoint(limit.variables):
+                broken[limit.text] = limit.broken(records)
+    for text, mask in broken.items():
+        if mask.any():
+            warn(f"{label}: {int(mask.sum())} of {mask.size} records break the rule {text!r}; check the rule")
 
 
 def warn_of_lost_dependence(sequences: Sequence[Mapping[str, FittedCart]]) -> None:

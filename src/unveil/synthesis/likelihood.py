@@ -14,8 +14,10 @@ from unveil.files.nearest import near_matches
 from unveil.files.source import Source
 from unveil.printable import commands_shown
 from unveil.result import number, paragraph, text_table
-from unveil.synthesis.plan import Plan, restricted
-from unveil.synthesis.rules import rows_under_rules
+from unveil.synthesis.likelihood_of_steps import log_of_steps
+from unveil.synthesis.limits import bound, broken, log_among_permitted, require_completion
+from unveil.synthesis.plan import Plan
+from unveil.synthesis.rules import differing, rows_under_rules
 from unveil.synthesis.variable import Levels
 from unveil.trees import Column
 
@@ -148,6 +150,8 @@ def log_by_variable(
         for step, column in zip(plan.steps, plan.variable.columns(levels[name]), strict=True):
             columns[step.position] = column
         if name in wanted:
+            if plan.limits:
+                require_completion(plan, plans)
             found[name] = _of_variable(plan, levels, columns, n)
             found[name][records[name][1]] = -np.inf
     return found
@@ -193,45 +197,16 @@ def _of_variable(
         return np.where(looked_up(plan, levels, n).codes == own.codes, 0.0, -np.inf)
     log = np.zeros(n)
     free = np.ones(n, dtype=np.bool_)
-    for rule, mask in rows_under_rules(plan.rules, levels, n):
-        log[mask & (own.codes != rule.level)] = -np.inf
+    for _, mask, forced in rows_under_rules(plan.rules, levels, n):
+        log[mask & differing(own, forced)] = -np.inf
         free &= ~mask
-    for step in plan.steps:
-        rows = np.flatnonzero(free) if step.part == 0 else np.flatnonzero(free & is_observed(plan, own))
-        if rows.size == 0:
-            continue
-        if step.fitted is None:
-            log[rows] = -np.inf
-            continue
-        predictors = [restricted(columns[p], rows) for p in step.predictors]
-        log[rows] += step.fitted.log_prob(restricted(columns[step.position], rows), predictors)
-    if len(plan.steps) > 1 and getattr(plan.steps[1].fitted, "draws_new_numbers", False):
-        _add_numbers_like_codes(plan, own, columns, np.flatnonzero(free & ~is_observed(plan, own)), log)
+    log += log_of_steps(plan, own, columns, free)
+    if plan.limits:
+        limited = bound(plan, levels, np.flatnonzero(free))
+        for rows, by_level in log_among_permitted(plan, levels, columns, limited):
+            log[rows] = by_level[np.arange(rows.size), own.codes[rows]]
+        log[broken(plan, levels, n)] = -np.inf
     return log
-
-
-def _add_numbers_like_codes(
-    plan: Plan, own: Levels, columns: Mapping[int, Column], rows: NDArray[np.intp], log: NDArray[np.float64]
-) -> None:
-    """Add to the probability of a special code that of a drawn number which happens to read like the code."""
-    which, number = (step.fitted for step in plan.steps)
-    assert which is not None
-    assert number is not None
-    part, code = plan.variable.parts[0].column, plan.variable.code_numbers[own.codes[rows]]
-    rows, code = rows[~np.isnan(code)], code[~np.isnan(code)]
-    if rows.size:
-        observed = part.with_codes(np.full(rows.size, part.n_levels - 1, dtype=np.int32))
-        drawn = Column.from_values(code, name=part.name)
-        predictors = [[restricted(columns[p], rows) for p in step.predictors] for step in plan.steps]
-        both = which.log_prob(observed, predictors[0]) + number.log_prob(drawn, predictors[1])
-        log[rows] = np.logaddexp(log[rows], both)
-
-
-def is_observed(plan: Plan, levels: Levels) -> NDArray[np.bool_]:
-    """Return whether each record (n,) of a variable in two parts has a number."""
-    part = plan.variable.parts[0]
-    observed: NDArray[np.bool_] = part.of_level[levels.codes] == part.level_of.size - 1
-    return observed
 
 
 def looked_up(plan: Plan, levels: Mapping[str, Levels], n: int) -> Levels:

@@ -30,6 +30,16 @@ def _no_room(name: str) -> DataError:
     )
 
 
+def _check_ends(numbers: Floats, lowest: float, highest: float, name: str, kind: object) -> None:
+    """Raise an error for a number that a type of whole numbers does not have, which would be cut or wrapped around."""
+    beyond = numbers[(np.rint(numbers) < lowest) | (np.rint(numbers) > highest)]
+    if beyond.size:
+        raise DataError(
+            f"column {name!r}: {level_text(float(beyond[0]))} is no number of its type, {kind}; give the original in a "
+            "wider type"
+        )
+
+
 def arrow_with(values: pa.Array, numbers: Floats, name: str) -> pa.Array:
     """Return the values with new numbers of their type behind them."""
     if pa.types.is_run_end_encoded(values.type):
@@ -42,8 +52,12 @@ def arrow_with(values: pa.Array, numbers: Floats, name: str) -> pa.Array:
             raise _no_room(name) from None
     if pa.types.is_duration(values.type):
         new = pa.array(_in_unit(numbers, values.type.unit))
+    elif pa.types.is_integer(values.type):
+        ends = np.iinfo(values.type.to_pandas_dtype())
+        _check_ends(numbers, ends.min, ends.max, name, values.type)
+        new = pa.array(np.rint(numbers))
     else:
-        new = pa.array(np.rint(numbers) if pa.types.is_integer(values.type) else numbers)
+        new = pa.array(numbers)
     return pa.concat_arrays([values, new.cast(values.type, safe=False)])
 
 
@@ -53,6 +67,10 @@ def polars_with(values: Any, rows: NDArray[np.intp], numbers: Floats) -> Any:
     if str(dtype).startswith(("Categorical", "Enum")):
         raise _no_room(values.name)
     new: Any = np.rint(numbers) if dtype.is_integer() else numbers
+    if dtype.is_integer():
+        ends = (dtype.min(), dtype.max())
+        lowest, highest = (type(values)([0]).to_frame("x").select(end).item() for end in ends)
+        _check_ends(numbers, lowest, highest, values.name, dtype)
     if str(dtype).startswith("Duration"):
         new = _in_unit(numbers, dtype.time_unit)
     if str(dtype) in ("String", "Utf8"):
@@ -68,12 +86,12 @@ def pandas_with(values: Any, rows: NDArray[np.intp], numbers: Floats, name: str)
     if type(dtype).__name__ == "SparseDtype":
         return type(values)(pandas_with(values.to_dense(), rows, numbers, name), dtype=dtype)
     changed = values.copy()
-    changed[rows] = _fitting(numbers, values)
+    changed[rows] = _fitting(numbers, values, name)
     return changed
 
 
-def _fitting(numbers: Floats, values: Any) -> Any:
-    """Return numbers in the type of the column, clipped to its range."""
+def _fitting(numbers: Floats, values: Any, name: str) -> Any:
+    """Return numbers in the type of the column; of floating-point numbers those that it has no room for at its ends."""
     kind = getattr(values.dtype, "numpy_dtype", values.dtype)
     letter = getattr(kind, "kind", "O")
     if letter == "m":
@@ -81,6 +99,8 @@ def _fitting(numbers: Floats, values: Any) -> Any:
         return _in_unit(numbers, unit).astype(f"timedelta64[{unit}]")
     if letter in "iuf":
         ends = np.finfo(kind) if letter == "f" else np.iinfo(kind)
+        if letter != "f":
+            _check_ends(numbers, ends.min, ends.max, name, kind)
         fitting = numbers if letter == "f" else np.rint(numbers)
         return fitting.clip(float(ends.min), float(ends.max)).astype(kind)
     example = next(value for value in values if isinstance(value, str) or value == value)

@@ -8,12 +8,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.columns.conditions import Condition
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 from unveil.notes import warn
 from unveil.synthesis.cart import CartMethod
 from unveil.synthesis.protocol import FittedVariable, VariableMethod
-from unveil.synthesis.rules import Rule, rows_under_rules
+from unveil.synthesis.rules import Rule, Rules, rows_under_rules
 from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Column
 
@@ -87,6 +88,9 @@ class Plan:
         Its rules.
     predictors
         The variables that predict it, including those that are constant in this file.
+    limits
+        Conditions that no record breaks and that its value decides: the others in them are drawn before it, or follow
+        from it.
     """
 
     variable: EncodedVariable
@@ -94,6 +98,14 @@ class Plan:
     lookup: Lookup | None
     rules: tuple[Rule, ...]
     predictors: tuple[str, ...]
+    limits: tuple[Condition, ...] = ()
+
+    @property
+    def ruled_by(self) -> tuple[str, ...]:
+        """Other variables on which its value depends by rules, in alphabetical order."""
+        found = {name for rule in self.rules for name in rule.variables}
+        found |= {name for limit in self.limits for name in limit.variables}
+        return tuple(sorted(found - {self.variable.name}))
 
     def with_fits(self, fits: Mapping[int, FittedVariable]) -> Plan:
         """Return the plan with fitted models, given by the position of their step."""
@@ -108,7 +120,7 @@ def draw_plan(
     methods: Mapping[str, VariableMethod],
     without_predictors: VariableMethod,
     parts: Mapping[str, VariableMethod],
-    rules: Mapping[str, Sequence[Rule]],
+    rules: Rules,
     carried: Collection[str],
 ) -> tuple[Plan, ...]:
     """Return the variables in the order of synthesis, with predictors, methods and rules.
@@ -128,7 +140,7 @@ def draw_plan(
     parts
         Method of the part "which special value, or observed" by variable.
     rules
-        Rules by variable.
+        The rules of the file. Without an order of visit a variable with a formula is visited after those in it.
     carried
         Variables that are copied if they are one-to-one recodings of an earlier predictor; others always use their
         method.
@@ -144,21 +156,22 @@ def draw_plan(
         If names do not exist, or a variable is needed before it is synthesised.
     """
     by_name = {variable.name: variable for variable in variables}
-    order = _order(visit_order, by_name)
+    order = _order(visit_order, by_name) if visit_order is not None else _after_operands(by_name, rules.operands)
     chosen = _predictors(predictors, order)
     # A variable that is drawn independently must not follow another.
     chosen |= {name: () for name in order if not getattr(methods[name], "uses_predictors", True)}
-    _check_rules(rules, order)
+    _check_rules(rules.by_variable, order)
+    limits = _limits(rules, order, by_name)
     positions: dict[str, tuple[int, ...]] = {}
     plans, taken = [], 0
     columns: list[Column] = []
     too_many: list[tuple[str, str]] = []
     for name in order:
-        variable, own_rules = by_name[name], tuple(rules.get(name, ()))
+        variable, own_rules, own_limits = by_name[name], tuple(rules.by_variable.get(name, ())), limits.get(name, ())
         before = tuple(p for other in chosen[name] for p in positions[other])
         excluded = _excluded(own_rules, by_name, variable)
         sources = [by_name[other] for other in chosen[name]] if name in carried else []
-        lookup = None if own_rules else _lookup(variable, sources)
+        lookup = None if own_rules or own_limits else _lookup(variable, sources)
         steps = []
         for i, part in enumerate(variable.parts):
             rows = _rows(part.rows, excluded)
@@ -172,7 +185,7 @@ def draw_plan(
         positions[name] = tuple(range(taken, taken + len(steps))) if variable.n_levels > 1 else ()
         taken += len(steps)
         columns.extend(part.column for part in variable.parts)
-        plans.append(Plan(variable, tuple(steps), lookup, own_rules, chosen[name]))
+        plans.append(Plan(variable, tuple(steps), lookup, own_rules, chosen[name], own_limits))
     if too_many:
         pairs = "; ".join(f"{response!r} by {predictor!r}" for predictor, response in too_many[:3])
         more = f" and {len(too_many) - 3} more" if len(too_many) > 3 else ""
@@ -195,9 +208,7 @@ def unknown(name: object, names: Iterable[str], option: str) -> CallError:
     return CallError(f"{option}: there is no column {name!r}{near_matches(str(name), tuple(names))}")
 
 
-def _order(visit_order: Sequence[str] | None, names: Mapping[str, object]) -> tuple[str, ...]:
-    if visit_order is None:
-        return tuple(names)
+def _order(visit_order: Sequence[str], names: Mapping[str, object]) -> tuple[str, ...]:
     if isinstance(visit_order, str) or not isinstance(visit_order, Iterable):
         raise CallError(f"visit_order must be a list of columns, not {visit_order!r}")
     order = tuple(visit_order)
@@ -212,6 +223,28 @@ def _order(visit_order: Sequence[str] | None, names: Mapping[str, object]) -> tu
     if left_out:
         raise CallError(f"visit_order leaves out {', '.join(map(repr, left_out))}; name every column, or drop it first")
     return order
+
+
+def _after_operands(names: Iterable[str], operands: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
+    """Return names in their order, those with a formula right behind the last name in it."""
+    order = [name for name in names if name not in operands]
+    waiting = {name: set(operands[name]) for name in names if name in operands}
+    while waiting:
+        name = next(name for name, needed in waiting.items() if needed.isdisjoint(waiting))
+        order.insert(1 + max(order.index(other) for other in waiting.pop(name)), name)
+    return tuple(order)
+
+
+def _limits(
+    rules: Rules, order: Sequence[str], variables: Mapping[str, EncodedVariable]
+) -> dict[str, tuple[Condition, ...]]:
+    """Return conditions by the variable that they limit: the last one in them that is drawn, and varies."""
+    limits: dict[str, tuple[Condition, ...]] = {}
+    for limit in (*rules.limits, *rules.of_undefined):
+        inside = [name for name in order if name in limit.variables]
+        last = next((name for name in reversed(inside) if variables[name].n_levels > 1), inside[-1])
+        limits[last] = (*limits.get(last, ()), limit)
+    return limits
 
 
 def _predictors(wanted: Mapping[str, Iterable[str]] | None, order: Sequence[str]) -> dict[str, tuple[str, ...]]:
@@ -252,7 +285,7 @@ def _excluded(
     if not rules:
         return None
     records = {name: Levels(other.codes) for name, other in variables.items()}
-    masks = [mask for _, mask in rows_under_rules(rules, records, variable.codes.size)]
+    masks = [mask for _, mask, _ in rows_under_rules(rules, records, variable.codes.size)]
     decided: NDArray[np.bool_] = np.logical_or.reduce(masks)
     return decided
 

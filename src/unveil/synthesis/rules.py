@@ -1,96 +1,190 @@
-"""Rules: values that follow from earlier variables and are therefore not drawn.
+"""Rules of a file: values that follow from others and are therefore not drawn, and what is true of every record.
 
-A condition is a text such as ``"age < 18"``, ``"sex == 'male' and region in ['north', 'east']"`` or
-``"income is None"``, or a mapping of variables to a value, several values, or a function of a value. A column name that
-is not a plain word stands between backticks: ``"`marital status` == 'single'"``.
+A rule is a text of one of three forms:
+
+- ``"marital=SINGLE if age < 16"``: the value that a column has where a condition is true; none before ``if`` is a gap;
+- ``"net = gross - tax"``: the number that a column has wherever a formula is defined;
+- ``"age >= 16 or marital == 'SINGLE'"``: a condition that no record breaks; of combinations that cannot be
+  ``"not (sex == 'MALE' and pregnant == 'YES')"``.
+
+What conditions and formulas may say, and what they mean where a value is missing, is in
+:mod:`unveil.columns.conditions`. Rules can also be given by column: ``{"marital": [("age < 16", "SINGLE")], "net":
+"gross - tax"}``.
 """
 
 from __future__ import annotations
 
-import ast
-import operator
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.errors import CallError
-from unveil.files.distinct import level_text
+from unveil.columns.conditions import Condition, Mask, Written, read_condition
+from unveil.columns.formulas import Formula, Value, by_combination, read_formula, shown
+from unveil.columns.known_columns import KnownColumn, size_of
+from unveil.errors import CallError, DataError
 from unveil.files.nearest import near_matches
-from unveil.limits import as_written
 from unveil.synthesis.variable import EncodedVariable, Levels
+from unveil.trees import Column
 
-SHOWN = 100
-"""Longest part of a condition that a message repeats."""
+FORMS = "column=value if condition, column = formula, or a condition; such as marital=SINGLE if age < 16"
+MOST_DECIMALS = 9
 
-Mask = NDArray[np.bool_]
 Records = Mapping[str, Levels]
-Condition = str | Mapping[str, Any]
-Test = Callable[[object], bool]
+Pairs = Sequence[tuple[Written, object]]
+Given = str | Sequence[str] | Mapping[str, Pairs | str]
+"""Rules as a user gives them."""
 
-COMPARISONS: dict[type[ast.cmpop], Callable[[Any, Any], Any]] = {
-    ast.Lt: operator.lt,
-    ast.LtE: operator.le,
-    ast.Gt: operator.gt,
-    ast.GtE: operator.ge,
-}
-MIRRORED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.Gt,
-    ast.LtE: ast.GtE,
-    ast.Gt: ast.Lt,
-    ast.GtE: ast.LtE,
-    ast.Eq: ast.Eq,
-    ast.NotEq: ast.NotEq,
-}
-"""Each comparison with its sides exchanged."""
+
+@dataclass(frozen=True)
+class StatedRules:
+    """Rules by their form, not yet checked against a file.
+
+    Parameters
+    ----------
+    forced
+        By column, pairs of condition and value.
+    formulas
+        By column, its formula.
+    limits
+        Conditions that no record breaks.
+    """
+
+    forced: Mapping[str, Pairs] = field(default_factory=dict)
+    formulas: Mapping[str, str] = field(default_factory=dict)
+    limits: tuple[str, ...] = ()
+
+    @property
+    def columns(self) -> tuple[str, ...]:
+        """Columns whose values follow from others."""
+        return (*self.forced, *self.formulas)
 
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """One rule of a variable.
+    """One rule by which the value of a variable follows from others.
 
     Parameters
     ----------
     text
-        The condition as the user wrote it.
+        The condition, or the formula, as the user wrote it.
     variables
         Names of the variables in it.
-    holds
-        Function from the records' levels to a mask (n,).
-    level
-        Level of the variable where the condition holds.
+    decided
+        Function from the records' levels to which of them (n,) it decides, and the levels that it gives them.
+    is_formula
+        Whether it is a formula.
     """
 
     text: str
     variables: frozenset[str]
-    holds: Callable[[Records], Mask]
-    level: int
+    decided: Callable[[Records], tuple[Mask, Levels]]
+    is_formula: bool = False
 
 
-def parse_rules(
-    rules: Mapping[str, Sequence[tuple[Condition, object]]], variables: Mapping[str, EncodedVariable]
-) -> dict[str, tuple[Rule, ...]]:
-    """Return rules after a check against the variables.
+@dataclass(frozen=True, eq=False)
+class Rules:
+    """Rules after a check against the variables of a file.
 
     Parameters
     ----------
-    rules
-        By variable, pairs of condition and forced value.
-    variables
-        The variables of the file by name.
+    by_variable
+        Rules by which the values of a variable follow from others, in the order in which they are tried.
+    limits
+        Conditions that no record breaks, with the formulas of variables in the place of these variables.
+    of_undefined
+        Those that name variables with a formula, once more with these variables themselves: they limit the values where
+        the formula is not defined.
+    operands
+        By variable with a formula, the variables in it.
+    """
 
-    Returns
-    -------
-    dict of str to tuple of Rule
-        Rules by variable.
+    by_variable: Mapping[str, tuple[Rule, ...]] = field(default_factory=dict)
+    limits: tuple[Condition, ...] = ()
+    of_undefined: tuple[Condition, ...] = ()
+    operands: Mapping[str, frozenset[str]] = field(default_factory=dict)
+
+
+def stated_rules(given: Given | None) -> StatedRules:
+    """Sort rules by their form.
 
     Raises
     ------
     CallError
-        If a condition cannot be read, or names a column or value that the file does not have.
+        If a rule has none of the forms.
+
+    Examples
+    --------
+    >>> found = stated_rules(["marital=SINGLE if age < 16", "net = gross - tax", "age >= 0"])
+    >>> found.forced, found.formulas, found.limits
+    ({'marital': [('age < 16', 'SINGLE')]}, {'net': 'gross - tax'}, ('age >= 0',))
+    """
+    if given is None:
+        return StatedRules()
+    if isinstance(given, Mapping):
+        formulas = {name: rule for name, rule in given.items() if isinstance(rule, str)}
+        forced = {name: rule for name, rule in given.items() if not isinstance(rule, str)}
+        for name, pairs in forced.items():
+            if not isinstance(pairs, tuple | list) or not all(_is_pair(one) for one in pairs):
+                raise CallError(f"rules of column {name!r} must be a list of pairs (condition, value), or a formula")
+        return StatedRules(forced, formulas)
+    texts = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
+    if not all(isinstance(text, str) for text in texts):
+        raise CallError(f"rules are texts, or given by column as a mapping, not {shown(given)}")
+    pairs_of: dict[str, list[tuple[Written, object]]] = {}
+    formula_of: dict[str, str] = {}
+    limits: list[str] = []
+    for text in texts:
+        if (assigned := _assigned(text)) is None:
+            limits.append(text)
+            continue
+        name, rest = assigned
+        value, word, condition = f" {rest} ".partition(" if ")
+        if not name or not (condition.strip() if word else value.strip()):
+            raise CallError(f"a rule is written {FORMS}, not {shown(text)}")
+        if word:
+            pairs_of.setdefault(name, []).append((condition.strip(), value.strip() or None))
+        elif formula_of.setdefault(name, value.strip()) != value.strip():
+            raise CallError(f"rules: column {name!r} has two formulas, {formula_of[name]!r} and {value.strip()!r}")
+    for name in formula_of:
+        if name in pairs_of:
+            raise CallError(f"rules: column {name!r} has a formula, and values by conditions; give one of them")
+    return StatedRules(pairs_of, formula_of, tuple(limits))
+
+
+def _is_pair(given: object) -> bool:
+    return isinstance(given, tuple | list) and len(given) == 2
+
+
+_ASSIGNED = re.compile(r"""\s*(?:`([^`]*)`\s*|([^=<>!'"`]*))=(?!=)(.*)""", re.DOTALL)
+
+
+def _assigned(text: str) -> tuple[str, str] | None:
+    """Return the column that a rule gives values to, and what follows the sign; None for a condition."""
+    if not text.strip():
+        return "", ""
+    found = _ASSIGNED.fullmatch(text)
+    return None if found is None else ((found[1] or found[2] or "").strip(), found[3])
+
+
+def parse_rules(given: Given | StatedRules | None, variables: Mapping[str, EncodedVariable]) -> Rules:
+    """Return rules after a check against the variables.
+
+    Parameters
+    ----------
+    given
+        The rules.
+    variables
+        The variables of the file by name.
+
+    Raises
+    ------
+    CallError
+        If a rule cannot be read, or names a column or value that the file does not have.
 
     Examples
     --------
@@ -99,237 +193,130 @@ def parse_rules(
     >>> from unveil.synthesis.encoding import encode
     >>> table = pa.table({"age": [15, 40, 17], "work": ["no", "yes", "no"]})
     >>> file = {variable.name: variable for variable in encode(read(table))}
-    >>> (rule,) = parse_rules({"work": [("age < 18", "no")]}, file)["work"]
-    >>> rule.holds({name: Levels(variable.codes) for name, variable in file.items()}).tolist()
+    >>> (rule,) = parse_rules("work=no if age < 18", file).by_variable["work"]
+    >>> rule.decided({name: Levels(variable.codes) for name, variable in file.items()})[0].tolist()
     [True, False, True]
     """
-    parsed = {}
-    for name, pairs in rules.items():
-        _variable(name, variables)
-        if not isinstance(pairs, tuple | list) or not all(isinstance(p, tuple | list) and len(p) == 2 for p in pairs):
-            raise CallError(f"rules of column {name!r} must be a list of pairs (condition, value)")
-        parsed[name] = tuple(_rule(condition, variables[name].level(value), variables) for condition, value in pairs)
-    return parsed
-
-
-def _rule(condition: Condition, level: int, variables: Mapping[str, EncodedVariable]) -> Rule:
-    if isinstance(condition, Mapping):
-        holds = _joined([_mask(_variable(name, variables), _accepts(wanted)) for name, wanted in condition.items()])
-        return Rule(repr(dict(condition)), frozenset(condition), holds, level)
-    if not isinstance(condition, str):
-        raise _unreadable(condition)
-    try:
-        tree, quoted = _parsed(condition)
-        reading = _Reading(condition, quoted, variables, set())
-        holds = _expression(tree, reading)
-    except (RecursionError, MemoryError):
-        raise CallError(f"condition {_shown(condition)} is nested too deeply; write it shorter") from None
-    return Rule(condition, frozenset(reading.seen), holds, level)
-
-
-def rule_from_text(text: str) -> tuple[str, str, str | None]:
-    """Split a rule ``column=value if condition`` into column, condition and value.
-
-    An empty value means a gap.
-
-    Raises
-    ------
-    CallError
-        If the rule has another form.
-
-    Examples
-    --------
-    >>> rule_from_text("marital=SINGLE if age < 16")
-    ('marital', 'age < 16', 'SINGLE')
-    """
-    name, sign, rest = text.partition("=")
-    value, word, condition = rest.partition(" if ")
-    if not (name.strip() and sign and word and condition.strip()):
-        raise CallError(
-            f"a rule is written column=value if condition, such as marital=SINGLE if age < 16, not {text!r}"
-        )
-    return name.strip(), condition.strip(), value.strip() or None
-
-
-@dataclass(frozen=True)
-class _Reading:
-    """A condition while it is read.
-
-    Parameters
-    ----------
-    text
-        The condition as the user wrote it.
-    quoted
-        Column names between backticks, by the placeholder that Python parses in their place.
-    variables
-        The variables of the file.
-    seen
-        Names of the variables in the condition.
-    """
-
-    text: str
-    quoted: Mapping[str, str]
-    variables: Mapping[str, EncodedVariable]
-    seen: set[str]
-
-    def variable(self, node: ast.expr) -> EncodedVariable | None:
-        """Return the variable that a node names by a word, by words with points, or in backticks; else None."""
-        name = _dotted(node)
-        if name is None:
-            return None
-        name = self.quoted.get(name, name)
-        self.seen.add(name)
-        return _variable(name, self.variables)
-
-
-TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*+'?+|"(?:[^"\\]|\\.)*+"?+|`([^`]*+)`?+""", re.DOTALL)
-"""Texts, and names between backticks; without a closing sign they go to the end, which keeps the search linear."""
-
-
-def _parsed(condition: str) -> tuple[ast.expr, dict[str, str]]:
-    quoted: dict[str, str] = {}
-
-    def placeholder(found: re.Match[str]) -> str:
-        if not found[1] or not found[0].endswith("`"):
-            return found[0]
-        word = f"column_{len(quoted)}_in_backticks"
-        quoted[word] = found[1]
-        return word
-
-    try:
-        return ast.parse(TOKEN.sub(placeholder, condition.strip()), mode="eval").body, quoted
-    except (SyntaxError, ValueError):
-        raise _unreadable(condition) from None
-
-
-def _unreadable(condition: object) -> CallError:
-    return CallError(f"condition {_shown(condition)} cannot be read; write for example \"age < 18 and sex == 'f'\"")
-
-
-def _shown(condition: object) -> str:
-    text = repr(condition)
-    return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
-
-
-def _dotted(node: ast.expr) -> str | None:
-    if isinstance(node, ast.Name):
-        return node.id
-    if isinstance(node, ast.Attribute):
-        head = _dotted(node.value)
-        return None if head is None else f"{head}.{node.attr}"
-    return None
-
-
-def _variable(name: str, variables: Mapping[str, EncodedVariable]) -> EncodedVariable:
-    if name not in variables:
-        raise CallError(f"rules: there is no column {name!r}{near_matches(str(name), tuple(variables))}")
-    return variables[name]
-
-
-def _joined(masks: Sequence[Callable[[Records], Mask]], by: np.ufunc = np.logical_and) -> Callable[[Records], Mask]:
-    return lambda records: by.reduce([mask(records) for mask in masks])
-
-
-def _accepts(wanted: Any) -> Test:
-    if callable(wanted):
-        return lambda value: bool(wanted(value))
-    if isinstance(wanted, Collection) and not isinstance(wanted, str):
-        return lambda value: any(_same(value, one) for one in wanted)
-    return lambda value: _same(value, wanted)
-
-
-def _same(value: object, wanted: object) -> bool:
-    """Whether two values are equal, or written alike ("1" and 1, a date and its text)."""
-    if value is None or wanted is None:
-        return value is wanted
-    return value == wanted or level_text(value) == level_text(wanted)
-
-
-def _mask(variable: EncodedVariable, test: Test) -> Callable[[Records], Mask]:
-    """Return a function from records to a mask; the test is applied once per level."""
-    by_level = np.array([test(value) for value in variable.python_values], dtype=np.bool_)
-
-    def holds(records: Records) -> Mask:
-        levels = records[variable.name]
-        mask: Mask = by_level[levels.codes]
-        if levels.new is not None:
-            rows = np.flatnonzero(~np.isnan(levels.new))
-            mask[rows] = [test(number) for number in levels.new[rows].tolist()]
-        return mask
-
-    return holds
-
-
-def _expression(node: ast.expr, reading: _Reading) -> Callable[[Records], Mask]:
-    if isinstance(node, ast.BoolOp):
-        parts = [_expression(value, reading) for value in node.values]
-        return _joined(parts, np.logical_and if isinstance(node.op, ast.And) else np.logical_or)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
-        inner = _expression(node.operand, reading)
-        return lambda records: ~inner(records)
-    if isinstance(node, ast.Compare):
-        operands = [node.left, *node.comparators]
-        return _joined([_compared(*each, reading) for each in zip(operands, node.ops, operands[1:], strict=False)])
-    raise _refused(reading)
-
-
-def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, reading: _Reading) -> Callable[[Records], Mask]:
-    """Return the mask of a comparison of a column with a value, in any order."""
-    variable = reading.variable(left)
-    if variable is not None:
-        return _mask(variable, _comparison(sign, right, reading.text))
-    variable = reading.variable(right)
-    if variable is None or type(sign) not in MIRRORED:
-        raise _refused(reading)
-    return _mask(variable, _comparison(MIRRORED[type(sign)](), left, reading.text))
-
-
-def _refused(reading: _Reading) -> CallError:
-    return CallError(
-        f"condition {_shown(reading.text)}: only comparisons of a column with a value, and, or, not can be used"
+    stated = given if isinstance(given, StatedRules) else stated_rules(given)
+    for name in stated.columns:
+        if name not in variables:
+            raise CallError(f"rules: there is no column {name!r}{near_matches(str(name), tuple(variables))}")
+    known = {name: known_column(variable) for name, variable in variables.items()}
+    formulas, values = _formulas(stated.formulas, known, variables)
+    by_variable = {
+        name: tuple(_forced(read_condition(text, known), variables[name].level(value)) for text, value in pairs)
+        for name, pairs in stated.forced.items()
+    }
+    by_variable |= {name: (_calculated(formula, variables[name]),) for name, formula in formulas.items()}
+    plain = [read_condition(text, known) for text in stated.limits]
+    return Rules(
+        by_variable,
+        tuple(read_condition(text, known, values) for text in stated.limits),
+        tuple(limit for limit in plain if not limit.variables.isdisjoint(formulas)),
+        {name: formula.variables for name, formula in formulas.items()},
     )
 
 
-def _comparison(sign: ast.cmpop, given: ast.expr, text: str) -> Test:
+def known_column(variable: EncodedVariable) -> KnownColumn:
+    """Return a variable as conditions know it."""
+    special = variable.parts[0].level_of[:-1].tolist() if len(variable.parts) > 1 else ()
+    return KnownColumn(variable.name, variable.python_values, frozenset(special))
+
+
+def _formulas(
+    texts: Mapping[str, str], known: Mapping[str, KnownColumn], variables: Mapping[str, EncodedVariable]
+) -> tuple[dict[str, Formula], dict[str, Value]]:
+    """Read formulas; each with those of other columns in the place of these columns' names for conditions."""
+    formulas: dict[str, Formula] = {}
+    values: dict[str, Value] = {}
+    waiting = dict(texts)
+    while waiting:
+        read = {name: read_formula(text, known) for name, text in waiting.items()}
+        ready = [name for name, formula in read.items() if formula.variables.isdisjoint(waiting)]
+        if not ready:
+            raise CallError(f"rules: the formula of {next(iter(waiting))!r} needs, directly or not, the column itself")
+        for name in ready:
+            variable = variables[name]
+            if variable.numeric is None or not variable.plain:
+                raise CallError(f"rules: {name!r} is no column of numbers, which the formula {texts[name]!r} gives")
+            formulas[name] = read[name]
+            inner = read_formula(waiting.pop(name), known, values).value
+            values[name] = Value(inner.columns, _rounded_value(inner, decimals_of(variable)))
+    return formulas, values
+
+
+def _rounded_value(value: Value, decimals: int | None) -> Callable[[Mapping[str, Any]], Any]:
+    return lambda record: rounded(value.of(record), decimals)
+
+
+def decimals_of(variable: EncodedVariable) -> int | None:
+    """Return the decimals that all numbers of a variable have at most, as they are written; None beyond nine."""
+    sizes = [size for size in map(size_of, variable.python_values) if isinstance(size, Fraction)]
+    return next((d for d in range(MOST_DECIMALS + 1) if all((size * 10**d).denominator == 1 for size in sizes)), None)
+
+
+def rounded(number: Fraction | None, decimals: int | None) -> Fraction | None:
+    """Return a number with so many decimals, halves to the even digit; as it is without decimals."""
+    return number if number is None or decimals is None else Fraction(round(number, decimals))
+
+
+def _forced(condition: Condition, level: int) -> Rule:
+    def decided(records: Records) -> tuple[Mask, Levels]:
+        mask = condition.holds(records)
+        return mask, Levels(np.full(mask.size, level, dtype=np.int32))
+
+    return Rule(condition.text, condition.variables, decided)
+
+
+def _calculated(formula: Formula, variable: EncodedVariable) -> Rule:
+    decimals = decimals_of(variable)
+    level_of = {size_of(value): code for code, value in enumerate(variable.python_values) if value is not None}
+
+    def decided(records: Records) -> tuple[Mask, Levels]:
+        found, place = by_combination(formula.value, records)
+        numbers = [rounded(number, decimals) for number in found]
+        levels = _levels_of(numbers, level_of, variable)
+        mask: Mask = np.array([number is not None for number in numbers], dtype=np.bool_)[place]
+        return mask, Levels(levels.codes[place], None if levels.new is None else levels.new[place])
+
+    return Rule(formula.text, formula.variables, decided, is_formula=True)
+
+
+def _levels_of(numbers: Sequence[Fraction | None], level_of: Mapping[object, int], variable: EncodedVariable) -> Levels:
+    """Return numbers as levels; of those that no record has the nearest level, and the number itself."""
+    codes = np.array([level_of.get(number, -1) for number in numbers], dtype=np.int32)
+    unseen = np.flatnonzero((codes < 0) & np.array([number is not None for number in numbers], dtype=np.bool_))
+    codes = np.maximum(codes, 0)
+    if not unseen.size:
+        return Levels(codes)
     try:
-        wanted = ast.literal_eval(given)
-    except (ValueError, TypeError):
-        raise CallError(
-            f"condition {_shown(text)}: to the right of a comparison must be a number, text or list"
-        ) from None
-    several = isinstance(wanted, Collection) and not isinstance(wanted, str | bytes)
-    if isinstance(sign, ast.Eq | ast.Is | ast.NotEq | ast.IsNot):
-        is_equal = isinstance(sign, ast.Eq | ast.Is)
-        if several:
-            words = ("==", "in") if is_equal else ("!=", "not in")
-            raise CallError(f"condition {_shown(text)}: {words[0]} takes one value; for several write {words[1]} [...]")
-        return lambda value: _same(value, wanted) == is_equal
-    if isinstance(sign, ast.In | ast.NotIn):
-        if not several:
-            raise CallError(f"condition {_shown(text)}: in takes a list, such as [{wanted!r}]")
-        inside = _accepts(wanted)
-        return inside if isinstance(sign, ast.In) else lambda value: not inside(value)
-    return lambda value: _ordered(COMPARISONS[type(sign)], value, wanted, text)
+        values = np.array([float(numbers[place] or 0) for place in unseen.tolist()])
+    except OverflowError:
+        raise DataError(f"column {variable.name!r}: its formula gives a number that is too large") from None
+    own = Column.from_values(values, name=variable.name)
+    first = variable.parts[0].column
+    observed = first.with_codes(np.full(values.size, first.n_levels - 1, dtype=np.int32))
+    nearest = variable.levels((own,) if len(variable.parts) == 1 else (observed, own)).codes
+    new = np.full(codes.size, np.nan)
+    codes[unseen], new[unseen] = nearest, values
+    return Levels(codes, new)
 
 
-def _ordered(compare: Callable[[Any, Any], Any], value: Any, wanted: Any, text: str) -> bool:
-    """Compare a value; a gap is neither smaller nor larger, a date is compared by its text."""
-    if value is None:
-        return False
-    if isinstance(wanted, str) and not isinstance(value, str | int | float):
-        value = level_text(value)
-    elif isinstance(value, float):
-        value = as_written(value)
-    try:
-        return bool(compare(value, wanted))
-    except TypeError:
-        raise CallError(f"condition {_shown(text)}: {value!r} and {wanted!r} have no order") from None
-
-
-def rows_under_rules(rules: Sequence[Rule], records: Records, n: int) -> Iterator[tuple[Rule, Mask]]:
-    """Yield each rule with the records (n,) that it decides and no earlier rule does."""
+def rows_under_rules(rules: Sequence[Rule], records: Records, n: int) -> Iterator[tuple[Rule, Mask, Levels]]:
+    """Yield each rule with the records (n,) that it decides and no earlier rule does, and the levels that it gives."""
     open_ = np.ones(n, dtype=np.bool_)
     for rule in rules:
-        mask = rule.holds(records) & open_
+        decided, levels = rule.decided(records)
+        mask = decided & open_
         open_ &= ~mask
-        yield rule, mask
+        yield rule, mask, levels
+
+
+def differing(own: Levels, other: Levels) -> NDArray[np.bool_]:
+    """Return which records (n,) have other values."""
+    different: NDArray[np.bool_] = own.codes != other.codes
+    if own.new is None and other.new is None:
+        return different
+    one, two = (np.full(own.codes.size, np.nan) if each.new is None else each.new for each in (own, other))
+    same: Mask = (one == two) | (np.isnan(one) & np.isnan(two))
+    return different | ~same

@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.errors import DataError
 from unveil.synthesis.fitting import generator
 from unveil.synthesis.likelihood import looked_up
+from unveil.synthesis.limits import broken, can_be_listed, limited, part_of
 from unveil.synthesis.memory import give_back
 from unveil.synthesis.plan import Plan, PlanStep, restricted
 from unveil.synthesis.rules import rows_under_rules
@@ -17,6 +19,12 @@ from unveil.trees import Column
 
 BLOCK = 1 << 20
 """Records that are drawn at a time."""
+ATTEMPTS = 100
+"""Most draws of a record that breaks a rule."""
+ANEW = 1 << 31
+"""Key of the random numbers of such draws, after that of the copy."""
+
+Mask = NDArray[np.bool_]
 
 
 def draw_blocks(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> Iterator[dict[str, Levels]]:
@@ -67,19 +75,74 @@ def _drawn_block(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -
     dict of str to Levels
         Levels by variable, in the order of visit.
     """
+    levels, dead = _drawn_records(plans, n, seed, key)
+    for attempt in range(ATTEMPTS):
+        if not dead.size:
+            return levels
+        # Whatever was drawn for a record before, it depends on nothing but chance that it cannot be completed.
+        again, still = _drawn_records(plans, dead.size, seed, (*key, ANEW, attempt))
+        for name, own in levels.items():
+            levels[name] = _replaced(own, again[name], dead)
+        dead = dead[still]
+    limits = ", ".join(dict.fromkeys(repr(limit.text) for plan in plans for limit in plan.limits))
+    raise DataError(f"some records cannot keep the rules {limits}, in {ATTEMPTS} attempts; check the rules")
+
+
+def _drawn_records(
+    plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]
+) -> tuple[dict[str, Levels], NDArray[np.intp]]:
+    """Return the levels of records by variable, and which of the records break a rule whatever is drawn."""
     levels: dict[str, Levels] = {}
     columns: dict[int, Column] = {}
+    dead = np.zeros(n, dtype=np.bool_)
     for plan in plans:
         if plan.lookup is not None:
             drawn = looked_up(plan, levels, n)
         else:
-            drawn = _free(plan, columns, n, seed, key)
-            drawn = _forced(plan, levels | {plan.variable.name: drawn}, n)
+            drawn, free = _forced(plan, levels | {plan.variable.name: _free(plan, columns, n, seed, key)}, n)
+            if plan.limits:
+                drawn = _within_limits(plan, levels | {plan.variable.name: drawn}, columns, free, dead, seed, key)
         levels[plan.variable.name] = drawn
         for step, column in zip(plan.steps, plan.variable.columns(drawn), strict=True):
             columns[step.position] = column
         give_back(n)
-    return levels
+    return levels, np.flatnonzero(dead)
+
+
+def _within_limits(
+    plan: Plan, levels: Mapping[str, Levels], columns: Mapping[int, Column], free: Mask, dead: Mask, seed: int,
+    key: Sequence[int],
+) -> Levels:  # fmt: skip
+    """Return the variable with other values where it broke a rule; records that cannot keep it are marked as dead."""
+    n, own = free.size, levels[plan.variable.name]
+    breaking = broken(plan, levels, n)
+    dead |= breaking & ~free
+    for attempt in range(0 if can_be_listed(plan) else ATTEMPTS):
+        rows = np.flatnonzero(breaking & free)
+        if not rows.size:
+            return own
+        few = {position: restricted(column, rows) for position, column in columns.items()}
+        again = _free(plan, few, rows.size, seed, (*key, ANEW, ATTEMPTS + attempt))
+        own = _replaced(own, again, rows)
+        breaking = broken(plan, {**levels, plan.variable.name: own}, n)
+    rows = np.flatnonzero(breaking & free)
+    if not rows.size:
+        return own
+    rng = generator(seed, *key, ANEW, plan.steps[0].position)
+    codes, unkept = limited(plan, levels, columns, rows, rng)
+    dead[unkept] = True
+    return _replaced(own, Levels(codes), rows)
+
+
+def _replaced(own: Levels, other: Levels, rows: NDArray[np.intp]) -> Levels:
+    """Return levels with others in some records."""
+    codes, new = own.codes.copy(), None if own.new is None else own.new.copy()
+    codes[rows] = other.codes
+    if new is None and other.new is not None:
+        new = np.full(codes.size, np.nan)
+    if new is not None:
+        new[rows] = np.nan if other.new is None else other.new
+    return Levels(codes, new)
 
 
 def _free(plan: Plan, columns: Mapping[int, Column], n: int, seed: int, key: Sequence[int]) -> Levels:
@@ -112,14 +175,12 @@ def _draw(
     return step.fitted.draw(predictors, generator(seed, *key, step.position))
 
 
-def _forced(plan: Plan, levels: Mapping[str, Levels], n: int) -> Levels:
-    """Return the variable with the values that rules force."""
+def _forced(plan: Plan, levels: Mapping[str, Levels], n: int) -> tuple[Levels, Mask]:
+    """Return the variable with the values that rules force, and which records (n,) no rule decides."""
     own = levels[plan.variable.name]
-    if not plan.rules:
-        return own
-    codes, new = own.codes.copy(), None if own.new is None else own.new.copy()
-    for rule, mask in rows_under_rules(plan.rules, levels, n):
-        codes[mask] = rule.level
-        if new is not None:
-            new[mask] = np.nan
-    return Levels(codes, new)
+    free = np.ones(n, dtype=np.bool_)
+    for _, mask, forced in rows_under_rules(plan.rules, levels, n):
+        rows = np.flatnonzero(mask)
+        own = _replaced(own, part_of(forced, rows), rows)
+        free &= ~mask
+    return own, free

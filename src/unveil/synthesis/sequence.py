@@ -21,7 +21,7 @@ from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.coded_file import open_original
 from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.plan import Plan, draw_plan
-from unveil.synthesis.rules import Condition, parse_rules
+from unveil.synthesis.rules import Given, parse_rules, stated_rules
 from unveil.synthesis.sampling import BLOCK, draw_blocks, joined
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.strata import (
@@ -89,9 +89,12 @@ class CartSynthesizer:
         variables. All variables that have predictors need the method "cart" or "sample".
     proper : bool
         Whether each copy is fitted to a bootstrap sample of the records.
-    rules : mapping of str to list of (condition, value), optional
-        By variable, values that follow from earlier variables, such as ``{"marital": [("age < 16", "SINGLE")]}``.
-        Such records are left out of the fit and take the value.
+    rules : str, list of str, or mapping, optional
+        What is true of every record (:mod:`unveil.synthesis.rules`). Values that follow from others, such as
+        ``"marital=SINGLE if age < 16"`` or ``"net = gross - tax"``: such records are left out of the fit and take the
+        value. Conditions that no record breaks, such as ``"not (sex == 'MALE' and pregnant == 'YES')"``: of the donors
+        only those count with whose value they are kept. Records of the original that break a rule are counted in a
+        warning.
     by : str or list of str, optional
         Columns that make strata: every combination of their values, a gap among them, has trees of its own, fitted to
         its records alone, and its share of a copy. A stratum needs ``minsplit`` records.
@@ -145,7 +148,7 @@ class CartSynthesizer:
         bandwidth: BandwidthRule = "sheather-jones",
         mix: float = 0.0,
         proper: bool = False,
-        rules: Mapping[str, Sequence[tuple[Condition, object]]] | None = None,
+        rules: Given | None = None,
         by: str | Sequence[str] | None = None,
         n_jobs: int | None = None,
         progress: Progress | None = None,
@@ -199,17 +202,17 @@ class CartSynthesizer:
             ("kinds", self.kinds),
             ("predictors", self.predictors),
             ("special_codes", self.special_codes),
-            ("rules", self.rules),
         ):
             if option is not None and not isinstance(option, Mapping):
                 raise CallError(f"{name} are given by column, as a mapping, not as {option!r}")
+        stated = stated_rules(self.rules)
         source = open_original(original)
         variables = encode(source, kinds=self.kinds, special_codes=self.special_codes)
         give_back(source.num_rows)
         check_special_codes(self.special_codes or {}, variables)
         warn_about_columns(variables, source.label)
         names = [variable.name for variable in variables]
-        by = columns_of_strata(self.by, names, self.rules or {}, proper=self.proper)
+        by = columns_of_strata(self.by, names, stated.columns, proper=self.proper)
         plans = self.planned(variables, by)
         warn_about_rules(plans, source.label)
         self._plans, self._strata = (), ()
@@ -373,7 +376,7 @@ class CartSynthesizer:
             If an option names a column or value that the file does not have, or a variable that is not yet synthesised
             when it is needed.
         """
-        rules = parse_rules(self.rules or {}, {variable.name: variable for variable in variables})
+        rules = parse_rules(self.rules, {variable.name: variable for variable in variables})
         names = [variable.name for variable in variables]
         methods, parts = choose_methods(names, self.cart, self.methods, self.smoothing)
         # constant in every stratum, and to stay so

@@ -28,6 +28,7 @@ from unveil.plain import Plain
 from unveil.result import Row, text_table
 from unveil.synthesis.encoding import encode
 from unveil.synthesis.record_order import value_order
+from unveil.synthesis.rules import stated_rules
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 from unveil.synthesis.strata import apportioned, columns_of_strata, records_by_stratum, too_small
@@ -232,7 +233,7 @@ class StrataApart:
 def _checked(names: Sequence[str], by: str | Sequence[str], options: Mapping[str, Any]) -> tuple[tuple[str, ...], int]:
     """The columns that make the strata, and the fewest records that a tree can split."""
     settings = CartSynthesizer(**options)
-    columns = columns_of_strata(by, names, settings.rules or {}, proper=settings.proper)
+    columns = columns_of_strata(by, names, stated_rules(settings.rules).columns, proper=settings.proper)
     return columns, settings.cart.settings.smallest_split
 
 
