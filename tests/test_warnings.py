@@ -88,6 +88,7 @@ MEASURES: dict[str, Callable[[unveil.Pair], Any]] = {
         p.original, lambda frame: frame, ["age", "sex"], target="ill", attacker="cart", folds=2
     ),
     "membership": lambda p: unveil.membership(p, holdout(), holdout_unseen=True, attacks="dcr"),
+    "linkage": lambda p: unveil.linkage(p, ["age", "sex"]),
     "membership of a synthesizer": lambda p: unveil.membership_synthesizer(
         p.original, lambda frame: frame, repeats=1, attacks="dcr"
     ),
@@ -193,6 +194,7 @@ VERBS = {
     "rapid": "--keys sex,age --target ill --attacker cart --permutations 2",
     "rapid --curve": "--keys sex,age --target ill --attacker cart --permutations 2",
     "membership": "--holdout h.csv --holdout-unseen --attacks dcr",
+    "linkage": "--keys sex,age",
     "posterior": "--target ill --rows 0,1 --structure fixed --cp 0.5",
     "privacy-loss": "--persons 2 --curves 0 --cp 0.5",
     "partial-knowledge": "--target ill --records-known 1 --rows 0,1 --cp 0.5",

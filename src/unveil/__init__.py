@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         partial_knowledge,
         privacy_loss,
     )
-    from unveil.membership import Membership, membership, membership_synthesizer
+    from unveil.membership import Linkage, Membership, linkage, membership, membership_synthesizer
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.report import assessment_schema
     from unveil.synthesis import CartSynthesizer, CommandSynthesizer, sdc, synthesize, synthesizers
@@ -51,6 +51,7 @@ __all__ = [
     "DataError",
     "ExactMembership",
     "FileError",
+    "Linkage",
     "Membership",
     "MissingPackageError",
     "Pair",
@@ -74,6 +75,7 @@ __all__ = [
     "exact_membership",
     "identity",
     "key_sets",
+    "linkage",
     "membership",
     "membership_synthesizer",
     "partial_knowledge",
@@ -105,7 +107,7 @@ _MODULE_OF = {
         ("ExactMembership", "PartialKnowledge", "PrivacyLoss", "exact_membership", "partial_knowledge", "privacy_loss"),
         "intruders",
     ),
-    **dict.fromkeys(("Membership", "membership", "membership_synthesizer"), "membership"),
+    **dict.fromkeys(("Linkage", "Membership", "linkage", "membership", "membership_synthesizer"), "membership"),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     "assessment_schema": "report",
     **dict.fromkeys(("CartSynthesizer", "CommandSynthesizer", "synthesize", "synthesizers"), "synthesis"),

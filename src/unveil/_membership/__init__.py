@@ -1,10 +1,12 @@
-"""Membership: whether a release gives away whose records it was made from."""
+"""Membership, whose records a release was made from; and linkage, which record of a release is whose."""
 
 from __future__ import annotations
 
 from unveil._membership.attacks import ATTACKS
 from unveil._membership.infer import membership
 from unveil._membership.largest import Largest
+from unveil._membership.linkage import linkage
+from unveil._membership.linkage_result import Linkage
 from unveil._membership.refit import MembershipOfSynthesizer, membership_synthesizer
 from unveil._membership.result import Copies, Membership
 from unveil.stats.roc import FPRS, RocFigures
@@ -14,9 +16,11 @@ __all__ = [
     "FPRS",
     "Copies",
     "Largest",
+    "Linkage",
     "Membership",
     "MembershipOfSynthesizer",
     "RocFigures",
+    "linkage",
     "membership",
     "membership_synthesizer",
 ]

@@ -80,7 +80,7 @@ def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
     """Place of each code, or None where equal and different is all there is."""
     amount = column.is_amount
     values, counts = column.amounts[amount], column.counts[0][: column.n_levels][amount]
-    span = _span(values, counts, scale)
+    span = span_of(values, counts, scale)
     if not span > 0:
         return None
     n_apart = column.n_levels - len(values)
@@ -96,7 +96,7 @@ def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
     return axis
 
 
-def _span(values: NDArray[np.float64], counts: NDArray[np.intp], scale: Scale) -> float:
+def span_of(values: NDArray[np.float64], counts: NDArray[np.intp], scale: Scale) -> float:
     present = values[counts > 0]
     if not len(present):
         return 0.0

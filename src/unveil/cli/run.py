@@ -95,6 +95,10 @@ VERBS = {
         "membership", SINGLE, "Measure whether the release gives away whose records it was made from.",
         f"{FILES} --holdout never_seen.csv --holdout-unseen",
     ),
+    "linkage": (
+        "linkage", SINGLE, "Measure how many persons are found by the nearest record of an anonymised release.",
+        f"{FILES} --keys sex,age,region",
+    ),
     "privacy-loss": (
         "privacy_loss", SINGLE,
         "Measure how much likelier a release is made with a person than with another one in that place.",

@@ -72,6 +72,44 @@ EXPORT void search_nearest(
     }
 }
 
+/* How far the nearest records of each target are, and how many there are; see _membership/linked_records.py.
+ *
+ * A column adds the distance of two places on its axis, at most 1. Distances that differ by no more than the tolerance
+ * are the same.
+ *
+ * places      (n, p) targets
+ * columns     (p, m) records, of which there are so many alike: counts (m)
+ * distances   (n) receives the smallest distance
+ * ties        (n) receives the number of records that are so far
+ */
+EXPORT void count_nearest(
+    int64_t n, int64_t m, int64_t p, const double *places, const double *columns, const int64_t *counts,
+    double tolerance, double *distances, int64_t *ties) {
+    double sums[BLOCK];
+    for (int64_t i = 0; i < n; i++) {
+        double nearest = INFINITY;
+        int64_t found = 0;
+        for (int64_t start = 0; start < m; start += BLOCK) {
+            int64_t size = smaller(BLOCK, m - start);
+            for (int64_t j = 0; j < size; j++) sums[j] = 0.0;
+            for (int64_t c = 0; c < p; c++) {
+                const double *column = columns + c * m + start, here = places[i * p + c];
+                for (int64_t j = 0; j < size; j++) {
+                    double apart = fabs(column[j] - here);
+                    sums[j] += apart < 1.0 ? apart : 1.0;
+                }
+            }
+            for (int64_t j = 0; j < size; j++) {
+                if (sums[j] > nearest + tolerance) continue;
+                found = (sums[j] < nearest - tolerance ? 0 : found) + counts[start + j];
+                nearest = sums[j] < nearest ? sums[j] : nearest;
+            }
+        }
+        distances[i] = nearest;
+        ties[i] = found;
+    }
+}
+
 static double k_log_k(int64_t count) { return count > 0 ? (double)count * log2((double)count) : 0.0; }
 
 /* Mutual information of side and class, times records, and number of classes less one. */
