@@ -7,20 +7,10 @@ from typing import Annotated, Literal
 from cyclopts import Parameter
 
 from unveil.cli.groups import ASKED
-from unveil.cli.options import (
-    Hierarchies,
-    Listed,
-    Original,
-    Output,
-    Reading,
-    Records,
-    Synthetic,
-    Whole,
-    checked_pair,
-    names_of,
-    record_files,
-    save_records,
-)
+from unveil.cli.options import Hierarchies, Listed, Original, Records, Synthetic, Whole
+from unveil.cli.output import Output, record_files, save_records
+from unveil.cli.parsing import names_of
+from unveil.cli.reading import Reading, checked_pair
 
 
 def linkage(
