@@ -115,10 +115,10 @@ def test_rounding_by_hand() -> None:
         5,
         0,
     ]
-    assert [survey.probability(v) for v in (0.0, 0.0123, 0.049, 0.06, 0.5)] == [0, 0.01, 0.05, 0.05, 0.5]
+    assert [survey.expected(v) for v in (0.0, 0.0123, 0.049, 0.06, 0.5)] == [0, 0.01, 0.05, 0.05, 0.5]
     assert [survey.count(n) for n in (0, 9, 10, 14, 15, 16)] == [0, None, 10, 10, 20, 20]
     few = Rounding(49, 10)
-    undefined = (few.nearest(3.0), few.percent(3.0), few.outward(3.0, up=True), few.probability(0.3), few.step)
+    undefined = (few.nearest(3.0), few.percent(3.0), few.outward(3.0, up=True), few.expected(0.3), few.step)
     assert undefined == (None,) * 5
     assert [few.percent(v) for v in (0.0, 100.0)] == [0, 100]
     assert Rounding(9, 10).percent(0.0) is None
@@ -134,8 +134,10 @@ def test_rules_of_the_gate_by_hand() -> None:
     assert [rule(12.6, percent) for rule in (low, figure, high)] == [10, 15, 15]
     assert [rule(0.126, at(measure="RAPID", unit="share")) for rule in (low, figure, high)] == [0.1, 0.15, 0.15]
     assert [rule(0.631, at(measure="membership AUC", unit="auc")) for rule in (low, figure, high)] == [0.6, 0.65, 0.65]
-    # A mean probability is no number of persons; some distances are shares of records, and others are not.
-    assert figure(0.0123, at(measure="posterior", unit="share")) == 0.01
+    # A mean posterior tells of few persons who are certain, its prior does not.
+    assert figure(0.0123, at(measure="posterior", unit="share")) == 0.05
+    assert gate_rules.guess(0.0123, at(measure="posterior", unit="share")) == 0.01
+    # Some distances are shares of records, and others are not.
     assert figure(0.126, at(measure="mean TVD", unit="distance")) == 0.15
     assert figure(3.456, at(measure="S_pMSE", unit="distance")) == 3.5
     assert figure(3.0, at(measure="else", unit="unknown")) is None
@@ -379,14 +381,15 @@ def test_names_of_files_and_variables_at_the_gate() -> None:
 
 def test_figures_in_sentences_as_they_are_and_as_published() -> None:
     exact, rounded = publish.Exact(), publish.Rounded(Rounding(300, 10))
-    for say, percent, share, auc, probability_, count in (
-        (exact, "12.6 %", "12.6 %", "0.638", "0.0043", "7"),
-        (rounded, "15 %", "15 %", "0.65", "0.004", "fewer than 10"),
+    for say, percent, share, auc, probability_, prior, count in (
+        (exact, "12.6 %", "12.6 %", "0.638", "0.0043", "0.0043", "7"),
+        (rounded, "15 %", "15 %", "0.65", "0.05", "0.004", "fewer than 10"),
     ):
         assert say.amount(12.6, "percent") == percent
         assert say.amount(0.126, "share") == share
         assert say.amount(0.638, "auc") == auc
         assert say.probability(0.0043) == probability_
+        assert say.prior(0.0043) == prior
         assert say.count(7) == count
     assert (exact.ratio(1.26), rounded.ratio(1.26), rounded.ratio(math.nan)) == ("1.3", "1.3", "-")
     assert (exact.hundred(math.nan), exact.hundred(0.5), rounded.hundred(0.5)) == ("-", "50.0", "50")

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unveil
-from unveil.assessment.gate import release_safe
+from unveil.assessment.gate import POSTERIOR, let_out, release_safe
 from unveil.assessment.published_text import HELD_BACK, public_note, with_public
 from unveil.assessment.rounding import Rounding, readable_step
 from unveil.assessment.scenario import INTRUDERS
@@ -518,10 +518,23 @@ def test_rounding_at_random_is_right_on_average(value):
     assert np.mean(found) == pytest.approx(value, abs=0.005)
 
 
+def mean_posterior_of(certain, persons=200, prior=0.01):
+    return (certain + (persons - certain) * prior) / persons
+
+
+def test_few_certain_persons_are_not_told_by_a_mean_posterior():
+    """Of 200 persons with a prior of .01, two of whom the intruder is certain and none: means of .02 and .01."""
+    means = [mean_posterior_of(certain) for certain in (0, 2)]
+    row = {"records": 200, "mean_prior": 0.01}
+    told = [let_out({"rows": [row | {"mean_posterior": mean}]}, POSTERIOR, Rounding(200, 10)) for mean in means]
+    assert told[0] == told[1] == {"rows": [row | {"mean_posterior": 0.05}]}
+
+
 def test_a_sentence_is_told_twice():
     def words(say):
-        return f"{say.percent(12.34)}, {say.hundred(0.1234)}, {say.probability(0.0043)}, {say.count(7)}"
+        of_persons = f"{say.percent(12.34)}, {say.hundred(0.1234)}, {say.count(7)}"
+        return f"{of_persons}, {say.probability(0.0043)}, {say.prior(0.0043)}"
 
     note = public_note(words, Rounding(300, 10))
-    assert (str(note), note.public) == ("12.3, 12.3, 0.0043, 7", "10, 10, 0.004, fewer than 10")
+    assert (str(note), note.public) == ("12.3, 12.3, 7, 0.0043, 0.0043", "10, 10, fewer than 10, 0.05, 0.004")
     assert public_note(words, Rounding(20, 10)).public.startswith("The records are too few")

@@ -109,8 +109,9 @@ POSTERIOR = Row(
             Row(
                 {
                     **_named(by.as_it_is, "who", "structure"), "records": by.count,
-                    **_named(by.probability, "mean_prior", "mean_posterior", "mean_normalised_gain"),
-                    **_named(by.share, "share_above_half", "share_above_90", "share_certain"),
+                    "mean_prior": by.prior,
+                    **_named(by.share, "mean_posterior", "mean_normalised_gain", "share_above_half",
+                             "share_above_90", "share_certain"),
                 },
                 persons="records",
             )
@@ -118,8 +119,8 @@ POSTERIOR = Row(
         "mistakes": Row(
             {
                 "sentence": by.said, "records": by.count, "draws": by.as_it_is,
-                "rows": [Row({"wrong": by.as_it_is, "mean_posterior": by.probability,
-                              **_named(by.share, "share_certain", "share_certain_wrong")})],
+                "rows": [Row({"wrong": by.as_it_is,
+                              **_named(by.share, "mean_posterior", "share_certain", "share_certain_wrong")})],
             },
             persons="records",
         ),
@@ -139,8 +140,8 @@ PARTIAL_KNOWLEDGE = Row(
     {
         **_named(by.said, "sentence", "in_short", "contrast"), "structure": by.as_it_is, "persons": by.count,
         "points": [
-            Row({"share_known": by.as_it_is, "unknown": by.count, "share_above_90": by.share,
-                 **_named(by.probability, "mean_prior", "mean_posterior", "monte_carlo_error", "share_not_mixed")})
+            Row({"share_known": by.as_it_is, "unknown": by.count, "monte_carlo_error": by.nothing,
+                 "mean_prior": by.prior, **_named(by.share, "mean_posterior", "share_above_90", "share_not_mixed")})
         ],
     },
     persons="persons",
@@ -397,7 +398,8 @@ def publication(rounding: Rounding) -> dict[str, Any]:
         percentages = (
             f"Percentages are multiples of {plain(step)} %, the share of all records that {least} records are, rounded "
             "up; those of a part of the records are multiples of a larger step. Ends of intervals are rounded away "
-            "from the middle. A figure above 0, or below 100 %, is not rounded to it."
+            "from the middle. A figure above 0, or below 100 %, is not rounded to it, so that one below the first "
+            "step, a mean probability too, is given as that step; a prior has one digit there."
         )
     return {
         "counts": least,

@@ -13,12 +13,12 @@ from unveil.assessment.rounding import Rounding, significant
 
 LOG_ODDS_STEP = 0.5
 LEAST_P_VALUE = 0.01
+PRIOR_IS_GUESS = ("posterior",)
+"""Figures whose guess is a mean prior."""
 SHARES_OF_RECORDS = ("mean TVD", "worst pair TVD", "SPECKS")
 """Distances that are shares of records."""
 LOTS = {"membership AUC": 0.5, "exact membership": 0.5}
 """What a guess between two persons achieves, whatever the records are."""
-PROBABILITIES = ("posterior",)
-"""Figures that are a mean probability and no share of persons."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ percent = number(lambda value, rounding: rounding.percent(value))
 share = number(lambda value, rounding: rounding.share(value))
 difference = number(lambda value, rounding: rounding.nearest(value))
 correlation = number(lambda value, rounding: rounding.nearest(value, power=-2))
-probability = number(lambda value, rounding: rounding.probability(value))
+prior = number(lambda value, rounding: rounding.expected(value))
 percent_low = number(lambda value, rounding: rounding.outward(value, up=False))
 percent_high = number(lambda value, rounding: rounding.outward(value, up=True))
 share_low = number(lambda value, rounding: rounding.outward(value, up=False, power=-2))
@@ -142,7 +142,6 @@ _BY_UNIT: Mapping[str, tuple[Rule, Rule, Rule]] = {
     "percent": (percent_low, percent, percent_high),
     "share": (share_low, share, share_high),
     "auc": (share_low, share, share_high),
-    "probability": (share_low, probability, share_high),
     "distance": (two_digits, two_digits, two_digits),
 }
 
@@ -152,8 +151,6 @@ def _in_its_unit(which: int) -> Rule:
         measure, unit = at.row.get("measure"), str(at.row.get("unit"))
         if measure in SHARES_OF_RECORDS:
             unit = "share"
-        elif measure in PROBABILITIES:
-            unit = "probability"
         return _BY_UNIT.get(unit, (nothing,) * 3)[which](value, at)
 
     return of
@@ -164,7 +161,9 @@ low, figure, high = (_in_its_unit(which) for which in range(3))
 
 
 def guess(value: Any, at: GatePosition) -> Any:
-    """What a guess achieves: a figure of the records, unless it is a lot between two persons."""
+    """What a guess achieves: a figure of the records, unless it is a prior or a lot between two persons."""
+    if at.row.get("measure") in PRIOR_IS_GUESS:
+        return prior(value, at)
     return LOTS.get(str(at.row.get("measure"))) or figure(value, at)
 
 

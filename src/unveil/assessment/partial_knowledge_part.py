@@ -157,7 +157,7 @@ def curve_entry(
             f"An intruder who was told the splits of the trees and knows {_percentages(defined)} % of the other "
             f"records gives the true value of {target} a probability of "
             f"{listed([say.probability(one['mean_posterior']) for one in defined])} on average, "
-            f"{say.probability(points[0]['mean_prior'])} before the release was seen ({say.count(persons)} records "
+            f"{say.prior(points[0]['mean_prior'])} before the release was seen ({say.count(persons)} records "
             "drawn at random)."
         )
         if refused:

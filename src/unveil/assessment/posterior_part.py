@@ -246,7 +246,7 @@ def mean_figure(weighed: Any, target: str, how: str, level: float, least: int) -
         sentence=public_note(
             lambda say: (
                 f"An intruder who has the synthesizer and all records but one gives the true value of {target} a "
-                f"probability of {say.probability(value)} on average, {say.probability(before)} before the release was "
+                f"probability of {say.probability(value)} on average, {say.prior(before)} before the release was "
                 f"seen ({how}, {say.count(n)} records drawn at random)."
             ),
             Rounding(n, least),

@@ -61,6 +61,10 @@ class Exact:
         """A mean probability."""
         return probability(value)
 
+    def prior(self, value: float) -> str:
+        """A mean prior, which is no share of persons."""
+        return probability(value)
+
     def expected(self, share: float) -> str:
         """Of a hundred persons about how many are expected: a sum of probabilities, which is no number of persons."""
         return _about(share, of_hundred(share))
@@ -100,11 +104,15 @@ class Rounded(Exact):
 
     def probability(self, value: float) -> str:
         """A mean probability, rounded as a share of persons is."""
-        return self._plain(self.rounding.probability(value))
+        return self._plain(self.rounding.share(value))
+
+    def prior(self, value: float) -> str:
+        """A mean prior; below one step it has one digit."""
+        return self._plain(self.rounding.expected(value))
 
     def expected(self, share: float) -> str:
         """Of a hundred persons about how many are expected, rounded; below one step with one digit."""
-        found = self.rounding.probability(share)
+        found = self.rounding.expected(share)
         return _about(share, self._plain(None if found is None else 100 * found))
 
     def _plain(self, rounded: float | None) -> str:

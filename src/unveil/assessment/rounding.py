@@ -108,8 +108,8 @@ class Rounding:
         """The same for a figure from 0 to 1."""
         return self.percent(value, power=-2)
 
-    def probability(self, value: float) -> float | None:
-        """A mean probability, which is no number of persons: below one step it has one digit."""
+    def expected(self, value: float) -> float | None:
+        """A prior, or a share that a model expects, which count no persons: below one step they have one digit."""
         found = self.share(value)
         return significant(value, 1) if self._step and found and abs(value) < self._multiple(1, -2) else found
 
