@@ -3,6 +3,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+import unveil
 from unveil.simulate import DEMO_KEYS, DEMO_SPECIAL_CODES, demo_population
 
 
@@ -98,3 +99,26 @@ def test_persons_are_the_same_with_and_without_households():
     alone, together = (demo_population(200, seed=1, households=flag) for flag in (False, True))
     persons = [Counter(map(str, table.select(alone.column_names).to_pylist())) for table in (alone, together)]
     assert persons[0] == persons[1]
+
+
+def test_persons_are_numbered_within_their_households():
+    table = demo_population(500, seed=1, households=True)
+    homes = {}
+    for home, person in zip(table["household"].to_pylist(), table["person"].to_pylist(), strict=True):
+        homes.setdefault(home, []).append(person)
+    assert all(persons == list(range(1, len(persons) + 1)) for persons in homes.values())
+
+
+def test_weights_are_those_of_strata_and_change_nothing_else():
+    alone, weighted = (demo_population(500, seed=1, weights=flag) for flag in (False, True))
+    assert weighted.drop_columns(["weight"]).equals(alone)
+    strata = {}
+    for region, place, weight in zip(
+        *(weighted[c].to_pylist() for c in ("region", "placesize", "weight")), strict=True
+    ):
+        strata.setdefault((region, place), set()).add(weight)
+        assert 125 <= weight <= 800
+    assert all(len(weights) == 1 for weights in strata.values())
+    together = demo_population(500, seed=1, households=True, weights=True)
+    assert sorted(together["weight"].to_pylist()) == sorted(weighted["weight"].to_pylist())
+    assert unveil.Pair(together, together, weights="weight", unit="household").weights.population > 500 * 100

@@ -106,8 +106,8 @@ def test_a_frame_comes_back_as_it_was() -> None:
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"unit": "person"}, "a panel is synthesised whole by one unit and the time of its rows"),
-        ({"time": "wave"}, "a panel is synthesised whole by one unit and the time of its rows"),
+        ({"unit": "person"}, "units are kept whole in a panel, by unit and time of its rows"),
+        ({"time": "wave"}, "units are kept whole in a panel, by unit and time of its rows"),
         ({"unit": "persons", "time": "wave"}, "no column 'persons'"),
         ({"unit": "wave", "time": "sex"}, "rows .* are of one unit .wave. and have the same time"),
         ({"unit": "person", "time": "wave", "method": "catall"}, "units are kept whole by method 'cart', not by"),

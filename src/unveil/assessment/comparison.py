@@ -78,8 +78,8 @@ def compare(
         As for :class:`unveil.Pair`. Each release is measured at its own coarseness, as an intruder has it: the utility
         of a coarse one does not show what coarsening took away.
     unit, time
-        As for :class:`unveil.Pair`. A synthesizer has to keep units whole:
-        :class:`unveil.synthesis.PanelSynthesizer`.
+        As for :class:`unveil.Pair`. A synthesizer has to keep units whole, as those of a grid do:
+        :class:`unveil.synthesis.PanelSynthesizer` or :class:`unveil.synthesis.HouseholdSynthesizer`.
     options
         Further options of :func:`unveil.assess`.
 
@@ -107,7 +107,7 @@ def compare(
     check_choice("utility", utility, UTILITIES)
     if candidates is not None and not isinstance(candidates, Mapping):
         raise CallError(f"candidates are given by label, as a mapping, not as {type(candidates).__name__}")
-    everything = _opened(candidates or {}) | _of_grid(grid, special_codes, kinds)
+    everything = _opened(candidates or {}) | _of_grid(grid, special_codes, kinds, unit, time)
     if not everything:
         raise CallError("nothing to compare: give candidates, or a grid of settings")
     needed = NEEDS.get(risk, "attribute")
@@ -223,7 +223,9 @@ def _shared(source: Source, candidates: Mapping[str, Any], named: Sequence[str],
     return replace(source, names=tuple(name for name in source.names if name not in lost))
 
 
-def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds: Any) -> dict[str, Any]:
+def _of_grid(
+    grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds: Any, unit: Any, time: Any
+) -> dict[str, Any]:  # fmt: skip
     if not grid:
         return {}
     if not isinstance(grid, Mapping):
@@ -232,13 +234,15 @@ def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds
         if isinstance(values, str) or not isinstance(values, Sequence) or not values:
             raise CallError(f"grid: {name} takes a list of the values to try, not {values!r}")
     from unveil.synthesis import CartSynthesizer
+    from unveil.synthesis.whole_units import keeping_units
 
+    maker = keeping_units(unit, time, "cart") or CartSynthesizer
     shared = {name: value for name, value in (("special_codes", special_codes), ("kinds", kinds)) if value}
     made = {}
     for values in itertools.product(*grid.values()):
         settings = dict(zip(grid, values, strict=True))
         try:
-            synthesizer = CartSynthesizer(**settings, **shared)
+            synthesizer = maker(**settings, **shared)
         except TypeError:
             known = signature(CartSynthesizer).parameters
             unknown = [f"{name!r}{near_matches(name, known)}" for name in settings if name not in known]
@@ -249,12 +253,12 @@ def _of_grid(grid: Mapping[str, Sequence[Any]] | None, special_codes: Any, kinds
 
 def _refuse_single_rows(label: str, candidate: Any) -> None:
     """Refuse a synthesizer that draws rows one by one where several are of one unit."""
-    from unveil.synthesis import PanelSynthesizer
+    from unveil.synthesis.wide_units import UnitSynthesizer
 
-    if _is_synthesizer(candidate) and not isinstance(candidate, PanelSynthesizer):
+    if _is_synthesizer(candidate) and not isinstance(candidate, UnitSynthesizer):
         raise CallError(
             f"{label}: this synthesizer draws rows one by one, and the units are not whole; give its releases, or a "
-            "synthesizer that keeps units whole (unveil.synthesis.PanelSynthesizer)"
+            "synthesizer that keeps units whole (PanelSynthesizer or HouseholdSynthesizer of unveil.synthesis)"
         )
 
 

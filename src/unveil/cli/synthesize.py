@@ -101,7 +101,7 @@ def synthesize(
     trees: Trees = Trees(), model: VariableModels = VariableModels(), whole_file: WholeFile = WholeFile(),
     others: ForeignSynthesizer = ForeignSynthesizer(),
     strata_apart: Annotated[bool, Parameter(negative=())] = False,
-    unit: str | None = None, time: str | None = None,
+    unit: Listed = None, time: str | None = None,
     format: Annotated[str | None, Parameter(group=OUTPUT)] = None,
     overwrite: Annotated[bool, Parameter(negative=(), group=OUTPUT)] = False,
     n_jobs: Whole | None = None, reading: Reading = Reading(),
@@ -126,7 +126,8 @@ def synthesize(
         Synthesise each of the strata of --by as a file by itself, one after the other, and write them block by block:
         for files that do not fit into memory. With -m 1, and a Parquet file as output.
     unit
-        Keep the units of a panel whole: the column that names the person of each row. -k is then a number of persons.
+        Keep units whole: of a panel the column that names the person of each row, with --time; of households
+        household,person, the columns that name the household and number its persons. -k is then a number of units.
     time
         The column that holds the wave of each row, with --unit.
     format
@@ -169,7 +170,7 @@ def synthesize(
         files = synthesize_files(
             original, output, method=method, m=m, k=k, seed=seed, settings=settings, reading=reading.options,
             format=format, overwrite=overwrite, n_jobs=n_jobs, progress=progress,
-            synthesizer=maker, unit=unit, time=time,
+            synthesizer=maker, unit=_unit(unit), time=time,
         )  # fmt: skip
     _told(files, seed)
 
@@ -181,6 +182,11 @@ def _told(files: SyntheticFiles, seed: int | None) -> None:
     say(files)
     if seed is not None:
         remark(f"{CONFIDENTIAL}; keep command lines and scripts that hold it in the building")
+
+
+def _unit(given: list[str] | None) -> str | list[str] | None:
+    names = _split(given)
+    return names[0] if names is not None and len(names) == 1 else names
 
 
 def _split(given: list[str] | None) -> list[str] | None:

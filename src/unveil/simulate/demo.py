@@ -113,7 +113,15 @@ def _draw_households(rng: np.random.Generator, home: Codes) -> tuple[npt.NDArray
     return order, np.cumsum(begins)
 
 
-def demo_population(n: int = 5000, seed: Seed = 0, *, households: bool = False, flavour: Flavour = "arrow") -> Any:
+def _weights(region: Codes, place: Codes) -> npt.NDArray[np.float64]:
+    """How many persons a record stands for, by strata: the later regions are small."""
+    found: npt.NDArray[np.float64] = 100.0 + 25.0 * (len(REGIONS) - region) + 60.0 * place
+    return found
+
+
+def demo_population(
+    n: int = 5000, seed: Seed = 0, *, households: bool = False, weights: bool = False, flavour: Flavour = "arrow",
+) -> Any:  # fmt: skip
     """Simulate a survey of persons, like a survey that is synthesised before its release.
 
     The records are drawn from formulas that imitate a household survey, without records of real persons. At the default
@@ -127,20 +135,23 @@ def demo_population(n: int = 5000, seed: Seed = 0, *, households: bool = False, 
         Whole number, or a numpy Generator, whose state changes.
     households
         Whether the persons live in households of up to five, each in one region and size of place.
+    weights
+        Whether the survey is a sample that says how many persons each of its records stands for.
     flavour
         Kind of frame: "arrow", "pandas" or "polars".
 
     Returns
     -------
     pyarrow.Table, pandas.DataFrame or polars.DataFrame
-        - with households first ``household``, its number, and ``household_size``;
+        - with households first ``household``, its number, ``person``, the number within it, and ``household_size``;
         - ``sex``: MALE, FEMALE; ``age``: 16 to 97, whole years; ``region``: 16 invented regions;
         - ``placesize``: six sizes of place from rural to the largest cities, not all of them in every region;
         - ``edu``: PRIMARY < VOCATIONAL < SECONDARY < HIGHER; ``marital``: SINGLE, MARRIED, WIDOWED, DIVORCED;
         - ``income``: monthly amount, -8 for persons without income of their own (:data:`DEMO_SPECIAL_CODES`),
           with refused answers missing, more often where the amount is high;
         - ``depress``: score from 0 to 21 with a few gaps; it rises with age and falls with income;
-        - ``workab``: intends to work abroad, YES or NO, with gaps; rare, and rarer with age.
+        - ``workab``: intends to work abroad, YES or NO, with gaps; rare, and rarer with age;
+        - with weights last ``weight``: from 125 to 800; small regions and rural areas are sampled more densely.
 
     Raises
     ------
@@ -184,9 +195,16 @@ def demo_population(n: int = 5000, seed: Seed = 0, *, households: bool = False, 
             "workab": labelled(stays.astype(np.int32), ANSWERS, missing=rng.random(n) < 0.088),
         }
     )
+    if weights:
+        table = table.append_column("weight", pa.array(_weights(region, place)))
     if households:
         order, household = _draw_households(rng, region * len(PLACES) + place)
-        own = {"household": pa.array(household), "household_size": pa.array(np.bincount(household)[household])}
+        first = np.searchsorted(household, household)
+        own = {
+            "household": pa.array(household),
+            "person": pa.array(np.arange(1, n + 1) - first),
+            "household_size": pa.array(np.bincount(household)[household]),
+        }
         persons = table.take(pa.array(order))
         table = pa.table(own | dict(zip(persons.column_names, persons.columns, strict=True)))
     return as_flavour(table, flavour)

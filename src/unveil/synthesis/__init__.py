@@ -2,6 +2,7 @@
 
 from unveil.synthesis.adapters.command import CommandSynthesizer
 from unveil.synthesis.cart import CartMethod, FittedCart
+from unveil.synthesis.household import HouseholdSynthesizer
 from unveil.synthesis.likelihood import ImpossibleCell, LogProbability
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.bayes_network import BayesNetworkSynthesizer
@@ -25,6 +26,7 @@ __all__ = [
     "CommandSynthesizer",
     "FittedCart",
     "FittedVariable",
+    "HouseholdSynthesizer",
     "ImpossibleCell",
     "LogProbability",
     "PanelSynthesizer",

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import partial
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
 from unveil.checks import check_whole_numbers
@@ -13,16 +12,16 @@ from unveil.synthesis.any_synthesizer import is_synthesizer, releases_of
 from unveil.synthesis.foreign_results import as_original
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name, is_of_others, synthesizer_by_name
-from unveil.synthesis.panel import PanelSynthesizer, check_panel
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
+from unveil.synthesis.whole_units import keeping_units
 
 S = TypeVar("S")
 
 
 def synthesize(
     original: Any, *, method: Any = "cart", m: int = 5, k: int | None = None, seed: int | None = None,
-    unit: str | None = None, time: str | None = None, **options: Any,
+    unit: str | Sequence[str] | None = None, time: str | None = None, **options: Any,
 ) -> Any:  # fmt: skip
     """Make synthetic copies of a file.
 
@@ -43,8 +42,9 @@ def synthesize(
         operating system. A seed is confidential: somebody who has all records but one, the order of the file and the
         seed can repeat the synthesis for every possible value of the last record, and so find its value.
     unit, time
-        The columns that name the unit and the wave of each row of a panel, whose units are then kept whole; ``k`` is
-        the number of units. See :class:`unveil.synthesis.PanelSynthesizer`; for "cart" alone.
+        What keeps units whole, for "cart" alone; ``k`` is then their number. Of a panel, the columns of the person and
+        the wave of each row (:class:`unveil.synthesis.PanelSynthesizer`); of households, ``unit=["household",
+        "person"]`` (:class:`unveil.synthesis.HouseholdSynthesizer`).
     **options
         Options of :class:`unveil.CartSynthesizer`, or of the class of the method for the whole file, or settings of
         another synthesizer by name.
@@ -70,10 +70,9 @@ def synthesize(
     [100, 100]
     """
     seed = seed_or_secret(seed)
-    check_panel(unit, time, method if isinstance(method, str) else None)
-    if unit is not None and time is not None:
-        panel = _made(partial(PanelSynthesizer, unit, time), options)
-        return panel.fit(original, seed=seed).sample(k, m=m, seed=seed)
+    of_units = keeping_units(unit, time, method if isinstance(method, str) else None)
+    if of_units is not None:
+        return _made(of_units, options).fit(original, seed=seed).sample(k, m=m, seed=seed)
     if not isinstance(method, str) or is_of_others(method):
         return _by_others(original, method, m, k, seed, options)
     if method in WHOLE_FILE:

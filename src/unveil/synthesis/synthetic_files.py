@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from functools import partial
 from inspect import signature
 from pathlib import Path
 from time import perf_counter
@@ -29,12 +28,13 @@ from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name
 from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
-from unveil.synthesis.panel import PanelSynthesizer, check_panel
 from unveil.synthesis.provenance import FileFacts, Provenance, write_provenance
 from unveil.synthesis.sampling import BLOCK
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 from unveil.synthesis.variable_facts import variable_facts
+from unveil.synthesis.whole_units import keeping_units
+from unveil.synthesis.wide_units import UnitSynthesizer
 
 RUNNING = ("n_jobs", "progress")
 """Parameters that do not change the result."""
@@ -69,8 +69,9 @@ class SyntheticFiles:
         rows = [[v.name, v.method, v.leaves, v.leaves_removed, v.bits_lost] for v in facts.variables]
         shown, what = f"{shlex.quote(str(self.original))} {self.paths.pattern}", "records"
         if "unit" in facts.settings:
-            unit, time = (shlex.quote(str(facts.settings[name])) for name in ("unit", "time"))
-            shown, what = f"{shown} --unit {unit} --time {time}", "units"
+            unit, time = facts.settings["unit"], facts.settings["time"]
+            named = ["--unit", unit if isinstance(unit, str) else ",".join(unit), *(["--time", time] if time else [])]
+            shown, what = f"{shown} {shlex.join(named)}", "units"
         return "\n".join(
             [
                 f"{copies} of {facts.k} {what}, from {facts.original.name} ({facts.original.records} records) "
@@ -124,7 +125,7 @@ def synthesize_files(
     n_jobs: int | None = None,
     progress: Callable[[int, int, str], None] | None = None,
     synthesizer: Any = None,
-    unit: str | None = None,
+    unit: str | Sequence[str] | None = None,
     time: str | None = None,
 ) -> SyntheticFiles:
     """Synthesise a file into files, and write their provenance beside them.
@@ -157,8 +158,7 @@ def synthesize_files(
     synthesizer
         A synthesizer of others that makes the copies; ``settings`` are then what it was made with.
     unit, time
-        The columns that name unit and wave of each row of a panel, whose units are then kept whole; ``k`` is the number
-        of units. See :class:`unveil.synthesis.PanelSynthesizer`.
+        As of :func:`unveil.synthesize`; ``k`` is the number of units.
 
     Returns
     -------
@@ -177,7 +177,7 @@ def synthesize_files(
         If the format needs an optional package.
     """
     started = perf_counter()
-    check_panel(unit, time, method if synthesizer is None else None)
+    of_units = keeping_units(unit, time, method if synthesizer is None else None)
     check_whole_numbers(1, m=1 if m is None else m, k=1 if k is None else k)
     seed = seed_or_secret(seed)
     reading = {name: value for name, value in (reading or {}).items() if value is not None}
@@ -191,8 +191,7 @@ def synthesize_files(
             paths = choose_paths(original, output, m, format=format)
         # what is too large for memory is drawn while it is written
         is_own = synthesizer is None
-        panel = None if unit is None or time is None else partial(PanelSynthesizer, unit, time)
-        whole = panel is not None or method in WHOLE_FILE
+        whole = of_units is not None or method in WHOLE_FILE
         in_blocks = is_own and not whole and k > BLOCK and paths.releases[0].suffix.lower() == ".parquet"
         if not in_blocks:
             with enough_memory(k, m, len(source.names)):
@@ -204,7 +203,7 @@ def synthesize_files(
         if is_own:
             settings = settings_of(method, source.names, settings or {})
             running: dict[str, Any] = {} if method in WHOLE_FILE else {"n_jobs": n_jobs, "progress": progress}
-            maker: Any = panel or WHOLE_FILE.get(method, CartSynthesizer)
+            maker: Any = of_units or WHOLE_FILE.get(method) or CartSynthesizer
             synthesizer = maker(**settings, **running).fit(source, seed=seed)
             sampled: Any = [] if in_blocks else synthesizer.sample(wanted, m=m, seed=seed)
             releases = [sampled] if m == 1 and not in_blocks else sampled
@@ -215,9 +214,9 @@ def synthesize_files(
     variables, form = (source.variables, source.form) if privacy is None else _declared(source, reading)
     caught += leftovers(paths)
     sizes = [k] * m
-    if isinstance(synthesizer, PanelSynthesizer):
+    if isinstance(synthesizer, UnitSynthesizer):
         k, sizes = synthesizer.n_units if wanted is None else wanted, [read(one).num_rows for one in releases]
-        settings = {**(settings or {}), "unit": unit, "time": time}
+        settings = {**(settings or {}), "unit": unit if isinstance(unit, str) else [*(unit or ())], "time": time}
     modelled, kept = variable_facts(synthesizer, method, source.names), reading_kept(reading)
     provenance = Provenance(method, dict(settings or {}), seed, m, k, facts, (), modelled, 0.0, kept, (), privacy)
 

@@ -9,10 +9,10 @@ from typing import Any
 from unveil.synthesis.cart import CartMethod, FittedCart
 from unveil.synthesis.diagnostics import lost_bits
 from unveil.synthesis.methods import name_of
-from unveil.synthesis.panel import PanelSynthesizer
 from unveil.synthesis.plan import Plan
 from unveil.synthesis.provenance import VariableFacts
 from unveil.synthesis.sequence import CartSynthesizer
+from unveil.synthesis.wide_units import UnitSynthesizer
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def together(fits: Sequence[PartsOf], names: Sequence[str]) -> tuple[VariableFac
 
 def variable_facts(synthesizer: Any, method: str, names: Sequence[str]) -> tuple[VariableFacts, ...]:
     """Facts by part, in the order of the file; of others' synthesizers and methods for the whole file the names."""
-    if isinstance(synthesizer, PanelSynthesizer):
+    if isinstance(synthesizer, UnitSynthesizer):
         synthesizer, names = synthesizer.sequence, synthesizer.columns
     if not isinstance(synthesizer, CartSynthesizer):
         return tuple(VariableFacts(name, method) for name in names)
