@@ -122,6 +122,8 @@ SEVERAL = {
                ["--html a.html", "--markdown b.md", "--public-summary c.html", "--json d.json", "--plot e.png"]),
     "compare": (f"compare {FILES} --targets ill --measures attribute",
                 ["--csv a.csv", "--json b.json", "--plot c.png"]),
+    "size-sweep": ("size-sweep o.csv --keys sex --targets ill --sizes 3,6 -m 1",
+                   ["--csv a.csv", "--json b.json", "--plot c.png"]),
     "tune": ("tune o.csv --keys sex,age --targets ill --policy p.toml --grid m=1 --seed 1",
              ["--csv a.csv", "--json b.json", "--plot c.png"]),
     "synthesize": ("synthesize o.csv -m 1", ["-o new.csv", "new.provenance.json"]),

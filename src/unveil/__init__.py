@@ -21,7 +21,7 @@ from unveil.version import __version__ as __version__
 
 if TYPE_CHECKING:
     from unveil import simulate
-    from unveil.assessment import Assessment, RiskUtilityMap, assess, compare
+    from unveil.assessment import Assessment, RiskUtilityMap, SizeSweep, assess, compare, size_sweep
     from unveil.columns import Pair
     from unveil.conformance import Conformance, conformance
     from unveil.files import Schema, Variable, read, read_schema
@@ -61,6 +61,7 @@ __all__ = [
     "Rapid",
     "RiskUtilityMap",
     "Schema",
+    "SizeSweep",
     "Tuning",
     "UnveilError",
     "UnveilWarning",
@@ -88,6 +89,7 @@ __all__ = [
     "read_schema",
     "sdc",
     "simulate",
+    "size_sweep",
     "structure",
     "synthesize",
     "synthesizers",
@@ -98,7 +100,7 @@ __all__ = [
 # Loaded when first used: some modules bring large libraries, which the table measures do without. Without all of them
 # the command line can say in one line that there is no memory to load them.
 _MODULE_OF = {
-    **dict.fromkeys(("Assessment", "RiskUtilityMap", "assess", "compare"), "assessment"),
+    **dict.fromkeys(("Assessment", "RiskUtilityMap", "SizeSweep", "assess", "compare", "size_sweep"), "assessment"),
     "Pair": "columns",
     **dict.fromkeys(("Conformance", "conformance"), "conformance"),
     **dict.fromkeys(("Schema", "Variable", "read", "read_schema"), "files"),

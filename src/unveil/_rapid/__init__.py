@@ -3,6 +3,7 @@
 from unveil._rapid.attribution import Attribution
 from unveil._rapid.cross_validation import RapidCV, rapid_synthesizer_cv
 from unveil._rapid.curves import RapidCurve
+from unveil._rapid.power import RapidPower
 from unveil._rapid.rapid import rapid
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
@@ -14,6 +15,7 @@ __all__ = [
     "Rapid",
     "RapidCV",
     "RapidCurve",
+    "RapidPower",
     "Rapids",
     "categorical_score",
     "clopper_pearson",

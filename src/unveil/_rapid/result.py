@@ -18,6 +18,7 @@ from unveil._rapid.curves import RapidCurve, rapid_curve
 from unveil._rapid.document import attack_document
 from unveil._rapid.figures import attack_figures, attack_intervals, over_margin, over_rates
 from unveil._rapid.groups import group_rates, person_columns, worst_groups
+from unveil._rapid.power import RapidPower, rows_of
 from unveil._rapid.process import process_intervals
 from unveil._rapid.resampling import Resampled
 from unveil._rapid.sample import TrainingSample, sampling_half, widened
@@ -471,6 +472,24 @@ class Rapid(Result):
     ) -> Attribution:
         """Which keys put persons at risk; see :class:`Attribution`."""
         return attribute_flags(self.run(release, attacker), self.runner, repeats=repeats, level=level)
+
+    def power(self, *, rate: float | None = None, alpha: float = 0.05, power: float = 0.8) -> RapidPower:
+        """How many persons it takes for the rate to stand above its null; see :class:`RapidPower`.
+
+        Parameters
+        ----------
+        rate
+            The rate that is to be seen, from 0 to 1; by default that of each attack.
+        alpha
+            Largest probability that a one-sided test takes a null that holds for a rate above it.
+        power
+            Probability that the test sees the rate.
+        """
+        return RapidPower(
+            target=self.target, symbol=self.symbol, threshold=self.threshold, alpha=alpha, power=power,
+            rows=rows_of(self.attacks, rate, alpha, power), warnings=self.warnings, flavour=self.flavour,
+            unit=self.unit,
+        )  # fmt: skip
 
     def plot(self, ax: Any = None) -> Any:
         """The threshold curve with the null; needs matplotlib."""

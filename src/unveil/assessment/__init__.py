@@ -14,11 +14,13 @@ if TYPE_CHECKING:
     from unveil.assessment.result import Assessment
     from unveil.assessment.risk_utility_map import Point, RiskUtilityMap
     from unveil.assessment.run import assess
+    from unveil.assessment.sweep import size_sweep
+    from unveil.assessment.sweep_result import SizeSweep
 else:
     _LATE = {
         "Assessment": "result", "Figure": "figure", "Point": "risk_utility_map", "Policy": "policy",
         "RiskUtilityMap": "risk_utility_map", "assess": "run", "compare": "comparison", "read_policy": "policy",
-        "Threshold": "policy",
+        "SizeSweep": "sweep_result", "Threshold": "policy", "size_sweep": "sweep",
     }  # fmt: skip
 
     def __getattr__(name: str) -> Any:
@@ -37,9 +39,11 @@ __all__ = [
     "Policy",
     "RiskUtilityMap",
     "Scenario",
+    "SizeSweep",
     "Threshold",
     "assess",
     "compare",
     "read_policy",
     "read_scenario",
+    "size_sweep",
 ]

@@ -15,6 +15,7 @@ from unveil.cli.options import Hierarchies, Keys, Listed, Original, Records, Syn
 from unveil.cli.output import Output, print_frame, progress_bar, record_files, save_where_counted
 from unveil.cli.parsing import names_of
 from unveil.cli.reading import Counting, Reading, Sampling, Units, checked_pair
+from unveil.cli.screen import say
 from unveil.errors import CallError
 
 
@@ -96,6 +97,8 @@ class Views:
         Show the rate over a grid of thresholds instead.
     attribution
         Show which keys put persons at risk instead.
+    power
+        Also show how many persons it takes for the rate to stand above its null.
     by
         Also show the rate for each level of these columns.
     worst_subgroups
@@ -104,6 +107,7 @@ class Views:
 
     curve: Annotated[bool, Parameter(negative=())] = False
     attribution: Annotated[bool, Parameter(negative=())] = False
+    power: Annotated[bool, Parameter(negative=())] = False
     by: Listed = None
     worst_subgroups: Annotated[bool, Parameter(negative=())] = False
 
@@ -176,7 +180,12 @@ def measure(
     elif views.attribution:
         output.give(result.attribution())
     else:
-        output.give(result, document=partial(result.to_dict, curve=True, by=columns))
+        each = [result] if target is not None else list(result)
+        found = {one.target: one.power() for one in each} if views.power else {}
+        extra = {"power": {name: one.to_dict() for name, one in found.items()}} if found else None
+        output.give(result, extra, document=partial(result.to_dict, curve=True, by=columns))
+        for power in found.values() if output.json != "-" else ():
+            say(f"\n{power}")
     if output.json != "-":
         for one in [result] if target is not None else result:
             _show(one, columns, views.worst_subgroups)

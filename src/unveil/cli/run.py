@@ -121,6 +121,11 @@ VERBS = {
         "assess", DECIDE, "Show several releases or synthesizers on one map of risk and utility.",
         "original.csv --grid minbucket=5,minbucket=20 --keys sex,age --plot map.png",
     ),
+    "size-sweep": (
+        "size_sweep", DECIDE,
+        "Measure releases of several sizes: how disclosure changes with the number of records released.",
+        "original.csv --keys sex,age --targets ill --sizes 250,1000,5000 --plot sizes.png",
+    ),
     "tune": (
         "tune", DECIDE, "Find the most useful settings of a synthesizer for which every rule of a policy holds.",
         "original.csv --keys sex,age --targets ill --policy policy.toml",
