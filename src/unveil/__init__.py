@@ -34,7 +34,15 @@ if TYPE_CHECKING:
         partial_knowledge,
         privacy_loss,
     )
-    from unveil.membership import Linkage, Membership, linkage, membership, membership_synthesizer
+    from unveil.membership import (
+        Linkage,
+        MatchRisk,
+        Membership,
+        linkage,
+        match_risk,
+        membership,
+        membership_synthesizer,
+    )
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.report import assessment_schema
     from unveil.synthesis import CartSynthesizer, CommandSynthesizer, sdc, synthesize, synthesizers
@@ -52,6 +60,7 @@ __all__ = [
     "ExactMembership",
     "FileError",
     "Linkage",
+    "MatchRisk",
     "Membership",
     "MissingPackageError",
     "Pair",
@@ -77,6 +86,7 @@ __all__ = [
     "identity",
     "key_sets",
     "linkage",
+    "match_risk",
     "membership",
     "membership_synthesizer",
     "partial_knowledge",
@@ -109,7 +119,10 @@ _MODULE_OF = {
         ("ExactMembership", "PartialKnowledge", "PrivacyLoss", "exact_membership", "partial_knowledge", "privacy_loss"),
         "intruders",
     ),
-    **dict.fromkeys(("Linkage", "Membership", "linkage", "membership", "membership_synthesizer"), "membership"),
+    **dict.fromkeys(
+        ("Linkage", "MatchRisk", "Membership", "linkage", "match_risk", "membership", "membership_synthesizer"),
+        "membership",
+    ),
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     "assessment_schema": "report",
     **dict.fromkeys(("CartSynthesizer", "CommandSynthesizer", "synthesize", "synthesizers"), "synthesis"),

@@ -1,4 +1,4 @@
-"""Membership, whose records a release was made from; and linkage, which record of a release is whose."""
+"""Membership, whose records a release was made from; and linkage and matches, which record of a release is whose."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from unveil._membership.infer import membership
 from unveil._membership.largest import Largest
 from unveil._membership.linkage import linkage
 from unveil._membership.linkage_result import Linkage
+from unveil._membership.partial_matches import MatchRisk, match_risk
 from unveil._membership.refit import MembershipOfSynthesizer, membership_synthesizer
 from unveil._membership.result import Copies, Membership
 from unveil.stats.roc import FPRS, RocFigures
@@ -17,10 +18,12 @@ __all__ = [
     "Copies",
     "Largest",
     "Linkage",
+    "MatchRisk",
     "Membership",
     "MembershipOfSynthesizer",
     "RocFigures",
     "linkage",
+    "match_risk",
     "membership",
     "membership_synthesizer",
 ]

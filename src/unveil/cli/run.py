@@ -99,6 +99,10 @@ VERBS = {
         "linkage", SINGLE, "Measure how many persons are found by the nearest record of an anonymised release.",
         f"{FILES} --keys sex,age,region",
     ),
+    "match-risk": (
+        "match_risk", SINGLE, "Measure how many persons are matched with their records in partially synthetic files.",
+        f"{FILES} --keys sex,age,region",
+    ),
     "privacy-loss": (
         "privacy_loss", SINGLE,
         "Measure how much likelier a release is made with a person than with another one in that place.",

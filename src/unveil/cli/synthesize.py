@@ -46,6 +46,10 @@ class VariableModels:
         Conditions compare columns, values and sums by <, <=, ==, !=, in [..], is None, joined by and, or, not.
     by
         Columns that make strata, each with trees of its own (repeat, or separate by commas).
+    keep
+        Columns that are released as they are (repeat, or separate by commas): the copies are partially synthetic.
+    replace_rows
+        Replace only records of which a condition is true: "income > 100000"; release all others as they are.
     proper
         Fit each copy to a bootstrap sample of the records.
     """
@@ -57,6 +61,8 @@ class VariableModels:
     bandwidth: str | None = None
     rules: Listed = None
     by: Listed = None
+    keep: Listed = None
+    replace_rows: str | None = None
     proper: Annotated[bool | None, Parameter(negative=())] = None
 
     def settings(self) -> dict[str, Any]:
@@ -65,6 +71,7 @@ class VariableModels:
             "visit_order": _split(self.visit_order), "methods": dict(assignments(self.methods, "methods")) or None,
             "predictors": _predictors(self.predictors), "smoothing": _smoothing(self.smoothing),
             "bandwidth": self.bandwidth, "rules": self.rules or None, "by": _split(self.by), "proper": self.proper,
+            "keep": _split(self.keep), "replace_rows": self.replace_rows,
         }  # fmt: skip
 
 

@@ -119,6 +119,11 @@ def log_probability(plans: Sequence[Plan], source: Source) -> LogProbability:
     """
     _check(plans, source)
     n = source.num_rows
+    if any(plan.released is not None for plan in plans) and n != plans[0].variable.codes.size:
+        raise DataError(
+            f"{source.label}: {n} records, not the {plans[0].variable.codes.size} of the original; in a partially "
+            "synthetic file each of them has its place"
+        )
     records = {plan.variable.name: plan.variable.read(source) for plan in plans}
     by_variable = log_by_variable(plans, records, records, n)
     return summed(by_variable, n, lambda name, record: source.column(name)[record].as_py())
@@ -193,19 +198,26 @@ def _of_variable(
     plan: Plan, levels: Mapping[str, Levels], columns: Mapping[int, Column], n: int
 ) -> NDArray[np.float64]:
     own = levels[plan.variable.name]
+    released = plan.is_released(np.arange(n), n)
+    log = (
+        np.where(released & differing(own, Levels(plan.variable.codes)), -np.inf, 0.0)
+        if released.any()
+        else np.zeros(n)
+    )
+    if plan.is_kept:
+        return log
     if plan.lookup is not None:
         return np.where(looked_up(plan, levels, n).codes == own.codes, 0.0, -np.inf)
-    log = np.zeros(n)
-    free = np.ones(n, dtype=np.bool_)
+    free = ~released
     for _, mask, forced in rows_under_rules(plan.rules, levels, n):
-        log[mask & differing(own, forced)] = -np.inf
+        log[mask & free & differing(own, forced)] = -np.inf
         free &= ~mask
     log += log_of_steps(plan, own, columns, free)
     if plan.limits:
         limited = bound(plan, levels, np.flatnonzero(free))
         for rows, by_level in log_among_permitted(plan, levels, columns, limited):
             log[rows] = by_level[np.arange(rows.size), own.codes[rows]]
-        log[broken(plan, levels, n)] = -np.inf
+        log[broken(plan, levels, n) & ~released] = -np.inf
     return log
 
 

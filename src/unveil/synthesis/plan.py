@@ -91,6 +91,8 @@ class Plan:
     limits
         Conditions that no record breaks and that its value decides: the others in them are drawn before it, or follow
         from it.
+    released : (n,) bool or None
+        Original records whose own value is released; None for none.
     """
 
     variable: EncodedVariable
@@ -99,6 +101,27 @@ class Plan:
     rules: tuple[Rule, ...]
     predictors: tuple[str, ...]
     limits: tuple[Condition, ...] = ()
+    released: NDArray[np.bool_] | None = None
+
+    @property
+    def is_kept(self) -> bool:
+        """Whether all original values are released."""
+        return self.released is not None and bool(self.released.all())
+
+    def is_released(self, records: NDArray[np.intp] | None, n: int) -> NDArray[np.bool_]:
+        """Return which of the records (n,) of a copy have the value of their original record.
+
+        Parameters
+        ----------
+        records : (n,) int or None
+            The original record of each record; None where they have none.
+        n
+            Number of records.
+        """
+        if self.released is None or records is None:
+            return np.zeros(n, dtype=np.bool_)
+        found: NDArray[np.bool_] = self.released[records]
+        return found
 
     @property
     def ruled_by(self) -> tuple[str, ...]:
@@ -122,6 +145,8 @@ def draw_plan(
     parts: Mapping[str, VariableMethod],
     rules: Rules,
     carried: Collection[str],
+    kept: Sequence[str] = (),
+    released: NDArray[np.bool_] | None = None,
 ) -> tuple[Plan, ...]:
     """Return the variables in the order of synthesis, with predictors, methods and rules.
 
@@ -144,6 +169,10 @@ def draw_plan(
     carried
         Variables that are copied if they are one-to-one recodings of an earlier predictor; others always use their
         method.
+    kept
+        Variables that are released as they are; they are visited first.
+    released : (n,) bool, optional
+        Records that are released as they are.
 
     Returns
     -------
@@ -156,7 +185,7 @@ def draw_plan(
         If names do not exist, or a variable is needed before it is synthesised.
     """
     by_name = {variable.name: variable for variable in variables}
-    order = _order(visit_order, by_name) if visit_order is not None else _after_operands(by_name, rules.operands)
+    order = _order(visit_order, by_name) if visit_order is not None else _after_operands(by_name, kept, rules.operands)
     chosen = _predictors(predictors, order)
     # A variable that is drawn independently must not follow another.
     chosen |= {name: () for name in order if not getattr(methods[name], "uses_predictors", True)}
@@ -171,7 +200,8 @@ def draw_plan(
         before = tuple(p for other in chosen[name] for p in positions[other])
         excluded = _excluded(own_rules, by_name, variable)
         sources = [by_name[other] for other in chosen[name]] if name in carried else []
-        lookup = None if own_rules or own_limits else _lookup(variable, sources)
+        own_released = np.ones(variable.codes.size, dtype=np.bool_) if name in kept else released
+        lookup = None if own_rules or own_limits or own_released is not None else _lookup(variable, sources)
         steps = []
         for i, part in enumerate(variable.parts):
             rows = _rows(part.rows, excluded)
@@ -180,12 +210,12 @@ def draw_plan(
             method = methods[name] if i == len(variable.parts) - 1 else parts[name]
             if not usable and not (isinstance(method, CartMethod) and method.smoothing):
                 method = without_predictors
-            fits = lookup is None and (rows is None or rows.size > 0)
+            fits = lookup is None and name not in kept and (rows is None or rows.size > 0)
             steps.append(PlanStep(part.name, taken + i, i, usable, rows, method if fits else None))
         positions[name] = tuple(range(taken, taken + len(steps))) if variable.n_levels > 1 else ()
         taken += len(steps)
         columns.extend(part.column for part in variable.parts)
-        plans.append(Plan(variable, tuple(steps), lookup, own_rules, chosen[name], own_limits))
+        plans.append(Plan(variable, tuple(steps), lookup, own_rules, chosen[name], own_limits, own_released))
     if too_many:
         pairs = "; ".join(f"{response!r} by {predictor!r}" for predictor, response in too_many[:3])
         more = f" and {len(too_many) - 3} more" if len(too_many) > 3 else ""
@@ -225,9 +255,11 @@ def _order(visit_order: Sequence[str], names: Mapping[str, object]) -> tuple[str
     return order
 
 
-def _after_operands(names: Iterable[str], operands: Mapping[str, Iterable[str]]) -> tuple[str, ...]:
-    """Return names in their order, those with a formula right behind the last name in it."""
-    order = [name for name in names if name not in operands]
+def _after_operands(
+    names: Iterable[str], first: Sequence[str], operands: Mapping[str, Iterable[str]]
+) -> tuple[str, ...]:
+    """Return names in their order, some first, and those with a formula right behind the last name in it."""
+    order = [*first, *(name for name in names if name not in operands and name not in first)]
     waiting = {name: set(operands[name]) for name in names if name in operands}
     while waiting:
         name = next(name for name, needed in waiting.items() if needed.isdisjoint(waiting))

@@ -25,6 +25,7 @@ ANEW = 1 << 31
 """Key of the random numbers of such draws, after that of the copy."""
 
 Mask = NDArray[np.bool_]
+Records = NDArray[np.intp]
 
 
 def draw_blocks(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> Iterator[dict[str, Levels]]:
@@ -40,7 +41,9 @@ def draw_blocks(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) ->
         Seed and key of the random numbers of the copy; every block has its own.
     """
     for block, start in enumerate(range(0, max(n, 1), BLOCK)):
-        yield _drawn_block(plans, min(BLOCK, n - start), seed, (*key, block) if block else key)
+        size = min(BLOCK, n - start)
+        own = np.arange(start, start + size) if any(plan.released is not None for plan in plans) else None
+        yield _drawn_block(plans, size, seed, (*key, block) if block else key, own)
 
 
 def joined(blocks: Iterable[dict[str, Levels]]) -> dict[str, Levels]:
@@ -58,7 +61,9 @@ def _one(parts: Sequence[Levels]) -> Levels:
     )
 
 
-def _drawn_block(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -> dict[str, Levels]:
+def _drawn_block(
+    plans: Sequence[Plan], n: int, seed: int, key: Sequence[int], records: Records | None
+) -> dict[str, Levels]:
     """Return the levels of some records, drawn one variable after the other.
 
     Parameters
@@ -69,39 +74,50 @@ def _drawn_block(plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]) -
         Number of records.
     seed, key
         Seed and key of the random numbers of the block.
+    records : (n,) int or None
+        The original record of each record, where some values are released as they are.
 
     Returns
     -------
     dict of str to Levels
         Levels by variable, in the order of visit.
     """
-    levels, dead = _drawn_records(plans, n, seed, key)
+    levels, dead = _drawn_records(plans, n, seed, key, records)
     for attempt in range(ATTEMPTS):
         if not dead.size:
             return levels
         # Whatever was drawn for a record before, it depends on nothing but chance that it cannot be completed.
-        again, still = _drawn_records(plans, dead.size, seed, (*key, ANEW, attempt))
-        for name, own in levels.items():
-            levels[name] = _replaced(own, again[name], dead)
+        own = None if records is None else records[dead]
+        again, still = _drawn_records(plans, dead.size, seed, (*key, ANEW, attempt), own)
+        for name, drawn in levels.items():
+            levels[name] = _replaced(drawn, again[name], dead)
         dead = dead[still]
     limits = ", ".join(dict.fromkeys(repr(limit.text) for plan in plans for limit in plan.limits))
     raise DataError(f"some records cannot keep the rules {limits}, in {ATTEMPTS} attempts; check the rules")
 
 
 def _drawn_records(
-    plans: Sequence[Plan], n: int, seed: int, key: Sequence[int]
+    plans: Sequence[Plan], n: int, seed: int, key: Sequence[int], records: Records | None
 ) -> tuple[dict[str, Levels], NDArray[np.intp]]:
     """Return the levels of records by variable, and which of the records break a rule whatever is drawn."""
     levels: dict[str, Levels] = {}
     columns: dict[int, Column] = {}
     dead = np.zeros(n, dtype=np.bool_)
     for plan in plans:
+        released = plan.is_released(records, n)
         if plan.lookup is not None:
             drawn = looked_up(plan, levels, n)
+        elif records is not None and released.all():
+            drawn = part_of(Levels(plan.variable.codes), records)
         else:
             drawn, free = _forced(plan, levels | {plan.variable.name: _free(plan, columns, n, seed, key)}, n)
+            if records is not None and released.any():
+                rows = np.flatnonzero(released)
+                drawn = _replaced(drawn, part_of(Levels(plan.variable.codes), records[rows]), rows)
             if plan.limits:
-                drawn = _within_limits(plan, levels | {plan.variable.name: drawn}, columns, free, dead, seed, key)
+                drawn = _within_limits(
+                    plan, levels | {plan.variable.name: drawn}, columns, free, ~released, dead, seed, key
+                )
         levels[plan.variable.name] = drawn
         for step, column in zip(plan.steps, plan.variable.columns(drawn), strict=True):
             columns[step.position] = column
@@ -110,13 +126,15 @@ def _drawn_records(
 
 
 def _within_limits(
-    plan: Plan, levels: Mapping[str, Levels], columns: Mapping[int, Column], free: Mask, dead: Mask, seed: int,
-    key: Sequence[int],
+    plan: Plan, levels: Mapping[str, Levels], columns: Mapping[int, Column], free: Mask, synthetic: Mask, dead: Mask,
+    seed: int, key: Sequence[int],
 ) -> Levels:  # fmt: skip
     """Return the variable with other values where it broke a rule; records that cannot keep it are marked as dead."""
     n, own = free.size, levels[plan.variable.name]
+    # A record that is released as it is may break a rule; it is reported.
+    free = free & synthetic
     breaking = broken(plan, levels, n)
-    dead |= breaking & ~free
+    dead |= breaking & ~free & synthetic
     for attempt in range(0 if can_be_listed(plan) else ATTEMPTS):
         rows = np.flatnonzero(breaking & free)
         if not rows.size:

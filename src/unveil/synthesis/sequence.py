@@ -20,6 +20,7 @@ from unveil.synthesis.method_choice import Method, Smoothing, carries_recodings,
 from unveil.synthesis.methods import METHODS
 from unveil.synthesis.methods.coded_file import open_original
 from unveil.synthesis.output_frame import Palette, make_palette
+from unveil.synthesis.partial import kept_columns, released_records, require_whole
 from unveil.synthesis.plan import Plan, draw_plan
 from unveil.synthesis.rules import Given, parse_rules, stated_rules
 from unveil.synthesis.sampling import BLOCK, draw_blocks, joined
@@ -98,6 +99,12 @@ class CartSynthesizer:
     by : str or list of str, optional
         Columns that make strata: every combination of their values, a gap among them, has trees of its own, fitted to
         its records alone, and its share of a copy. A stratum needs ``minsplit`` records.
+    keep : str or list of str, optional
+        Columns that are released as they are: the copies are partially synthetic, and each record stands in the place
+        of its original. They come first in the order of synthesis.
+    replace_rows : str, optional
+        A condition, such as ``"income > 100000"``: only records of which it is true are replaced, all others are
+        released as they are. Models are fitted to all records.
     n_jobs : int, optional
         Number of threads; all by default. Results do not depend on it.
     progress : callable, optional
@@ -150,6 +157,8 @@ class CartSynthesizer:
         proper: bool = False,
         rules: Given | None = None,
         by: str | Sequence[str] | None = None,
+        keep: str | Sequence[str] | None = None,
+        replace_rows: str | None = None,
         n_jobs: int | None = None,
         progress: Progress | None = None,
     ):
@@ -163,6 +172,8 @@ class CartSynthesizer:
         self.proper = proper
         self.rules = rules
         self.by = by
+        self.keep = keep
+        self.replace_rows = replace_rows
         self.threads = n_threads(n_jobs)
         self.progress = progress
         self._variables: tuple[EncodedVariable, ...] = ()
@@ -213,6 +224,10 @@ class CartSynthesizer:
         warn_about_columns(variables, source.label)
         names = [variable.name for variable in variables]
         by = columns_of_strata(self.by, names, stated.columns, proper=self.proper)
+        if by and self.is_partial:
+            raise CallError(
+                "by and keep or replace_rows: strata of partially synthetic files are not drawn; leave one out"
+            )
         plans = self.planned(variables, by)
         warn_about_rules(plans, source.label)
         self._plans, self._strata = (), ()
@@ -253,7 +268,7 @@ class CartSynthesizer:
             If nothing is fitted, or an argument is out of its range.
         """
         palette = self._fitted()
-        n = self._variables[0].codes.size if n is None else n
+        n = self._n_records(n)
         check_whole_numbers(0, n=n)
         check_whole_numbers(1, m=m)
         secret = seed_or_secret(seed)
@@ -304,7 +319,7 @@ class CartSynthesizer:
         [1048576, 151424]
         """
         palette = self._fitted()
-        n = self._variables[0].codes.size if n is None else n
+        n = self._n_records(n)
         check_whole_numbers(0, n=n, copy=copy)
         secret = seed_or_secret(seed)
         plans = self._bootstrapped(secret, copy, copy + 1) if self.proper else self._plans
@@ -353,12 +368,13 @@ class CartSynthesizer:
         >>> fitted.log_prob(pa.table({"ill": ["no", "often"]})).first_impossible
         ImpossibleCell(column='ill', record=1, value='often')
         """
-        plans = self.plans
+        self._fitted()
+        require_no_strata(self.by)
         if self.proper:
             raise CallError(
                 "with proper=True a release has no single probability: it is a mixture over bootstrap samples"
             )
-        return log_probability(plans, open_release(release, self._variables))
+        return log_probability(self._plans, open_release(release, self._variables))
 
     def planned(self, variables: Sequence[EncodedVariable], by: Sequence[str] = ()) -> tuple[Plan, ...]:
         """Order, predictors and methods of some variables by the settings; nothing is fitted.
@@ -376,8 +392,10 @@ class CartSynthesizer:
             If an option names a column or value that the file does not have, or a variable that is not yet synthesised
             when it is needed.
         """
-        rules = parse_rules(self.rules, {variable.name: variable for variable in variables})
         names = [variable.name for variable in variables]
+        stated = stated_rules(self.rules)
+        kept = kept_columns(self.keep, names, stated, self.visit_order)
+        rules = parse_rules(stated, {variable.name: variable for variable in variables})
         methods, parts = choose_methods(names, self.cart, self.methods, self.smoothing)
         # constant in every stratum, and to stay so
         methods, parts = methods | dict.fromkeys(by, self.cart), parts | dict.fromkeys(by, self.cart)
@@ -390,6 +408,8 @@ class CartSynthesizer:
             parts=parts,
             rules=rules,
             carried={name for name, method in methods.items() if carries_recodings(method)},
+            kept=kept,
+            released=released_records(self.replace_rows, variables, variables[0].label),
         )
 
     @property
@@ -397,7 +417,13 @@ class CartSynthesizer:
         """The fitted variables in the order of synthesis."""
         self._fitted()
         require_no_strata(self.by)
+        require_whole(self.keep, self.replace_rows)
         return self._plans
+
+    @property
+    def is_partial(self) -> bool:
+        """Whether columns or records are released as they are in the original."""
+        return self.keep is not None or self.replace_rows is not None
 
     @property
     def tells_bootstrap(self) -> bool:
@@ -423,7 +449,9 @@ class CartSynthesizer:
 
     def trees(self) -> dict[str, FittedCart]:
         """Return the fitted trees by part, in the order of synthesis; parts without a tree are left out."""
-        return _trees(self.plans)
+        self._fitted()
+        require_no_strata(self.by)
+        return _trees(self._plans)
 
     def leaves(self) -> dict[str, int]:
         """Return the number of leaves by part, in the order of synthesis and of all strata: 1 for parts without a tree.
@@ -461,6 +489,15 @@ class CartSynthesizer:
         parts = f"{len(self._strata)} strata, " if self._strata else ""
         leaves = sum(self.leaves().values())
         return f"<CartSynthesizer: {p} variables, {n} records, {parts}{leaves} leaves; call sample()>"
+
+    def _n_records(self, asked: int | None) -> int:
+        """Return the number of records of a copy."""
+        n: int = self._variables[0].codes.size
+        if asked is not None and asked != n and self.is_partial:
+            raise CallError(
+                f"a partially synthetic file has the {n} records of the original, not {asked!r}; leave k out"
+            )
+        return n if asked is None else asked
 
     def _fitted(self) -> Palette:
         if self._palette is None:

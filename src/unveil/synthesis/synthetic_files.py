@@ -42,6 +42,10 @@ _LOST = paragraph(
     "Bits lost: dependence on earlier variables, beyond chance and per record, that went with the removed leaves;",
     "collapse=False (--no-collapse) keeps it.",
 )
+_PARTIAL = paragraph(
+    "Partially synthetic: what is kept is released as it is, and each record stands in the place of its original. How",
+    "many persons are found again in the copies: unveil match-risk.",
+)
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,7 @@ class SyntheticFiles:
                 *(f"warning: {text}" for text in facts.warnings),
                 *([""] if facts.warnings else []),
                 *([_promised(facts.privacy), ""] if facts.privacy else []),
+                *([_PARTIAL, ""] if facts.settings.get("keep") or facts.settings.get("replace_rows") else []),
                 f"Written to {self.paths.folder}:",
                 *(f"  {path.name}" for path in self.paths.all),
                 "",

@@ -93,7 +93,7 @@ def _parts(plan: Plan) -> Iterator[PartFacts]:
         return
     for step in plan.steps:
         if step.method is None:
-            yield PartFacts(step.name, "rules")
+            yield PartFacts(step.name, "kept" if plan.is_kept else "rules")
             continue
         method = "cart" if type(step.method) is CartMethod else name_of(step.method) or type(step.method).__name__
         fit, tree = step.fitted, None

@@ -20,6 +20,7 @@ from unveil.files.arrays import from_numpy
 from unveil.files.distinct import distinct_of
 from unveil.files.made_frames import make_frame
 from unveil.files.source import DerivedColumns, Source, Variable
+from unveil.synthesis.rules import stated_rules
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
@@ -105,7 +106,13 @@ class WideUnits(ABC):
 
     def settings(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Options of the synthesizer of units: those of a variable for each place, and no values without a row."""
-        made = dict(given)
+        stated = stated_rules(given.get("rules"))
+        for text in (*stated.formulas.values(), *stated.limits):
+            raise CallError(f"rules: {text!r}; units of several rows only have rules column=value if condition")
+        for option in ("keep", "replace_rows"):
+            if given.get(option) is not None:
+                raise CallError(f"{option}: units of several rows are synthesised as a whole; leave it out")
+        made = {**given, "rules": dict(stated.forced) or None}
         places = range(len(self.rows))
         for option in _BY_VARIABLE:
             if isinstance(by := made.get(option), Mapping):
