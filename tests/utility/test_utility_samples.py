@@ -10,11 +10,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 import pytest
+from scipy.special import stdtrit
 
 import unveil
 from reference import assert_same
 from unveil._utility.compared import compared
-from unveil._utility.sample import LEAST_TARGETS, MOST_RECORDS, MOST_TARGETS, sampled, sampled_targets
+from unveil._utility.draws import over_draws
+from unveil._utility.measures import UtilityMeasures
+from unveil._utility.sample import DRAWS, LEAST_TARGETS, MOST_RECORDS, MOST_TARGETS, sampled, sampled_targets
 from unveil.errors import CallError
 from unveil.plain import without_nan
 
@@ -40,7 +43,7 @@ def found(original: pa.Table = ORIGINAL, release: pa.Table = RELEASE, **options:
 def test_a_sample_is_told_where_it_is_used() -> None:
     result = found(most_records=100, seed=7)
     told = result.to_dict()["samples"]
-    assert told == {part: {"records": [100, 90], "of": [400, 90]} for part in MOST_RECORDS}
+    assert told == {part: {"records": [100, 90], "of": [400, 90], "draws": DRAWS[part]} for part in MOST_RECORDS}
     json.dumps(without_nan(told), allow_nan=False)
     for part in MOST_RECORDS:
         note = next(note for note in result.notes if note.startswith(part))
@@ -92,15 +95,50 @@ def test_every_record_is_drawn_equally_often() -> None:
     assert (sample.records, sample.of) == ((most, 5), (n, 5))
 
 
-def test_the_standard_error_is_that_of_the_sample() -> None:
-    original, release = records(6000, 3), records(6000, 4)
-    results = [found(original, release, measures="prediction", most_records=n) for n in (6000, 1500)]
-    all_records, few = (
-        {c.subject["target"]: c.mean["se"] for c in result.prediction if c.subject["score"] in ("MAE", "log_loss")}
-        for result in results
-    )
-    # trees that are trained on fewer records also differ more
-    assert all(1.6 < few[target] / all_records[target] < 4 for target in all_records)
+def test_the_mean_of_several_samples_and_its_standard_error() -> None:
+    """d = 1, 2, 3 with se = 0.3 in samples of a quarter: var(d) = 1, so se^2 = 1/3 + 0.09 / 4."""
+    subject = {"target": "y", "kind": "continuous", "score": "MAE", "learner": "cart"}
+    figures = [{"difference": d, "se": 0.3, "TRTR": 1.0, "TSTR": 1 + d} for d in (1.0, 2.0, 3.0)]
+    scored = [[UtilityMeasures.of(subject, [one])] for one in figures]
+    ((one,),) = [of_target.releases for of_target in over_draws(scored, 0.25)]
+    assert one == pytest.approx({"difference": 2, "se": math.sqrt(1 / 3 + 0.0225), "TRTR": 1, "TSTR": 3})
+    # a sample in which the target has a single value says nothing
+    nothing = dict.fromkeys(figures[0], math.nan)
+    without = [UtilityMeasures.of(subject, [nothing], undefined=dict.fromkeys(nothing, "a single value"))]
+    assert over_draws([without, *scored], 0.25)[0].releases[0] == pytest.approx(one)
+    assert over_draws([without, without], 0.25) == without
+    (alone,) = over_draws([without, scored[0]], 0.25)
+    assert math.isnan(alone.releases[0]["se"])
+    assert alone.undefined == {"se": "a single sample has scores"}
+
+
+COVERAGE_RUNS, NOMINAL = 400, 0.95
+
+
+@pytest.mark.slow
+def test_intervals_of_sampled_predictions_cover() -> None:
+    """The original anew in each run, the release kept; Student's interval with the degrees of freedom of five samples.
+
+    What is covered is the expectation of the difference at this size of a sample, which all runs together estimate.
+    """
+    release = records(4000, 1)
+    found_in = [
+        found(records(4000, 100 + run), release, measures="prediction", most_records=300, folds=2, seed=run)
+        for run in range(COVERAGE_RUNS)
+    ]
+    quantile = float(stdtrit(DRAWS["prediction"] - 1, (1 + NOMINAL) / 2))
+    for place, one in enumerate(found_in[0].prediction):
+        if one.subject["score"] not in ("accuracy", "log_loss", "MAE"):
+            continue
+        figures = np.array([[r.prediction[place].mean[name] for name in ("difference", "se")] for r in found_in])
+        difference, se = figures.T
+        ratio = float(np.std(difference, ddof=1) / math.sqrt(np.mean(se**2)))
+        covered = float(np.mean(np.abs(difference - difference.mean()) <= quantile * se))
+        print(f"{one.subject['target']} {one.subject['score']}: covered {covered:.3f}, sd / se {ratio:.2f}")
+        # four standard errors of a share in so many runs
+        error = math.sqrt(NOMINAL * (1 - NOMINAL) / COVERAGE_RUNS)
+        assert abs(covered - NOMINAL) < 4 * error
+        assert 0.85 < ratio < 1.15
 
 
 def test_more_columns_than_are_predicted_by_default() -> None:

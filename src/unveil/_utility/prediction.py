@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil._utility.compared import Compared
+from unveil._utility.draws import over_draws
 from unveil._utility.measures import UtilityMeasures
 from unveil._utility.prediction_scores import ERROR_OF, class_scores, number_scores, record_scores
 from unveil.errors import CallError
@@ -22,8 +23,8 @@ Floats = NDArray[np.float64]
 
 
 def compare_prediction(
-    variables: Sequence[Compared], targets: Sequence[str], *, learner: Any, folds: int, seed: int, threads: int,
-    step: Callable[[str], None] | None = None,
+    draws: Sequence[Sequence[Compared]], targets: Sequence[str], *, learner: Any, folds: int, seed: int, threads: int,
+    share: float = 1.0, step: Callable[[str], None] | None = None,
 ) -> tuple[UtilityMeasures, ...]:  # fmt: skip
     """Train on synthetic and test on real (TSTR), against train on real and test on real (TRTR).
 
@@ -32,8 +33,8 @@ def compare_prediction(
 
     Parameters
     ----------
-    variables
-        The variables of all files.
+    draws
+        The variables of all files; of large files those of several samples.
     targets
         Variables to be predicted, each from all others.
     learner
@@ -44,6 +45,8 @@ def compare_prediction(
         Seed of folds and learner.
     threads
         Number of threads; no figure depends on it.
+    share
+        Share of the original that a sample is.
     step
         Called with the name of each target that is done.
 
@@ -51,13 +54,18 @@ def compare_prediction(
     -------
     tuple of UtilityMeasures
         One per target and score. Subject: ``target``, ``kind``, ``score``, ``learner``. Figures: ``TRTR``, ``TSTR``,
-        ``difference`` (TSTR less TRTR) and its standard error ``se`` where the score is a mean over records.
+        ``difference`` (TSTR less TRTR) and its standard error ``se`` where the score is a mean over records. Of several
+        samples they are means, and the standard error is also over the draw of samples; see :func:`over_draws`.
     """
 
     def one(place: int) -> list[UtilityMeasures]:
-        target = next(v for v in variables if v.name == targets[place])
-        others = [v for v in variables if v is not target]
-        return _one(target, others, learner, folds, np.random.SeedSequence(seed, spawn_key=(place,)), threads)
+        found = []
+        for number, variables in enumerate(draws):
+            target = next(v for v in variables if v.name == targets[place])
+            others = [v for v in variables if v is not target]
+            stream = np.random.SeedSequence(seed, spawn_key=(place, *([number] if number else [])))
+            found.append(_one(target, others, learner, folds, stream, threads))
+        return found[0] if len(found) == 1 else over_draws(found, share)
 
     # trees let others work while they grow; other learners bring threads of their own
     workers = threads if isinstance(learner, str) and learner == "cart" else 1

@@ -19,7 +19,7 @@ from unveil._utility.prediction import compare_prediction, learner_for
 from unveil._utility.propensity import MODELS, Null, compare_propensity
 from unveil._utility.regression import compare_models
 from unveil._utility.result import Utility
-from unveil._utility.sample import MOST_RECORDS, Sample, sampled, sampled_targets
+from unveil._utility.sample import MOST_RECORDS, Sample, sampled_targets, samples_of
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
@@ -81,8 +81,8 @@ def utility(
         Number of folds for models trained on real records.
     most_records
         Records of each file that models of propensity and prediction use at most: of larger files as many are drawn at
-        random, with equal probability. By default 20 000 for propensity and 10 000 for prediction. Variables, pairs
-        and regression models are always of all records.
+        random, with equal probability. By default 20 000 for propensity and 10 000 for prediction, which is the mean of
+        five such samples. Variables, pairs and regression models are always of all records.
     level
         Coverage of confidence intervals, between 0 and 1.
     seed
@@ -96,8 +96,8 @@ def utility(
     -------
     Utility
         Figures per release and their mean; tables of variables, pairs, coefficients and targets. Where a part is of
-        sampled records, ``samples`` says of how many, and so does a note; the standard errors of prediction and the
-        expectation of pMSE are those of a sample of this size.
+        sampled records, ``samples`` says of how many, and so does a note; the standard errors of prediction are also
+        over the draw of the samples, and the expectation of pMSE is that of a sample of this size.
 
     Raises
     ------
@@ -153,24 +153,28 @@ def utility(
     variables = compared(pair, names, ngroups)
     samples: dict[str, Sample] = {}
 
-    def drawn(part: str) -> tuple[Compared, ...]:
+    def drawn(part: str) -> tuple[tuple[Compared, ...], ...]:
         most, stream = most_records or MOST_RECORDS[part], streams[list(MOST_RECORDS).index(part)]
-        kept, sample = sampled(variables, most, stream)
+        kept, sample = samples_of(variables, part, most, stream)
         if sample is not None:
             samples[part] = sample
         return kept
 
+    def predicted_in(draws: Sequence[tuple[Compared, ...]], step: Step) -> tuple[UtilityMeasures, ...]:
+        return compare_prediction(
+            draws, predicted, learner=learner, folds=folds, seed=seed, threads=threads, step=step,
+            share=samples["prediction"].share if "prediction" in samples else 1.0,
+        )  # fmt: skip
+
     parts: dict[str, Callable[[Step], tuple[UtilityMeasures, ...]]] = {
         "propensity": lambda step: compare_propensity(
-            drawn("propensity"), models=fitted, null=null, permutations=permutations, minbucket=minbucket, seed=seed,
+            drawn("propensity")[0], models=fitted, null=null, permutations=permutations, minbucket=minbucket, seed=seed,
             threads=threads, step=step,
         ),
         "marginals": lambda step: compare_marginals(variables, _weights(pair)),
         "pairs": lambda step: compare_pairs(variables, corrected=bias_corrected, step=step),
         "models": lambda step: compare_models(named, variables, level),
-        "prediction": lambda step: compare_prediction(
-            drawn("prediction"), predicted, learner=learner, folds=folds, seed=seed, threads=threads, step=step
-        ),
+        "prediction": lambda step: predicted_in(drawn("prediction"), step),
     }  # fmt: skip
     steps = dict.fromkeys(MEASURES, 1) | {
         "propensity": len(fitted), "pairs": max(len(names) - 1, 1), "prediction": max(len(predicted), 1)

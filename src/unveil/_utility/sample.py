@@ -16,6 +16,8 @@ from unveil.plain import Plain
 
 MOST_RECORDS: Mapping[str, int] = {"propensity": 20_000, "prediction": 10_000}
 """Records of each file that a part uses at most, unless another number is asked for."""
+DRAWS: Mapping[str, int] = {"propensity": 1, "prediction": 5}
+"""Number of samples that a part is computed on: the means of several tell how much a sample decides."""
 MOST_TARGETS, LEAST_TARGETS, _PREDICTORS = 50, 10, 10_000
 """Targets that are predicted unless others are named: at most 50, and with more than 200 columns so many fewer that
 their predictors are no more than 10 000 together, but at least 10."""
@@ -31,18 +33,27 @@ class Sample(Plain):
         Their number in the original, then in each release.
     of
         How many records the files have.
+    draws
+        Number of samples of that size.
     """
 
     records: tuple[int, ...]
     of: tuple[int, ...]
+    draws: int = 1
+
+    @property
+    def share(self) -> float:
+        """Share of the original that a sample is."""
+        return self.records[0] / self.of[0]
 
     def note(self, part: str, seed: int) -> Note:
         """The sentence that says so."""
         first, *rest = (f"{k} of {n}" for k, n in zip(self.records, self.of, strict=True))
         releases = ", ".join(dict.fromkeys(rest))
+        samples = f"{self.draws} samples of " if self.draws > 1 else ""
         return Note(
-            f"{part} was computed on {first} records of the original and {releases} of the releases, drawn with seed "
-            f"{seed}",
+            f"{part} was computed on {samples}{first} records of the original and {releases} of the releases, drawn "
+            f"with seed {seed}",
             f"{part} was computed on records drawn at random, not on all",
         )
 
@@ -81,6 +92,25 @@ def sampled(
     ]
     kept = tuple(Compared(_taken(v.column, drawn), _taken(v.cells, drawn)) for v in variables)
     return kept, Sample(tuple(len(codes[rows]) for (codes, *_), rows in zip(files, drawn, strict=True)), sizes)
+
+
+def samples_of(
+    variables: Sequence[Compared], part: str, most: int, seed: np.random.SeedSequence
+) -> tuple[tuple[tuple[Compared, ...], ...], Sample | None]:
+    """As many samples as a part is computed on, drawn independently; all records once where none are left out.
+
+    Parameters
+    ----------
+    variables, most, seed
+        As for :func:`sampled`.
+    part
+        The part.
+    """
+    first, sample = sampled(variables, most, seed)
+    if sample is None:
+        return (first,), None
+    others = (sampled(variables, most, stream)[0] for stream in seed.spawn(DRAWS[part] - 1))
+    return (first, *others), replace(sample, draws=DRAWS[part])
 
 
 def sampled_targets(names: Sequence[str], seed: np.random.SeedSequence) -> tuple[str, ...]:
