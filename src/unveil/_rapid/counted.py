@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._rapid.counted_result import TIMES, CountedRapid
+from unveil._rapid.counted_result import CountedRapid
 from unveil._rapid.problem import numbers_of_target
 from unveil._rapid.result import Rapid, over_releases
 from unveil._rapid.sample import TrainingSample
@@ -18,8 +17,6 @@ from unveil._rapid.scored_cells import OneSum, ScoreCells, Scored
 from unveil.columns.column import CodedColumn
 from unveil.columns.counted import DrawnColumn, by_raw_code
 from unveil.columns.pair import Pair
-from unveil.engines.draw import DrawRecords, columns_of
-from unveil.engines.key_range import Layout
 from unveil.errors import DataError
 from unveil.models.features import Key, KeyTable
 from unveil.models.learners import ForestPredictor, Predictor
@@ -27,37 +24,6 @@ from unveil.notes import Note
 from unveil.stats import excess
 
 Floats = NDArray[np.float64]
-
-
-def is_counted(pair: Pair, most: int) -> bool:
-    """Whether persons are scored where they are: an engine was asked for, and a file is larger than what is drawn."""
-    largest = max(pair.n_original, *pair.n_synthetic)
-    return pair.engine is not None and not pair.engine_is_free and largest > TIMES * most
-
-
-def drawn_pair(pair: Pair, keys: Sequence[str], target: str, most: int, seed: int) -> Pair:
-    """Records of all files, drawn where they are counted, with keys and target.
-
-    Parameters
-    ----------
-    pair
-        The files, of which an engine counts the records.
-    keys, target
-        The columns.
-    most
-        Records of a file that models are trained on at most.
-    seed
-        Seed of the draw.
-    """
-    assert pair.engine is not None
-    pair.require([*keys, target])
-    columns = [pair.compared(name) for name in (*keys, target)]
-    coded = by_raw_code(columns)
-    sizes = (pair.n_original, *pair.n_synthetic)
-    layout = Layout.of(coded[:-1], coded[-1:], len(sizes))
-    (found,) = pair.engine.total(coded[:-1], [coded[-1:]], [DrawRecords(layout, sizes, TIMES * most, seed)])
-    files = [columns_of(layout, cells, coded) for cells in found.first(TIMES * most)]
-    return pair.drawn([DrawnColumn.of(column, codes) for column, *codes in zip(columns, *files, strict=True)])
 
 
 def over_all(found: Rapid, pair: Pair, most: int, target_na: str | float) -> CountedRapid:

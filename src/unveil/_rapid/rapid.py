@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from unveil._rapid.attack import SAMPLES, Runner
-from unveil._rapid.counted import drawn_pair, is_counted, over_all
+from unveil._rapid.counted import over_all
+from unveil._rapid.counted_result import TIMES
 from unveil._rapid.kept_scores import KeptScores
 from unveil._rapid.problem import Problem, TargetKind, has_several_amounts, pose
 from unveil._rapid.rapids import Rapids
@@ -18,6 +19,7 @@ from unveil._rapid.scores import DEFAULT_EPSILON, DEFAULT_TAU, METRICS, SCORINGS
 from unveil._rapid.threshold import RiskThreshold
 from unveil._tables.keyed_pair import as_names, targets_of
 from unveil.checks import check_choice, check_flags, check_numbers, check_positive, check_whole_numbers
+from unveil.columns.drawn import drawn_pair, is_larger
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
 from unveil.errors import CallError
@@ -162,12 +164,12 @@ def rapid(
             raise CallError("; ".join(["no column is left to be a target", *said]))
     threads = n_threads(n_jobs)
     posed = []
-    counted = is_counted(pair, most)
+    counted = is_larger(pair, TIMES * most)
     if counted:
         _check_counted(scoring, side_information)
         pair.prepare(names, wanted)
     for name in wanted:
-        files = drawn_pair(pair, names, name, most, int(seed)) if counted else pair
+        files = drawn_pair(pair, [*names, name], TIMES * most, int(seed)) if counted else pair
         problem = pose(files, names, name, kind=kind, target_na=target_na, side_information=side_information,
                        side_weight=side_weight)  # fmt: skip
         rule = _rule(problem, scoring, tau, metric, epsilon, delta)

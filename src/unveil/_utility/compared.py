@@ -60,10 +60,11 @@ def compared(pair: Pair, names: Sequence[str], n_groups: int) -> tuple[Compared,
         Number of groups of a variable with amounts, cut at quantiles of all files together; gaps, special codes and
         infinite values are cells of their own.
     """
-    return tuple(_one(pair.column(name, by_amount=True), n_groups) for name in names)
+    return tuple(in_groups(pair.column(name, by_amount=True), n_groups) for name in names)
 
 
-def _one(column: CodedColumn, n_groups: int) -> Compared:
+def in_groups(column: CodedColumn, n_groups: int) -> Compared:
+    """A variable, with its amounts cut into groups."""
     if int(column.is_amount.sum()) <= n_groups:
         return Compared(column, column)
     apart = sorted((*column.special, *column.infinite))

@@ -40,12 +40,11 @@ def compare_marginals(variables: Sequence[Compared], weights: FileWeights | None
 
 def _one(variable: Compared, weights: FileWeights | None) -> UtilityMeasures:
     cells, column = variable.cells, variable.column
-    d = np.bincount(cells.original, minlength=cells.n_levels)
-    all_d = np.bincount(column.original, minlength=column.n_levels)
+    d, *of_releases = (counts[: cells.n_levels] for counts in cells.counts)
+    all_d, *all_of_releases = (counts[: column.n_levels] for counts in column.counts)
     releases = []
-    for release, (cut, codes) in enumerate(zip(cells.releases, column.releases, strict=True)):
-        figures = cell_figures(d, np.bincount(cut, minlength=cells.n_levels))
-        all_s = np.bincount(codes, minlength=column.n_levels)
+    for release, (s, all_s) in enumerate(zip(of_releases, all_of_releases, strict=True)):
+        figures = cell_figures(d, s)
         if variable.column.has_amounts:
             amount = column.is_amount
             figures |= amount_figures(column.amounts[amount], all_d[amount], all_s[amount])

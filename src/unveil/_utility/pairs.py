@@ -71,9 +71,14 @@ def _with_each(first: Compared, others: Sequence[Compared], corrected: bool) -> 
                         f"{name}_release": after[name],
                         f"{name}_difference": after[name] - before[name],
                     }
-        subject = {"first": first.name, "second": second.name}
-        found.append(UtilityMeasures.of(subject, figures, undefined=_reasons(figures, first.column.releases)))
+        found.append(pair_measures(first, second, figures))
     return found
+
+
+def pair_measures(first: Compared, second: Compared, figures: Sequence[dict[str, float]]) -> UtilityMeasures:
+    """The figures of a pair of variables in all releases, with reasons for those that are not defined."""
+    subject = {"first": first.name, "second": second.name}
+    return UtilityMeasures.of(subject, figures, undefined=_reasons(figures, first.column.releases))
 
 
 def _correlations(

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from unveil._utility.compared import Compared, compared
+from unveil._utility.counted import CountedRecords, most_drawn
 from unveil._utility.formula import models_of
 from unveil._utility.headline import headline
 from unveil._utility.marginals import FileWeights, compare_marginals
@@ -21,6 +22,7 @@ from unveil._utility.regression import compare_models
 from unveil._utility.result import Utility
 from unveil._utility.sample import MOST_RECORDS, Sample, sampled_targets, samples_of
 from unveil.checks import check_choice, check_shares, check_whole_numbers, some_of
+from unveil.columns.drawn import is_larger
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
 from unveil.columns.weights import release_weights
@@ -30,6 +32,7 @@ from unveil.notes import Note
 from unveil.threads import n_threads, one_blas_thread
 
 MEASURES = ("propensity", "marginals", "pairs", "models", "prediction")
+_EXACT = Note("variables and pairs are exact: their tables are counted over all records")
 _OF_SAMPLES = (2**32 - 1,)
 """Tells the draws of samples from those of permutations and folds, which have the same seed."""
 Progress = Callable[[int, int, str], None]
@@ -82,7 +85,8 @@ def utility(
     most_records
         Records of each file that models of propensity and prediction use at most: of larger files as many are drawn at
         random, with equal probability. By default 20 000 for propensity and 10 000 for prediction, which is the mean of
-        five such samples. Variables, pairs and regression models are always of all records.
+        five such samples. Variables and pairs are always of all records; regression models, too, but of 100 000 at most
+        where an engine counts the records.
     level
         Coverage of confidence intervals, between 0 and 1.
     seed
@@ -150,10 +154,19 @@ def utility(
                               "targets for others"))  # fmt: skip
     if "prediction" in chosen and predicted:
         learner_for(learner, isinstance(learner, str) and learner == "lm")
-    variables = compared(pair, names, ngroups)
+    counted = None
+    if is_larger(pair, most_drawn(most_records)):
+        counted = CountedRecords.of(pair, names, ngroups, most_records, seed)
+        notes = (*notes, *([_EXACT] if {"marginals", "pairs"} & set(chosen) else []))
+    variables = compared(pair, names, ngroups) if counted is None else counted.variables
     samples: dict[str, Sample] = {}
 
     def drawn(part: str) -> tuple[tuple[Compared, ...], ...]:
+        if counted is not None:
+            kept, samples[part] = counted.samples_of(part)
+            return kept
+        if part not in MOST_RECORDS:
+            return (variables,)
         most, stream = most_records or MOST_RECORDS[part], streams[list(MOST_RECORDS).index(part)]
         kept, sample = samples_of(variables, part, most, stream)
         if sample is not None:
@@ -172,8 +185,11 @@ def utility(
             threads=threads, step=step,
         ),
         "marginals": lambda step: compare_marginals(variables, _weights(pair)),
-        "pairs": lambda step: compare_pairs(variables, corrected=bias_corrected, step=step),
-        "models": lambda step: compare_models(named, variables, level),
+        "pairs": lambda step: (
+            compare_pairs(variables, corrected=bias_corrected, step=step) if counted is None
+            else counted.compare_pairs(corrected=bias_corrected, step=step)
+        ),
+        "models": lambda step: compare_models(named, drawn("models")[0], level) if named else (),
         "prediction": lambda step: predicted_in(drawn("prediction"), step),
     }  # fmt: skip
     steps = dict.fromkeys(MEASURES, 1) | {

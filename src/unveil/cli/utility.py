@@ -10,7 +10,7 @@ from cyclopts import Parameter
 from unveil.cli.options import Hierarchies, Listed, Original, Synthetic, Whole
 from unveil.cli.output import Output, progress_bar
 from unveil.cli.parsing import names_of
-from unveil.cli.reading import Reading, Sampling, checked_pair
+from unveil.cli.reading import Counting, Reading, Sampling, checked_pair
 
 
 @Parameter(name="*")
@@ -78,7 +78,7 @@ def utility(
     original: Original, *synthetic: Synthetic, columns: Listed = None, model: Listed = None, targets: Listed = None,
     view: Literal["heatmap", "variables", "models", "prediction"] | None = None, view_measure: str | None = None,
     hierarchies: Hierarchies = None, measuring: Measuring = Measuring(), sampling: Sampling = Sampling(),
-    reading: Reading = Reading(), output: Output = Output(),
+    reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Measure how useful the release is in place of the original.
 
@@ -97,7 +97,9 @@ def utility(
     """
     from unveil._utility.run import utility as compute
 
-    pair = checked_pair(original, synthetic, reading, output, sampling=sampling, hierarchies=hierarchies)
+    pair = checked_pair(
+        original, synthetic, reading, output, counting=counting, sampling=sampling, hierarchies=hierarchies
+    )
     with progress_bar("utility") as progress:
         result = compute(
             pair, None if columns is None else names_of(columns, pair.names), models=model or (),

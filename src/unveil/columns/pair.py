@@ -305,7 +305,7 @@ class Pair:
             known = set(self.names)
             self.engine.prepare(*([name for name in names if name in known] for names in (keys, targets)))
 
-    def compared(self, name: str, *, n_groups: Groups | None = None) -> CodedColumn:
+    def compared(self, name: str, *, n_groups: Groups | None = None, by_amount: bool = False) -> CodedColumn:
         """One variable as :meth:`column` gives it, or with an engine with its counts only.
 
         Parameters
@@ -314,15 +314,17 @@ class Pair:
             The column.
         n_groups
             Number of groups that a numeric column is cut into.
+        by_amount
+            As of :meth:`column`.
         """
         if self.engine is None:
-            return self.column(name, n_groups=n_groups)
+            return self.column(name, n_groups=n_groups, by_amount=by_amount)
         column = self._counted_whole(name)
         if n_groups is not None:
             if (name, n_groups) not in self._counted_grouped:
                 self._counted_grouped[name, n_groups] = grouped(column, n_groups)[0]
             column = self._counted_grouped[name, n_groups]
-        self._tell(apart_of(column, self._compared_labels))
+        self._tell(apart_of(column, self._compared_labels, by_amount=by_amount))
         return column
 
     @enough_memory()

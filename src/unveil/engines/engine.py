@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from unveil.engines.key_range import CodedValues, KeyRange
 
 S = TypeVar("S")
+OfRecords = Callable[[NDArray[np.int32]], S]
 Measure = Callable[[KeyRange], S]
 Flag = Callable[[KeyRange], Mapping[str, NDArray[Any]]]
 Beside = Sequence[CodedValues]
@@ -44,7 +45,8 @@ class Engine(Protocol):
         """The values of one column of one file, by its position: the original, then its releases."""
 
     def total(
-        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]]
+        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]], *,
+        hashed: bool = False,
     ) -> list[S]:  # fmt: skip
         """For each measure the sum, over all ranges of keys, of what it finds there.
 
@@ -56,6 +58,21 @@ class Engine(Protocol):
             Per measure the columns beside the keys: a target and a column to group by, one of them, or none.
         measures
             Functions from a range to something that adds up.
+        hashed
+            Whether cells are hashes of the codes of all keys (:meth:`Layout.hashed`), with nothing beside them.
+        """
+
+    def of_records(self, file: int, columns: Sequence[CodedValues], measure: OfRecords[S]) -> S:
+        """The sum, over batches of records of one file that come in any order, of what a measure finds in them.
+
+        Parameters
+        ----------
+        file
+            The file, by its position.
+        columns
+            The columns whose codes the measure sees, in this order.
+        measure
+            Function from codes (p, n) of n records, perhaps none, to something that adds up.
         """
 
     def flags(self, keys: Sequence[CodedValues], beside: Beside, flag: Flag) -> Iterator[pa.Table]:

@@ -12,9 +12,13 @@ from numpy.typing import NDArray
 
 from unveil.core import loop
 from unveil.errors import CallError
+from unveil.stats.hashes import mixed
 
 Counts = NDArray[np.int64]
-_LARGEST = 1 << 62
+MOST_NUMBERED = 1 << 62
+"""From so many cells on they have no numbers of 64 bits."""
+_HALF = 1 << 30
+"""Codes of the first of the two keys that a hash is kept as."""
 _RANGE = 1 << 20
 """About how many cells are measured at a time."""
 _take_apart = loop(
@@ -54,11 +58,14 @@ class Layout:
         Number of codes of each column beside the keys: of the target, and of a column to group by.
     n_files
         Number of files.
+    n_hashed
+        Number of columns whose codes together are hashed to a place among the keys; 0 where keys have their own.
     """
 
     n_levels: tuple[int, ...]
     n_beside: tuple[int, ...]
     n_files: int
+    n_hashed: int = 0
 
     @classmethod
     def of(cls, keys: Sequence[CodedValues], beside: Sequence[CodedValues], n_files: int) -> Layout:
@@ -78,10 +85,34 @@ class Layout:
             )
         return found
 
+    @classmethod
+    def hashed(cls, columns: Sequence[CodedValues], n_files: int) -> Layout:
+        """A layout for columns of any number, in which records that are alike share a cell.
+
+        Of cells that differ two may meet by chance: for two of them with a probability of about one in 10^17, for
+        any of 10^8 of one in a few.
+        """
+        return cls((_HALF, MOST_NUMBERED // _HALF // n_files // 2), (), n_files, len(columns))
+
+    @property
+    def n_keys(self) -> int:
+        """Number of columns that make the key combination."""
+        return self.n_hashed or len(self.n_levels)
+
+    def worths(self, codes: Sequence[Counts], strides: Sequence[int]) -> list[Counts]:
+        """What each code of each column adds to a number: its hash, or the code times the stride of the column."""
+        if not self.n_hashed:
+            return [one * stride for one, stride in zip(codes, strides, strict=False)]
+        room = np.uint64(self.size // self.n_hashed)
+        return [
+            (mixed(mixed(one.astype(np.uint64)) ^ np.uint64(number)) % room).astype(np.int64)
+            for number, one in enumerate(codes, start=1)
+        ]
+
     @property
     def can_be_numbered(self) -> bool:
         """Whether the codes of all cells fit into whole numbers of 64 bits."""
-        return self.size * self.width < _LARGEST
+        return self.size * self.width < MOST_NUMBERED
 
     @property
     def size(self) -> int:

@@ -6,6 +6,7 @@ numbers. So neither its types, its time zone, its collations nor its ANSI mode d
 
 from __future__ import annotations
 
+import pickle
 from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from itertools import pairwise
@@ -15,11 +16,21 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.engines.engine import Beside, CountedValues, Flag, Measure, S
+from unveil.engines.engine import Beside, CountedValues, Flag, Measure, OfRecords, S
 from unveil.engines.key_range import CodedValues, KeyRange, Layout
 from unveil.engines.raw_values import RawValues
 from unveil.engines.spark_flags import CELL, PARTS, RECORDS, CellOfRecord, FlagCells, RecordsOfPart, firsts_of, rows_of
-from unveil.engines.spark_tasks import CELLS, SUMS, VALUES, CombineCells, CountValues, MeasureCells, sum_of, unpacked
+from unveil.engines.spark_tasks import (
+    CELLS,
+    SUMS,
+    VALUES,
+    CombineCells,
+    CountValues,
+    MeasureCells,
+    MeasureRecords,
+    sum_of,
+    unpacked,
+)
 from unveil.errors import DataError
 from unveil.files.arrays import buffer_view
 from unveil.files.source import Source
@@ -83,10 +94,12 @@ class Spark:
         return self._values[file][name]
 
     def total(
-        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]]
+        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]], *,
+        hashed: bool = False,
     ) -> list[S]:  # fmt: skip
         """For each measure the sum, over all ranges of keys, of what it finds there."""
-        layouts = tuple(Layout.of(keys, columns, len(self._sources)) for columns in beside)
+        n = len(self._sources)
+        layouts = tuple(Layout.hashed(keys, n) if hashed else Layout.of(keys, columns, n) for columns in beside)
         found: list[list[tuple[int, bytes]]] = [[] for _ in beside]
         task = _function(MeasureCells(layouts, tuple(measures)))
         sums = self._exchanged(keys, beside, layouts).mapInArrow(task, SUMS)
@@ -98,6 +111,15 @@ class Spark:
             sum_of([payload for _, payload in sorted(parts)]) if parts else measure(KeyRange.of(layout, none, none))
             for parts, layout, measure in zip(found, layouts, measures, strict=True)
         ]
+
+    def of_records(self, file: int, columns: Sequence[CodedValues], measure: OfRecords[S]) -> S:
+        """The sum, over batches of records of one table, of what a measure finds in their codes."""
+        values = tuple(self.values_of(file, column.name).values for column in columns)
+        task = MeasureRecords(self._sources[file].label, values, tuple(one.tables[file] for one in columns), measure)
+        found = self._collected(self._mapped(file, [column.name for column in columns], task, SUMS))
+        nothing = pickle.dumps(measure(np.zeros((len(columns), 0), np.int32)))
+        total: S = sum_of([nothing, *(payload for *_, payload in _rows(found))])
+        return total
 
     def flags(self, keys: Sequence[CodedValues], beside: Beside, flag: Flag) -> Iterator[pa.Table]:
         """What is said of each original record, with the number of the record in the order in which Spark gives them.

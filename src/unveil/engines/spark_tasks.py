@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.engines.engine import Measure
+from unveil.engines.engine import Measure, OfRecords
 from unveil.engines.key_range import Layout, in_ranges, strides_of
 from unveil.engines.raw_values import GAP, Encoded, RawValues
 from unveil.engines.spill import added_up, run_lengths
@@ -111,16 +111,17 @@ class CombineCells:
 
     def cells_of(self, batches: Batches) -> Iterator[list[Counts]]:
         """Per target the code of each record's cell, batch by batch."""
-        strides = (*self.layouts[0].strides, *(1 for _ in self.codes))
+        first = self.layouts[0]
+        n_keys = first.n_keys
+        by_code = [*first.worths(self.codes[:n_keys], first.strides), *self.codes[n_keys:]]
         known: list[_Known] = []
         for batch in _joined(batches):
             known = known or [
-                _Known.of(column.type, values, codes * stride)
-                for column, values, codes, stride in zip(batch.columns, self.values, self.codes, strides, strict=False)
+                _Known.of(column.type, values, worths)
+                for column, values, worths in zip(batch.columns, self.values, by_code, strict=True)
             ]
             encoded = [one.encode(column, self.label) for one, column in zip(known, batch.columns, strict=True)]
             worths = [one.worths for one in known]
-            n_keys = len(self.layouts[0].n_levels)
             combination = summed(encoded[:n_keys], worths[:n_keys])
             found = []
             for beside, layout in zip(self.columns, self.layouts, strict=True):
@@ -161,6 +162,42 @@ class MeasureCells:
             for codes, records in whole[target]:
                 total = _sum(measure(one) for one in in_ranges(layout, codes, records))
                 yield _row(SUMS, np.int32(target), np.int64(codes[0] // layout.width), pickle.dumps(total))
+
+
+@dataclass(frozen=True)
+class MeasureRecords:
+    """Measures records of a part in the codes that all tables share.
+
+    Parameters
+    ----------
+    label
+        What messages call the table.
+    values, codes
+        Per column the values that were found, and the codes of the gap and of each.
+    measure
+        Function from codes (p, n) to something that adds up.
+    """
+
+    label: str
+    values: tuple[pa.Array, ...]
+    codes: tuple[Counts, ...]
+    measure: OfRecords[Any]
+
+    def __call__(self, batches: Batches) -> Iterator[pa.RecordBatch]:
+        """Yield what the measure finds in all records of the part."""
+        known: list[_Known] = []
+        total: Any = None
+        for batch in _joined(batches):
+            known = known or [
+                _Known.of(column.type, values, codes)
+                for column, values, codes in zip(batch.columns, self.values, self.codes, strict=True)
+            ]
+            encoded = [one.encode(column, self.label) for one, column in zip(known, batch.columns, strict=True)]
+            codes = [one.worths[own.raw_codes].astype(np.int32) for one, own in zip(known, encoded, strict=True)]
+            found = self.measure(np.array(codes))
+            total = found if total is None else total + found
+        if total is not None:
+            yield _row(SUMS, np.int32(0), np.int64(0), pickle.dumps(total))
 
 
 def gathered(batches: Batches, layouts: Sequence[Layout]) -> list[Iterator[tuple[Counts, Counts]]]:

@@ -9,12 +9,12 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
-from unveil.engines.engine import Beside, CountedValues, Flag, Measure, S
+from unveil.engines.engine import Beside, CountedValues, Flag, Measure, OfRecords, S
 from unveil.engines.key_range import CodedValues, KeyRange, Layout, in_ranges
 from unveil.engines.raw_values import Encoded, RawValues
 from unveil.engines.record_rows import NOWHERE, RowOfRecord, Rows, numbered
 from unveil.engines.spill import Spill, added_up, run_lengths
-from unveil.engines.tally import Tally, count, folded
+from unveil.engines.tally import Tally, count, summed
 from unveil.errors import DataError, enough_memory
 from unveil.files.batches import batches_of
 from unveil.files.source import Source
@@ -154,18 +154,29 @@ class Streamed:
 
     @enough_memory()
     def total(
-        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]]
+        self, keys: Sequence[CodedValues], beside: Sequence[Beside], measures: Sequence[Measure[S]], *,
+        hashed: bool = False,
     ) -> list[S]:  # fmt: skip
         """For each measure the sum, over all ranges of keys, of what it finds there."""
         found = []
         for columns, measure in zip(beside, measures, strict=True):
             total: S | None = None
-            for part in self.ranges(keys, columns):
+            for part in self.ranges(keys, columns, hashed=hashed):
                 one = measure(part)
                 total = one if total is None else total + one  # type: ignore[operator]
             assert total is not None
             found.append(total)
         return found
+
+    @enough_memory()
+    def of_records(self, file: int, columns: Sequence[CodedValues], measure: OfRecords[S]) -> S:
+        """The sum, over batches of records of one file, of what a measure finds in their codes."""
+        tables = [column.tables[file].astype(np.int32) for column in columns]
+        total = measure(np.zeros((len(columns), 0), np.int32))
+        for batch in self._files[file].batches(list(dict.fromkeys(column.name for column in columns))):
+            codes = [table[batch[column.name].raw_codes] for column, table in zip(columns, tables, strict=True)]
+            total = total + measure(np.array(codes))  # type: ignore[operator]
+        return total
 
     def flags(self, keys: Sequence[CodedValues], beside: Beside, flag: Flag) -> Iterator[pa.Table]:
         """What is said of each original record, in parts; with the number of the record, from 0.
@@ -213,12 +224,13 @@ class Streamed:
         if found:
             yield np.concatenate([codes for codes, _ in found]), np.concatenate([row for _, row in found])
 
-    def ranges(self, keys: Sequence[CodedValues], beside: Beside) -> Iterator[KeyRange]:
+    def ranges(self, keys: Sequence[CodedValues], beside: Beside, *, hashed: bool = False) -> Iterator[KeyRange]:
         """Counts of all key combinations, range by range; at least one range."""
-        layout = Layout.of(keys, beside, len(self._files))
+        n = len(self._files)
+        layout = Layout.hashed(keys, n) if hashed else Layout.of(keys, beside, n)
         columns = [*keys, *beside]
         names = tuple(key.name for key in keys)
-        known = [file.cells(names, [one.name for one in beside]) for file in self._files]
+        known = [None if hashed else file.cells(names, [one.name for one in beside]) for file in self._files]
         if all(cells is not None for cells in known):
             yield from self._of_tallies(layout, columns, [cells for cells in known if cells is not None])
         elif layout.size * layout.width <= self._most:
@@ -264,6 +276,6 @@ class Streamed:
 
     def _cells(self, layout: Layout, columns: Sequence[CodedValues], number: int) -> Iterator[Counts]:
         """The code of the cell of each record of a file."""
-        tables = [column.tables[number] for column in columns]
+        worths = layout.worths([column.tables[number] for column in columns], layout.cell_strides)
         for batch in self._files[number].batches(list(dict.fromkeys(column.name for column in columns))):
-            yield folded([batch[column.name] for column in columns], tables, layout.cell_strides)
+            yield summed([batch[column.name] for column in columns], worths)
