@@ -12,7 +12,6 @@ from numpy.typing import NDArray
 
 from unveil.core import loop
 from unveil.errors import CallError
-from unveil.stats.hashes import mixed
 
 Counts = NDArray[np.int64]
 MOST_NUMBERED = 1 << 62
@@ -103,6 +102,8 @@ class Layout:
         """What each code of each column adds to a number: its hash, or the code times the stride of the column."""
         if not self.n_hashed:
             return [one * stride for one, stride in zip(codes, strides, strict=False)]
+        from unveil.stats.hashes import mixed
+
         room = np.uint64(self.size // self.n_hashed)
         return [
             (mixed(mixed(one.astype(np.uint64)) ^ np.uint64(number)) % room).astype(np.int64)
