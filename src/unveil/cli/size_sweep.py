@@ -31,7 +31,8 @@ from unveil.errors import CallError
 def size_sweep(
     original: Original, *, keys: Keys, targets: Targets = None,
     sizes: Annotated[Listed, Parameter(group=ASKED)] = None,
-    m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5, permutations: Whole = 19, level: float = 0.95, seed: Whole | None = None, ngroups_keys: GroupsOfKeys = None,
+    m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5, permutations: Whole = 19,
+    level: float = 0.95, seed: Whole | None = None, ngroups_keys: GroupsOfKeys = None,
     ngroups_target: GroupsOfTargets = None, breaks: Breaks = None, method: Method = "cart",
     visit_order: VisitOrder = None, trees: Trees = Trees(), others: ForeignSynthesizer = ForeignSynthesizer(),
     csv: Annotated[Path | None, Parameter(group=OUTPUT)] = None, reading: Reading = Reading(),
