@@ -1,46 +1,41 @@
-"""Threshold curves of Adult by class: ``python examples/rapid2026/adult.py adult.csv.gz [release.csv ...]``.
+"""Figure 4: the share of persons of Adult whose income is inferred, against tau, by attacker and class.
 
-Without releases five are made by the CART synthesizer. Written beside this script: adult.md, and with matplotlib
-adult.svg: the share of persons whose income is inferred, with 95 % bands over persons and the range over releases, for
-all and by class. A release is kept in the folder ``parts`` when done: a run that was interrupted goes on where it
-stopped; ``--permutations`` says how often each release is shuffled for the null.
+Five releases are made by the CART synthesizer; three attackers are trained on each. What is done for a release and an
+attacker is kept in the folder ``parts``: a run that was interrupted goes on where it stopped.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
 import json
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
 
 import unveil
-from unveil._rapid import rapid
-from unveil.synthesis import CartSynthesizer
 
-FOLDER = Path(__file__).parent
 KEYS = ["age", "education", "marital.status", "occupation", "race", "sex"]
 TAUS = tuple(np.round(np.arange(0, 0.951, 0.05), 2).tolist())
+ATTACKERS = {"rf": "random forest", "gbm": "gradient boosting", "logit_l1": "logistic, L1"}
+RELEASES = 5
+PERMUTATIONS = 4
 
 Part = dict[str, Any]
 
 
-def releases_of(path: str) -> list[Any]:
-    import pyarrow as pa
-
+def keys_and_income(path: str) -> pa.Table:
+    """The columns of Adult that are used."""
     source = unveil.read(path)
-    columns = pa.table({name: source.column(name) for name in (*KEYS, "income")})
-    made: list[Any] = CartSynthesizer().fit(columns).sample(m=5, seed=1)
-    return made
+    return pa.table({name: source.column(name) for name in (*KEYS, "income")})
 
 
-def attacked(original: str, release: Any, permutations: int, *, ceiling: bool) -> Part:
-    """One release: the curves of all persons and of each class, the null, and the original by itself."""
+def attacked(original: pa.Table, release: Any, attacker: str, *, ceiling: bool) -> Part:
+    """One release and attacker: curves of all persons and of each class, null, and the original by itself."""
     pair = unveil.Pair(original, release)
-    result = rapid(pair, KEYS, target="income", permutations=permutations, ceiling=ceiling)
-    print(result)
+    result = unveil.rapid(
+        pair, KEYS, target="income", attacker=attacker, permutations=PERMUTATIONS, ceiling=ceiling, seed=1
+    )
     part: Part = {"persons": pair.n_original, "curves": {}}
     for line in result.curve(TAUS, by_class=True).lines:
         part["curves"][line.group or "all"] = [line.rate.tolist(), line.low.tolist(), line.high.tolist()]
@@ -51,9 +46,10 @@ def attacked(original: str, release: Any, permutations: int, *, ceiling: bool) -
     return part
 
 
-def kept(path: Path, original: str, release: Any, permutations: int, *, ceiling: bool) -> Part:
+def kept(path: Path, original: pa.Table, release: Any, attacker: str, *, ceiling: bool) -> Part:
+    """What was found for a release and an attacker, from its file if it is there."""
     if not path.exists():
-        found = attacked(original, release, permutations, ceiling=ceiling)
+        found = attacked(original, release, attacker, ceiling=ceiling)
         unfinished = path.with_suffix(".part")
         unfinished.write_text(json.dumps(found), encoding="utf-8")
         unfinished.replace(path)
@@ -61,57 +57,23 @@ def kept(path: Path, original: str, release: Any, permutations: int, *, ceiling:
     return part
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("original")
-    parser.add_argument("releases", nargs="*")
-    parser.add_argument("--permutations", type=int, default=4)
-    parser.add_argument("--parts", type=Path, default=FOLDER / "parts", help="folder of finished releases")
-    given = parser.parse_args()
-    given.parts.mkdir(parents=True, exist_ok=True)
-    parts = [
-        kept(given.parts / f"adult-{i}.json", given.original, release, given.permutations, ceiling=i == 1)
-        for i, release in enumerate(given.releases or releases_of(given.original), start=1)
-    ]
-    groups = list(parts[0]["curves"])
-    # persons within a release (bootstrap) and releases: the ends of all bands
-    columns = {
-        group: [
-            function([part["curves"][group][i] for part in parts], axis=0)
-            for i, function in enumerate((np.mean, np.min, np.max))
+def curves(original: pa.Table, parts: Path) -> list[dict[str, Any]]:
+    """A row for each attacker, class and tau: mean over the releases, outer ends of their bands, null, ceiling."""
+    releases = unveil.CartSynthesizer().fit(original).sample(m=RELEASES, seed=1)
+    rows = []
+    for attacker in ATTACKERS:
+        found = [
+            kept(parts / f"adult-{attacker}-{i}.json", original, release, attacker, ceiling=i == 1)
+            for i, release in enumerate(releases, start=1)
         ]
-        for group in groups
-    }
-    null, ceiling = np.mean([part["null"] for part in parts], axis=0), np.array(parts[0]["ceiling"])
-    header = ["tau", *groups, "null (all)", "ceiling (all)"]
-    text = "| " + " | ".join(header) + " |\n|" + "---|" * len(header) + "\n"
-    for i, tau in enumerate(TAUS):
-        cells = ["{:.3f} ({:.3f} to {:.3f})".format(*(end[i] for end in columns[group])) for group in groups]
-        text += f"| {tau:g} | " + " | ".join(cells) + f" | {null[i]:.3f} | {ceiling[i]:.3f} |\n"
-    (FOLDER / "adult.md").write_text(
-        f"# Adult, target income\n\n{parts[0]['persons']} persons, {len(parts)} releases, keys {', '.join(KEYS)}; "
-        "random forest. Mean over the releases, in brackets the outer ends of the 95 % bands of all releases. Null: "
-        f"{given.permutations} shuffles of each release. Ceiling: trained on the original, every person predicted by a "
-        f"forest grown without them. A gap of income is a class of its own.\n\n{text}",
-        encoding="utf-8",
-    )
-    if importlib.util.find_spec("matplotlib"):
-        draw(columns, null, ceiling)
-
-
-def draw(columns: dict[str, list[np.ndarray]], null: np.ndarray, ceiling: np.ndarray) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    for group, (mean, low, high) in columns.items():
-        ax.fill_between(TAUS, low, high, alpha=0.2, linewidth=0)
-        ax.plot(TAUS, mean, label=group)
-    ax.plot(TAUS, null, color="#999999", linestyle="--", label="null (all)")
-    ax.plot(TAUS, ceiling, color="black", linestyle=":", label="ceiling (all)")
-    ax.set(xlabel="tau", ylabel="share of persons at risk", ylim=(0, 1))
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(FOLDER / "adult.svg")
-
-
-if __name__ == "__main__":
-    main()
+        null, ceiling = np.mean([part["null"] for part in found], axis=0), found[0]["ceiling"]
+        for group in found[0]["curves"]:
+            rate, low, high = (np.array([part["curves"][group][i] for part in found]) for i in range(3))
+            for t, tau in enumerate(TAUS):
+                rows.append({
+                    "attacker": attacker, "class": group, "tau": tau, "rate": float(rate[:, t].mean()),
+                    "low": float(low[:, t].min()), "high": float(high[:, t].max()),
+                    "null": float(null[t]) if group == "all" else np.nan,
+                    "ceiling": ceiling[t] if group == "all" else np.nan,
+                })  # fmt: skip
+    return rows

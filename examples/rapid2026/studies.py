@@ -1,15 +1,12 @@
-"""The simulation studies of Templ, Thees & Müller (2026): ``python examples/rapid2026/studies.py [--replications 50]``.
+"""The simulation studies of the paper.
 
 Original: ``unveil.simulate.rapid_population``, 1000 persons. Release: one CART synthesis. Target: disease_status, from
-the other five variables. Figures are means over replications, each with a new population, synthesis and attacker.
-Written beside this script: studies.md, and with matplotlib kappa.svg, curves.svg, attribution.svg. A replication takes
-about a minute and is kept in the folder ``parts`` when done: a run that was interrupted goes on where it stopped.
+the other five variables. Figures are means over replications, each with a new population, synthesis and attacker. A
+replication takes about half a minute and is kept in the folder ``parts`` when done.
 """
 
 from __future__ import annotations
 
-import argparse
-import importlib.util
 import json
 from concurrent.futures import ProcessPoolExecutor
 from functools import partial
@@ -22,16 +19,15 @@ import unveil
 from unveil._rapid import rapid, rapid_synthesizer_cv
 from unveil.synthesis import CartSynthesizer
 
-FOLDER = Path(__file__).parent
 KEYS = ["gender", "age", "education", "income", "health_score"]
 TARGET = "disease_status"
 KAPPAS = (0, 0.25, 0.5, 1, 2, 3, 5, 7.5, 10, 15, 20, 30, 50, 100)
 DRAWN = (0, 5, 10, 20, 50)
 TAUS = tuple(np.round(np.arange(0.05, 0.951, 0.05), 2).tolist())
-PAPER = {"cart": (0.876, 0.013, 0.879), "gbm": (0.875, 0.011, 0.881), "rf": (0.864, 0.010, 0.891)}
 PERMUTATIONS = 4
 
 Part = dict[str, Any]
+Rows = list[dict[str, Any]]
 
 
 def at_kappa(kappa: float, seed: int) -> Part:
@@ -72,127 +68,82 @@ def replication(seed: int, folder: Path) -> dict[str, Part]:
     return parts
 
 
-def table(header: list[str], rows: list[list[str]]) -> str:
-    lines = [header, ["---"] * len(header), *rows]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines) + "\n"
-
-
 def of(replications: list[dict[str, Part]], kappa: float, name: str) -> np.ndarray:
     """A figure at kappa in every replication."""
     return np.array([parts[f"{kappa:g}"][name] for parts in replications])
 
 
-def study_kappa(replications: list[dict[str, Part]]) -> str:
+def kappas(replications: list[dict[str, Part]]) -> Rows:
+    """Figure 5: rate, accuracy and null by strength of dependence."""
     rows = []
     for kappa in KAPPAS:
         rate, null, accuracy = (of(replications, kappa, name) for name in ("rate", "null_mean", "accuracy"))
         excess = (rate - null) / (1 - null)
-        rows.append([f"{kappa:g}", f"{rate.mean():.3f}", f"{rate.std(ddof=1):.3f}", f"{accuracy.mean():.3f}",
-                     f"{null.mean():.3f}", f"{excess.mean():.3f}"])  # fmt: skip
-    return table(["kappa", "RAPID", "sd", "accuracy", "null", "excess"], rows)
+        rows.append({
+            "kappa": kappa, "rate": float(rate.mean()), "sd": float(rate.std(ddof=1)),
+            "accuracy": float(accuracy.mean()), "null": float(null.mean()), "excess": float(excess.mean()),
+        })  # fmt: skip
+    return rows
 
 
-def study_inclusion(replications: list[dict[str, Part]]) -> str:
+def inclusion(replications: list[dict[str, Part]]) -> Rows:
+    """Who is inferred at kappa 0, where nothing can be learnt of people in general."""
     rows = []
     for label, name in (("whole file, own synthesis", "rate"), ("persons used for the synthesis", "in_sample"),
                         ("persons held out", "held_out"), ("null", "null_mean")):  # fmt: skip
         values = of(replications, 0, name)
-        error = values.std(ddof=1) / np.sqrt(len(values))
-        rows.append([label, f"{values.mean():.3f}", f"{error:.3f}"])
-    return table(["who is attacked", "RAPID", "standard error"], rows)
+        error = float(values.std(ddof=1)) / len(values) ** 0.5
+        rows.append({"persons": label, "rate": float(values.mean()), "error": error})
+    return rows
 
 
-def study_tau(replications: list[dict[str, Part]]) -> str:
-    curves = [of(replications, kappa, "curve").mean(axis=0) for kappa in DRAWN]
-    null = of(replications, 0, "null_curve").mean(axis=0)
-    rows = [[f"{t:g}", *(f"{c[i]:.3f}" for c in curves), f"{null[i]:.3f}"] for i, t in enumerate(TAUS)]
-    return table(["tau", *(f"kappa {k}" for k in DRAWN), "null, kappa 0"], rows)
-
-
-def study_attribution(replications: list[dict[str, Part]]) -> str:
-    estimates: dict[tuple[str, str], list[float]] = {}
-    for coefficients in (parts["10"]["coefficients"] for parts in replications):
-        for key, level, estimate in coefficients:
-            estimates.setdefault((key, level), []).append(estimate)
-    rows = [
-        [key, level, str(len(v)), f"{np.median(v):.2f}", f"{np.quantile(v, 0.1):.2f} to {np.quantile(v, 0.9):.2f}"]
-        for (key, level), v in estimates.items()
-    ]
-    importance = {key: [parts["10"]["importance"][key] for parts in replications] for key in KEYS}
-    ordered = sorted(importance.items(), key=lambda item: -np.mean(item[1]))
-    return f"{table(['key', 'level', 'replications', 'median log odds', '10 to 90 %'], rows)}\n" + table(
-        ["key permuted", "mean loss of r", "sd"],
-        [[k, f"{np.mean(v):.3f}", f"{np.std(v, ddof=1):.3f}"] for k, v in ordered],
-    )
-
-
-def study_attackers(replications: list[dict[str, Part]]) -> str:
+def thresholds(replications: list[dict[str, Part]]) -> Rows:
+    """The rate against tau, for some strengths of dependence."""
     rows = []
-    for name, (paper_rate, sd, paper_accuracy) in PAPER.items():
+    for name, kappa, kind in [*((f"kappa {k}", k, "curve") for k in DRAWN), ("null, kappa 0", 0, "null_curve")]:
+        mean = of(replications, kappa, kind).mean(axis=0)
+        rows += [{"curve": name, "tau": tau, "rate": float(value)} for tau, value in zip(TAUS, mean, strict=True)]
+    return rows
+
+
+def coefficients(replications: list[dict[str, Part]]) -> Rows:
+    """Figure 6: log odds of being at risk by key and level, over the replications."""
+    estimates: dict[tuple[str, str], list[float]] = {}
+    for found in (parts["10"]["coefficients"] for parts in replications):
+        for key, level, estimate in found:
+            estimates.setdefault((key, level), []).append(estimate)
+    return [
+        {
+            "key": key, "level": level, "replications": len(values), "median": float(np.median(values)),
+            "low": float(np.quantile(values, 0.1)), "high": float(np.quantile(values, 0.9)),
+        }
+        for (key, level), values in estimates.items()
+    ]  # fmt: skip
+
+
+def importance(replications: list[dict[str, Part]]) -> Rows:
+    """Loss of r where a key is permuted, over the replications; the largest first."""
+    found = {key: [parts["10"]["importance"][key] for parts in replications] for key in KEYS}
+    rows = [
+        {"key": key, "loss": float(np.mean(values)), "sd": float(np.std(values, ddof=1))}
+        for key, values in found.items()
+    ]
+    return sorted(rows, key=lambda row: -row["loss"])
+
+
+def attackers(replications: list[dict[str, Part]]) -> Rows:
+    """Table 1: attackers at kappa 10 and tau 0.3."""
+    rows = []
+    for name in ("cart", "gbm", "rf"):
         rate, accuracy = np.array([parts["10"]["attackers"][name] for parts in replications]).T
-        ours = [f"{rate.mean():.3f}", f"{rate.std(ddof=1):.3f}", f"{accuracy.mean():.3f}"]
-        rows.append([name, *ours, f"{paper_rate:.3f} ({sd:.3f})", f"{paper_accuracy:.3f}",
-                     f"{rate.mean() - paper_rate:+.3f}"])  # fmt: skip
-    return table(["attacker", "RAPID", "sd", "accuracy", "paper: RAPID (sd)", "paper: accuracy", "difference"], rows)
+        rows.append({
+            "attacker": name, "rate": float(rate.mean()), "sd": float(rate.std(ddof=1)),
+            "accuracy": float(accuracy.mean()),
+        })  # fmt: skip
+    return rows
 
 
-def draw(replications: list[dict[str, Part]]) -> None:
-    import matplotlib.pyplot as plt
-
-    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    rate = np.array([of(replications, kappa, "rate") for kappa in KAPPAS])
-    mean, sd = rate.mean(axis=1), rate.std(axis=1, ddof=1)
-    ax.fill_between(KAPPAS, mean - sd, mean + sd, alpha=0.2, color="#D55E00", linewidth=0)
-    ax.plot(KAPPAS, mean, color="#D55E00", label="RAPID (± sd)")
-    for name, colour, style, label in (("accuracy", "#0072B2", "--", "accuracy of the attacker"),
-                                       ("null_mean", "#999999", "-", "null: target shuffled")):  # fmt: skip
-        values = [of(replications, kappa, name).mean() for kappa in KAPPAS]
-        ax.plot(KAPPAS, values, color=colour, linestyle=style, label=label)
-    ax.set_xscale("symlog", linthresh=0.5)
-    marked = [0, 0.25, 0.5, 1, 2, 5, 10, 20, 50, 100]
-    ax.set_xticks(marked, [f"{k:g}" for k in marked])
-    ax.minorticks_off()
-    ax.set(xlabel="kappa (strength of dependence)", ylabel="share of persons", ylim=(0, 1))
-    ax.legend(frameon=False)
-    figure.savefig(FOLDER / "kappa.svg")
-    figure, ax = plt.subplots(figsize=(7, 4), layout="constrained")
-    for kappa in DRAWN:
-        ax.plot(TAUS, of(replications, kappa, "curve").mean(axis=0), label=f"kappa {kappa}")
-    ax.plot(TAUS, of(replications, 0, "null_curve").mean(axis=0), color="#999999", linestyle="--",
-            label="null, kappa 0")  # fmt: skip
-    ax.set(xlabel="tau", ylabel="RAPID", ylim=(0, 1))
-    ax.legend(frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
-    figure.savefig(FOLDER / "curves.svg")
-    original = unveil.simulate.rapid_population(1000, kappa=10, seed=0)
-    pair = unveil.Pair(original, CartSynthesizer().fit(original).sample(seed=0))
-    shown = rapid(pair, KEYS, target=TARGET, permutations=0, ceiling=False).attribution()
-    shown.plot().figure.savefig(FOLDER / "attribution.svg")
-
-
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--replications", type=int, default=50)
-    parser.add_argument("--jobs", type=int, default=1, help="processes")
-    parser.add_argument("--parts", type=Path, default=FOLDER / "parts", help="folder of finished replications")
-    given = parser.parse_args()
-    given.parts.mkdir(parents=True, exist_ok=True)
-    with ProcessPoolExecutor(given.jobs) as pool:
-        done = list(pool.map(partial(replication, folder=given.parts), range(given.replications)))
-    (FOLDER / "studies.md").write_text(
-        f"# Simulation studies\n\nMade by `studies.py`: {len(done)} replications of 1000 persons, in each "
-        f"{PERMUTATIONS} shuffles for the null.\n\n"
-        f"## 1 Strength of dependence (rf, tau 0.3)\n\nPaper: RAPID 0.25 to 0.97, accuracy 0.70 to 0.98.\n\n"
-        f"{study_kappa(done)}\nWho is inferred at kappa 0, where nothing can be learnt of people in general:\n\n"
-        f"{study_inclusion(done)}\n"
-        "## 2 Threshold (rf)\n\nPaper: convex at kappa 0 (0.50 falling to about 0 by tau 0.60), concave and above 0.85 "
-        f"up to tau 0.70 from kappa 5.\n\n{study_tau(done)}\n"
-        f"## 3 Attribution (rf, kappa 10)\n\n{study_attribution(done)}\n"
-        f"## 4 Attackers (kappa 10, tau 0.3)\n\n{study_attackers(done)}",
-        encoding="utf-8",
-    )
-    if importlib.util.find_spec("matplotlib"):
-        draw(done)
-
-
-if __name__ == "__main__":
-    main()
+def replicated(number: int, jobs: int, parts: Path) -> list[dict[str, Part]]:
+    """All replications; those that are done are taken from the folder."""
+    with ProcessPoolExecutor(jobs) as pool:
+        return list(pool.map(partial(replication, folder=parts), range(number)))
