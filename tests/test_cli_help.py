@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import re
 import shlex
 import sys
 
@@ -66,6 +67,16 @@ def test_a_shell_takes_the_lines_of_an_example_for_one(call, verb):
     example = call(verb, "--help")[1].rsplit("Example:\n", 1)[1].rstrip("\n")
     assert all(line == line.rstrip() for line in example.splitlines())
     assert shlex.split(example.replace("\\\n", "")) == shlex.split(f"unveil {verb} {VERBS[verb][-1]}")
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_an_option_is_not_broken_nor_parted_from_its_value_in_an_example(call, verb):
+    out = call(verb, "--help")[1]
+    for argument in app[verb].assemble_argument_collection():
+        for name in argument.names if argument.show else ():
+            assert re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", out, re.IGNORECASE), name
+    for line in out.rsplit("Example:\n", 1)[1].splitlines():
+        assert not line.endswith("\\") or not line.split()[-2].startswith("-")
 
 
 @pytest.mark.parametrize("verb", VERBS)

@@ -42,6 +42,17 @@ def one_line(text: str) -> str:
     return printable(cut).replace("\n", r"\n").replace("\t", r"\t")
 
 
+def how_many(number: int, what: str) -> str:
+    """A number and what it counts, in the singular for one; what is counted takes its s at its end.
+
+    Examples
+    --------
+    >>> how_many(1, "released record"), how_many(0, "pair"), how_many(20, "file")
+    ('1 released record', '0 pairs', '20 files')
+    """
+    return f"{number} {what}" if number == 1 else f"{number} {what}s"
+
+
 def commands_shown(text: Callable[[T], str]) -> Callable[[T], str]:
     """The same ``__str__`` or ``__repr__``, printable: what it says of names and levels is what files say."""
 

@@ -136,7 +136,7 @@ def test_a_posterior_of_few_records_is_not_given(pair, synthesizer, monkeypatch)
         (figure,) = [f for f in content["figures"] if f["measure"] == measure]
         assert [figure[name] for name in ("value", "low", "high", "excess")] == [None] * 4
         assert figure["per_release"] == [None]
-        assert "9 record(s)" in figure["undefined"]
+        assert "9 records were" in figure["undefined"]
         assert figure["sentence"] not in content["summary"]
     (target,) = content["targets"]
     by_who = {row["who"]: row for row in target["posterior"]["rows"]}
@@ -148,7 +148,7 @@ def test_a_posterior_of_few_records_is_not_given(pair, synthesizer, monkeypatch)
     assert by_who["all records, donor counts alone"]["mean_posterior"] > 0
     assert not any(warning["part"] == "posterior" for warning in content["warnings"])
     for text in (result.to_html(), result.to_markdown()):
-        assert "9 record(s)" in text
+        assert "9 records were" in text
 
 
 def test_log_odds_that_nothing_but_the_prior_holds_are_left_out():
@@ -179,7 +179,7 @@ def test_advice_compares_new_settings_with_files_drawn_anew(whole, pair, synthes
     actions = [row["action"] for row in rows]
     # cp 0.001 was tried too, and lowers nothing
     assert actions == [
-        "Release 1 file(s) instead of all.", "Set minbucket to 20.", "Set minbucket to 50.",
+        "Release 1 file instead of all.", "Set minbucket to 20.", "Set minbucket to 50.",
         "Draw values from donors of the whole column with probability 0.05 (mix).",
         "Merge the levels of depress into levels of 100 records at least, before synthesis.",
         "Top-code the largest 5 % of depress before synthesis.",
@@ -192,7 +192,7 @@ def test_advice_compares_new_settings_with_files_drawn_anew(whole, pair, synthes
     (pruned,) = (row for row in advice.rows if row.setting == "cp")
     assert pruned.mean_posterior["fixed"] > anew.mean_posterior["fixed"] - 0.001
     assert pruned.share_certain > anew.share_certain - 0.001
-    for action, row in (("Release 1 file(s) instead of all.", released), ("Set minbucket to 20.", anew)):
+    for action, row in (("Release 1 file instead of all.", released), ("Set minbucket to 20.", anew)):
         (found,) = [one for one in rows if one["action"] == action]
         before = {effect["measure"]: effect["before"] for effect in found["effects"]}
         assert before == {"posterior": row.mean_posterior["fixed"], "posterior certain": row.share_certain}

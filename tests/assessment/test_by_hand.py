@@ -321,7 +321,7 @@ def test_settings_are_not_tried_without_a_synthesizer_or_without_time() -> None:
 @pytest.mark.parametrize(
     ("setting", "value", "action"),
     [
-        ("m", "2", "Release 2 file(s) instead of all."),
+        ("m", "2", "Release 2 files instead of all."),
         ("merged levels", "of 9", "Merge the levels of ill into levels of 9 at least, before synthesis."),
         ("top coding", "the largest 5 %", "Top-code the largest 5 % of ill before synthesis."),
         ("noise", "20 % replaced", "Replace 20 % of the values of ill at random before synthesis."),

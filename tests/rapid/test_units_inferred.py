@@ -100,4 +100,4 @@ def test_amounts_stay_amounts_where_a_released_unit_has_several() -> None:
         permutations=0, ceiling=False,
     )  # fmt: skip
     assert (risk.kind, risk.rate) == ("continuous", 1)
-    assert "1 record(s) of the release without an amount in 'age' are left out" in risk.notes
+    assert "1 record of the release without an amount in 'age' is left out" in risk.notes

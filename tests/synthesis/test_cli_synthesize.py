@@ -6,6 +6,7 @@ import gzip
 import hashlib
 import json
 import os
+import re
 import signal
 import sys
 import warnings
@@ -573,7 +574,7 @@ def test_a_file_that_appears_meanwhile_is_kept(
 
 # -------------------------------------------------------------------------------------------------- the screen
 def test_progress_is_for_terminals(run: Run, original: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    (notice,) = run(original, "-o", tmp_path / "a.csv", "-m", 1, "--seed", 1).err.splitlines()
+    notice = run(original, "-o", tmp_path / "a.csv", "-m", 1, "--seed", 1).err
     assert notice.startswith("the seed is confidential")
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
     monkeypatch.setenv("TERM", "xterm")
@@ -581,6 +582,20 @@ def test_progress_is_for_terminals(run: Run, original: Path, tmp_path: Path, mon
     assert said.status == 0
     assert "100%" not in said.out
     assert digest(tmp_path / "a.csv") == digest(tmp_path / "b.csv")
+
+
+def test_a_method_without_leaves_has_no_columns_of_them(run: Run, original: Path, tmp_path: Path):
+    one = run(original, "-o", tmp_path / "a.csv", "-m", 1, "--method", "sample").out
+    two = run(original, "-o", tmp_path / "b.csv", "-m", 1, "--method", "sample", "--methods", "age=norm").out
+    assert not re.search(r"(?m)^variable +method", one)
+    assert re.search(r"(?m)^variable +method$", two)
+    assert re.search(r"(?m)^age +norm$", two)
+
+
+def test_what_is_said_of_a_seed_fits_a_terminal(run: Run, original: Path, tmp_path: Path):
+    lines = run(original, "-o", tmp_path / "a.csv", "-m", 1, "--seed", 9).err.splitlines()
+    assert " ".join(lines).startswith("the seed is confidential")
+    assert max(map(len, lines)) <= 100
 
 
 def test_one_copy_is_called_a_copy(run: Run, original: Path, tmp_path: Path):

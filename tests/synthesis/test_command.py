@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -155,6 +156,13 @@ def test_what_goes_wrong_is_one_line_with_its_name(text: str, complaint: str, tm
         unveil.synthesize(original, method=CommandSynthesizer(script(tmp_path, text)), m=1)
     assert "make.py" in str(caught.value)
     assert "\n" not in str(caught.value)
+
+
+def test_a_script_that_is_not_there_is_named_as_it_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    fitted = CommandSynthesizer(f"{PYTHON} nk.py {{in}} {{out}}").fit(pa.table({"a": [1]}))
+    with pytest.raises(DataError, match=re.escape(f"; there is no file 'nk.py' in {tmp_path}") + "$"):
+        fitted.sample(1)
 
 
 @pytest.mark.parametrize(

@@ -145,6 +145,8 @@ def test_what_it_prints_and_gives():
     text = str(found)
     assert "k is the number of records of the smallest" in text
     assert "discloses nobody" in text
+    for first in ("A class is", "target  ", "l: the smallest", "These figures"):
+        assert f"\n\n{first}" in text
     frame = found.to_frame("arrow")
     assert frame.column("k").to_pylist() == [3, 3]
     assert frame.column("disease: l").to_pylist() == [3, 3]

@@ -26,7 +26,7 @@ def test_checks_in_words() -> None:
         "(not_target_levels): --not-target-levels t=x"
     ) in text
     assert (
-        "1 pair(s) of target and key level go together in more than 80 % of the original records with that key level, "
+        "1 pair of target and key level goes together in more than 80 % of the original records with that key level, "
         "first x with k a (60 of 60); consider leaving such pairs out (exclude_pairs): "
         "--exclude-pairs k=a:x"
     ) in text
@@ -37,7 +37,7 @@ def test_checks_in_words_say_of_which_records_the_share_is() -> None:
     text = words(unveil.attribute(unveil.Pair(COMMON, ONLY_A), "k", **options))
     # Without the 20 of b every record left has the level; no cell has more than 60 records.
     assert "have the level x, which 100.0 % of all that the exclusions leave have;" in text
-    assert "pair(s)" not in text
+    assert "level goes together" not in text
     assert "Left out (exclude_pairs): 20 of 80 original records and 0 of 60 of" in text
 
 
@@ -68,7 +68,7 @@ def test_the_largest_pair_is_told() -> None:
     (pairs,) = found.check_2way
     assert [(p["target_level"], p["key_level"], p["records"]) for p in pairs] == [("y", "b", 12), ("x", "a", 6)]
     assert [p["percent"] for p in pairs] == [100, pytest.approx(100 * 6 / 7)]
-    assert "2 pair(s)" in words(found)
+    assert "2 pairs of target and key level go together" in words(found)
     assert "first y with k b (12 of 12)" in words(found)
 
 

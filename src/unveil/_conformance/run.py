@@ -18,6 +18,7 @@ from unveil._conformance.world import REQUIREMENTS, Trial, World
 from unveil.checks import check_numbers, check_whole_numbers
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
+from unveil.printable import how_many
 
 Floats = NDArray[np.float64]
 Progress = Callable[[int, int, str], None]
@@ -146,7 +147,7 @@ def _checked_labels(trial: Trial, worlds: Sequence[World], before: tuple[str, ..
     if before and labels != before:
         raise CallError(f"trial {trial.name!r} made other worlds the second time: {labels}, before {before}")
     if len(labels) < (1 if trial.requirement == "maximum" else 2):
-        raise CallError(f"trial {trial.name!r} made {len(labels)} world(s); {trial.requirement!r} compares more")
+        raise CallError(f"trial {trial.name!r} made {how_many(len(labels), 'world')}; {trial.requirement!r} compares more")
     if trial.requirement == "not low" and np.isnan([world.gain for world in worlds]).any():
         raise CallError(f"trial {trial.name!r}: {trial.requirement!r} needs to know the gain of every world")
     return labels

@@ -19,6 +19,7 @@ from unveil._posterior.exact import ExactTree, exact_likelihood, fit_exact
 from unveil._posterior.moved_record import MovedRecord
 from unveil._posterior.tree_sequence import Recoding, TreeSequence, check_released
 from unveil.errors import DataError
+from unveil.printable import how_many
 
 Ints = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -81,8 +82,8 @@ class Recoded:
             if wrong:
                 raise DataError(
                     f"the assumed synthesizer did not make the release: column {self.recoding.variable!r} follows from "
-                    f"{first.source!r} in the original, but not in {wrong} released record(s); give the settings and "
-                    "the original that the releases were made with"
+                    f"{first.source!r} in the original, but not in {how_many(wrong, 'released record')}; give the "
+                    "settings and the original that the releases were made with"
                 )
             count += np.bincount(a, minlength=count.size)
         return count

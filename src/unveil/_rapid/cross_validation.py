@@ -16,6 +16,7 @@ import numpy as np
 
 from unveil._rapid.problem import TargetKind
 from unveil._rapid.rapid import rapid
+from unveil._tables.keyed_pair import as_names
 from unveil.checks import check_whole_numbers
 from unveil.columns.harmonise import own_levels
 from unveil.columns.pair import Pair
@@ -157,6 +158,8 @@ def rapid_synthesizer_cv(
     options = {"permutations": 0, "ceiling": False} | options
     if target not in source:
         raise CallError(f"{source.label} has no column {target!r}{near_matches(target, source.names)}")
+    for key in as_names(keys, "key"):
+        source.require(key)
     found = own_levels(distinct_of(source, target))
     declared = (kinds or {}).get(target) or source.variable(target).kind
     measured = (

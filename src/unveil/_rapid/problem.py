@@ -20,6 +20,7 @@ from unveil.errors import CallError, DataError
 from unveil.models.features import Key, KeyTable
 from unveil.models.learners import ForestPredictor, Predictor, TrainingTarget
 from unveil.notes import Note
+from unveil.printable import how_many
 
 Floats = NDArray[np.float64]
 TargetKind = Literal["categorical", "continuous"]
@@ -222,8 +223,9 @@ def pose(
             counted = records
         missing = int(column.counts[i][: len(values)][np.isnan(values)].sum())
         if len(records) < len(y):
-            text = f"record(s) of {source.label} without an amount in {target!r} are left out"
-            notes.append(Note(f"{missing} {text}", text))
+            text = f"of {source.label} without an amount in {target!r}"
+            said = f"{how_many(missing, 'record')} {text} {'is' if missing == 1 else 'are'} left out"
+            notes.append(Note(said, f"records {text} are left out"))
     if not len(evidence[0]):
         raise DataError(f"{files.original.label}: column {target!r} has no amounts; there is nothing to infer")
     for source, one in zip(files.releases, evidence[1 : pair.n_releases + 1], strict=False):

@@ -28,6 +28,7 @@ from unveil.errors import CallError, UnveilWarning
 from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
 from unveil.plain import plain, without_nan
+from unveil.printable import how_many
 from unveil.result import Result, columns_of, drawer
 from unveil.stats import OVER, Excess, Interval, Kind, is_process, rate_interval
 
@@ -292,7 +293,7 @@ class Rapid(Result):
                 raise CallError(f"attacker {attacker!r} was not run{near_matches(attacker, names)}")
             attacker = names.index(attacker)
         if not 0 <= release < len(self.labels) or not 0 <= attacker < len(names):
-            raise CallError(f"there are {len(self.labels)} release(s) and {len(names)} attacker(s), counted from 0")
+            raise CallError(f"there are {how_many(len(self.labels), 'release')} and {how_many(len(names), 'attacker')}, counted from 0")
         return next(r for r in self.runs if r.release == release and r.attacker == names[attacker])
 
     def records(self, release: int = 0, attacker: int | str = 0, *, flavour: Flavour | None = None) -> Any:

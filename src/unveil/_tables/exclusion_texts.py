@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 
 from unveil.errors import CallError
-from unveil.files.nearest import near_matches
+from unveil.files.nearest import near_matches, near_or_all
 
 Triple = tuple[str, object, object]
 _REST = re.compile(r"(<=|>=|<|>|=)(.*)", re.DOTALL)
@@ -45,7 +45,7 @@ def pair_readings(text: str, keys: Sequence[str]) -> list[Triple]:
         return readings
     name, *rest = re.split("[=<>]", text, maxsplit=1)
     if rest and ":" in rest[0] and name not in keys:
-        raise CallError(f"exclude_pairs: {text!r} begins with no key{near_matches(name, keys)}")
+        raise CallError(f"exclude_pairs: {text!r} begins with no key{near_or_all(name, keys, 'the keys are')}")
     raise CallError(
         f"exclude_pairs takes key=key level:target level, or a comparison such as age<20:SINGLE, not {text!r}"
     )

@@ -16,6 +16,7 @@ from unveil.columns import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.limits import reaches, within
 from unveil.notes import Note
+from unveil.printable import how_many
 
 if TYPE_CHECKING:
     from unveil._posterior.advice import AdviceRow
@@ -228,7 +229,7 @@ def _other_settings(
             cannot.append(str(error))
             continue
         set_to = ", ".join(f"{name} {value:g}" for name, value in changed.items())
-        how = f"fitted with {set_to}, {context.pair.n_releases} new release(s) drawn; what it costs in utility:"
+        how = f"fitted with {set_to}, {how_many(context.pair.n_releases, 'new release')} drawn; what it costs in utility:"
         yield _row(Note(action), because, before, after, f"{how} unveil compare")
 
 
@@ -286,15 +287,16 @@ def _posterior_rows(context: Context, cannot: list[str]) -> Iterator[dict[str, A
                 yield _posterior_row(target, because, before, row, advice.n_looked_at)
 
 
+_FIXED = "by donor counts alone (fixed), so below the posterior by the shape of the trees too (exact)"
+
+
 def _posterior_row(target: str, because: Note, before: AdviceRow, after: AdviceRow, n: int) -> dict[str, Any]:
     """Other settings beside files drawn anew with those at hand, fewer files beside all of them."""
     name = next(iter(after.mean_posterior))
     which = "the first of the files at hand" if after.setting == "m" else "now and then: files drawn anew"
     if after.setting == "mix":
         which += "; the shape of the trees still tells, which mix does not hide (structure exact)"
-    how = Note(
-        f"donor counts alone, for {n} records at risk; {which}", f"donor counts alone, for records at risk; {which}"
-    )
+    how = Note(f"{_FIXED}, of {how_many(n, 'record')} at risk; {which}", f"{_FIXED}, of records at risk; {which}")
     figures = {
         "posterior": (before.mean_posterior[name], after.mean_posterior[name]),
         "posterior certain": (before.share_certain, after.share_certain),
@@ -314,7 +316,7 @@ def _posterior_row(target: str, because: Note, before: AdviceRow, after: AdviceR
 
 def _action(target: str, row: AdviceRow) -> str:
     actions = {
-        "m": f"Release {row.value} file(s) instead of all.",
+        "m": f"Release {how_many(int(row.value), 'file')} instead of all.",
         "mix": _MIXED.format(row.value),
         "merged levels": f"Merge the levels of {target} into levels {row.value} at least, before synthesis.",
         "top coding": f"Top-code {row.value} of {target} before synthesis.",

@@ -21,6 +21,7 @@ from unveil.assessment.scenario import INTRUDERS
 from unveil.assessment.summary import summary
 from unveil.columns import Pair
 from unveil.notes import Note
+from unveil.printable import how_many
 from unveil.result import counting
 from unveil.synthesis.settings import settings_of
 
@@ -253,7 +254,7 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
         )
     marked = pareto([(point["risk"], -point["utility"]) for point in points])
     return {
-        "risk": f"{RISK_OF_MAP}, mean of {len(risks)} target(s), percent of records",
+        "risk": f"{RISK_OF_MAP}, mean of {how_many(len(risks), 'target')}, percent of records",
         "utility": "1 - mean total variation distance of all pairs of variables",
         "utility_better": "high",
         "points": [point | {"pareto": best} for point, best in zip(points, marked, strict=True)],

@@ -22,6 +22,7 @@ from unveil.assessment.suppressed_values import as_wildcards, higher_as_wildcard
 from unveil.assessment.wording import listed
 from unveil.limits import exceeds
 from unveil.notes import Note
+from unveil.printable import how_many
 from unveil.stats import Interval
 
 MOST_SETS = 250
@@ -337,10 +338,13 @@ def _checks(context: Context, risk: AttributeRisk) -> list[str]:
                 )
             )
         if two:
-            text = (
-                f"of target and key level go together in more than {risk.options['check_2way'][1]:g} % of the original "
-                "records with that key level; consider leaving them out "
-                "(exclude_pairs)."
+            told = f"together in more than {risk.options['check_2way'][1]:g} % of the original records with that key level"
+            advised = "consider leaving them out (exclude_pairs)."
+            found = f"{how_many(len(two), 'pair')} of target and key level {'goes' if len(two) == 1 else 'go'}"
+            lines.append(
+                Note(
+                    f"{label}: {found} {told}; {advised}",
+                    f"Release {number}: pairs of target and key level go {told}; {advised}",
+                )
             )
-            lines.append(Note(f"{label}: {len(two)} pair(s) {text}", f"Release {number}: pairs {text}"))
     return lines

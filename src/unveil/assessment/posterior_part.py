@@ -18,6 +18,7 @@ from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
 from unveil.notes import Note
+from unveil.printable import how_many
 from unveil.stats import excess, normal_quantile, score_interval, wilson
 
 AT_FIRST = 2000
@@ -206,12 +207,13 @@ _NOT_CERTAIN = "Records whose value is nearly certain, and what weaker intruders
 
 def _too_few(n: int, target: str, least: int) -> tuple[Figure, Figure]:
     """No figures: so few records say nothing of persons in general, and much of those who they are."""
-    reason = f"record(s) were worked out, fewer than the {least} that a figure is given of"
+    few = f"worked out, fewer than the {least} that a figure is given of"
+    reason = Note(f"{how_many(n, 'record')} {'was' if n == 1 else 'were'} {few}", f"some records were {few}")
     sentence = f"What an intruder who has all records but one learns of {target} is not known"
     common: dict[str, Any] = {
         "intruder": INTRUDERS[2], "target": target, "unit": "share", "per_release": [math.nan], "low": math.nan,
-        "high": math.nan, "undefined": Note(f"{n} {reason}", f"some {reason}"), "persons": n,
-        "sentence": Note(f"{sentence}: {n} {reason}.", f"{sentence}: some {reason}."),
+        "high": math.nan, "undefined": reason, "persons": n,
+        "sentence": Note(f"{sentence}: {reason}.", f"{sentence}: {reason.public}."),
     }  # fmt: skip
     return (
         Figure(measure="posterior", does_not_show=_UPPER_END, contradicted_by="posterior certain", **common),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import io
 import os
+import re
 import sys
 import time
 import warnings
@@ -151,8 +152,10 @@ VERBS = {
 
 def _on_lines(call: str) -> str:
     """A call on lines that a terminal of 80 columns shows whole, and that a shell takes for one."""
-    lines = wrap(call, 76, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-    return " \\\n".join(lines)
+    # An option stays on the line of its value.
+    whole = " ".join(part.replace(" ", "\0") for part in re.split(" (?=-)", call))
+    lines = wrap(whole, 76, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+    return " \\\n".join(lines).replace("\0", " ")
 
 
 app = App(

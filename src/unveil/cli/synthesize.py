@@ -144,6 +144,7 @@ def synthesize(
     n_jobs
         Number of threads; default: all. The files do not depend on it.
     """
+    from unveil.result import paragraph
     from unveil.synthesis.named import is_of_others
     from unveil.synthesis.synthetic_files import synthesize_files
 
@@ -188,7 +189,9 @@ def _told(files: SyntheticFiles, seed: int | None) -> None:
 
     say(files)
     if seed is not None:
-        remark(f"{CONFIDENTIAL}; keep command lines and scripts that hold it in the building")
+        said = paragraph(f"{CONFIDENTIAL}; keep command lines and scripts that hold it in the building")
+        for line in said.splitlines():
+            remark(line)
 
 
 def _unit(given: list[str] | None) -> str | list[str] | None:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+
+from cyclopts import Parameter
 
 from unveil.cli.options import (
     Breaks,
@@ -72,9 +74,9 @@ def attribute(
     hierarchies: Hierarchies = None, suppressed: Suppressed = None,
     not_target_levels: Listed = None,
     use_target_na: bool = True, use_keys_na: UseKeysNa = True, exclude_pairs: Listed = None,
-    denom_limit: Whole | None = None, exclude_over_denom_limit: bool = False,
+    denom_limit: Whole | None = None, exclude_over_denom_limit: Annotated[bool, Parameter(negative=())] = False,
     check_1way: tuple[float, float] = (50, 90), check_2way: tuple[float, float] = (4, 80),
-    cap_curve: bool = False, by: By = None,
+    cap_curve: Annotated[bool, Parameter(negative=())] = False, by: By = None,
     records: Records = None, sampling: Sampling = Sampling(), units: Units = Units(), reading: Reading = Reading(),
     counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip

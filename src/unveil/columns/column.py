@@ -16,7 +16,7 @@ from unveil.errors import CallError
 from unveil.files.arrays import buffer_view
 from unveil.files.counts import count_codes
 from unveil.files.distinct import level_text, level_texts
-from unveil.files.nearest import near_matches
+from unveil.files.nearest import near_or_all
 from unveil.files.source import Kind
 from unveil.files.value_labels import Naming
 
@@ -193,7 +193,7 @@ class CodedColumn:
         found = next((self._codes[text] for text in self._spellings(level) if text in self._codes), None)
         if found is None:
             known = dict.fromkeys([*self.labels, *self.naming.by_label])
-            raise CallError(f"column {self.name!r} has no level {level!r}{near_matches(str(level), known)}")
+            raise CallError(f"column {self.name!r} has no level {level!r}{near_or_all(str(level), known, 'its levels are')}")
         return found
 
     def _spellings(self, level: object) -> Iterator[str]:

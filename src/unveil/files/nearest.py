@@ -9,6 +9,7 @@ from itertools import islice
 CUTOFF = 0.65
 MOST_COMPARED = 2000
 SHOWN = 3
+LISTED = 6
 
 
 def near_matches(name: str, known: Iterable[str]) -> str:
@@ -40,6 +41,26 @@ def near_matches(name: str, known: Iterable[str]) -> str:
     for one in islice(listed, MOST_COMPARED):
         by_folded.setdefault(folded(one), one)
     return _phrase([by_folded[one] for one in difflib.get_close_matches(wanted, by_folded, n=SHOWN, cutoff=CUTOFF)])
+
+
+def near_or_all(name: str, known: Iterable[str], what: str) -> str:
+    """The most similar known names as a phrase; where none is similar all of them, or the first.
+
+    Examples
+    --------
+    >>> near_or_all("regoin", ["region", "age"], "the keys are")
+    "; did you mean 'region'?"
+    >>> near_or_all("x", ["region", "age"], "the keys are")
+    "; the keys are 'region', 'age'"
+    >>> near_or_all("x", map(str, range(20)), "its levels are")
+    "; its levels are '0', '1', '2', '3', '4', '5', and 14 more"
+    """
+    names = list(known)
+    found = near_matches(name, names)
+    if found or not names:
+        return found
+    more = f", and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return f"; {what} {', '.join(map(repr, names[:LISTED]))}{more}"
 
 
 def folded(name: str) -> str:

@@ -70,7 +70,6 @@ class SyntheticFiles:
     def __str__(self) -> str:
         facts = self.provenance
         copies = "1 copy" if facts.m == 1 else f"{facts.m} copies"
-        rows = [[v.name, v.method, v.leaves, v.leaves_removed, v.bits_lost] for v in facts.variables]
         shown, what = f"{shlex.quote(str(self.original))} {self.paths.pattern}", "records"
         if "unit" in facts.settings:
             unit, time = facts.settings["unit"], facts.settings["time"]
@@ -81,8 +80,7 @@ class SyntheticFiles:
                 f"{copies} of {facts.k} {what}, from {facts.original.name} ({facts.original.records} records) "
                 f"by {facts.method}, {facts.seconds:.1f} s",
                 "",
-                text_table(["variable", "method", "leaves", "removed by collapse", "bits lost"], rows, digits=3),
-                "",
+                *_modelled(facts.variables),
                 *([_LOST, ""] if any(v.leaves_removed for v in facts.variables) else []),
                 *(f"warning: {text}" for text in facts.warnings),
                 *([""] if facts.warnings else []),
@@ -104,6 +102,22 @@ class SyntheticFiles:
         )
 
     __repr__ = __str__
+
+
+def _modelled(variables: Sequence[VariableFacts]) -> list[str]:
+    """How each variable was modelled, with the columns that say something; nothing if a program made all of them."""
+    methods = {v.method for v in variables}
+    columns = {
+        "method": [v.method for v in variables],
+        "leaves": [v.leaves for v in variables],
+        "removed by collapse": [v.leaves_removed for v in variables],
+        "bits lost": [v.bits_lost for v in variables],
+    }
+    told = {name: values for name, values in columns.items() if any(value is not None for value in values)}
+    if len(methods) == 1 and list(told) == ["method"]:
+        return []
+    rows = [list(row) for row in zip([v.name for v in variables], *told.values(), strict=True)]
+    return [text_table(["variable", *told], rows, digits=3), ""]
 
 
 def _promised(privacy: Mapping[str, Any]) -> str:

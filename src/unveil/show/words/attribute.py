@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from unveil._tables.attribute_risk import RISE, AttributeRisk, AttributeRisks
 from unveil._tables.exclusion_texts import level_option, pair_option
 from unveil._tables.exclusions import RULES
+from unveil.printable import how_many
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.show.words.tables import grouping_in_words, heading, left_out_in_words, wildcards_in_words
 from unveil.stats import called, kinds_in_words
@@ -119,8 +120,8 @@ def _checks_in_words(risk: AttributeRisk, prefix: str = "") -> list[str]:
             top = two[0]
             lines += [
                 paragraph(
-                    f"{prefix}Check ({label}): {len(two)} pair(s) of target and key level go together in more than "
-                    f"{risk.options['check_2way'][1]:g} % of the original records with that key level, first "
+                    f"{prefix}Check ({label}): {how_many(len(two), 'pair')} of target and key level "
+                    f"{'goes' if len(two) == 1 else 'go'} together in more than {risk.options['check_2way'][1]:g} % of the original records with that key level, first "
                     f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
                     f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs):"
                 ),

@@ -69,7 +69,7 @@ def _percent(share: float, interval: tuple[float, float]) -> tuple[str, str]:
     return number(100 * share, 1), ends((100 * low, 100 * high), 1)
 
 
-_METHODS = {"posterior": "exact", "enumeration": "all states", "chains": "chains"}
+_METHODS = {"posterior": "all values", "enumeration": "all states", "chains": "chains"}
 
 
 def partial_knowledge(found: PartialKnowledge) -> str:
@@ -96,7 +96,7 @@ def partial_knowledge(found: PartialKnowledge) -> str:
             "Splits disclosed: the intruder was told the splits of all trees as fitted to the true original. These "
             "tell of the truth beyond what the release shows: this is NOT a calibrated posterior."
             if disclosed
-            else "Exact: the trees follow the unknown values. The intruder knows the synthesizer and its settings."
+            else "The trees follow the unknown values. The intruder knows the synthesizer and its settings."
         ),
     ]
     return "\n".join([*lines, *warnings_in_words(found.warnings)])

@@ -118,27 +118,31 @@ def anonymity(found: Anonymity) -> str:
         for label, one in named
     ]
     lines = [heading("Anonymity", found.n_original, found.keys), *grouping_in_words(found.grouping), ""]
-    lines.append(text_table(header, rows))
-    lines.append(
+    lines += [
+        text_table(header, rows),
+        "",
         paragraph(
             "A class is all records of a file with the same keys; k is the number of records of the smallest.",
             "% in < k: percent of records in classes of fewer than k.",
-        )
-    )
+        ),
+        "",
+    ]
     if found.targets:
         diverse: list[Row] = [
             [target, label, _whole(one["l"]), one["entropy_l"], one["t"], one["one_value"], found.distances[target]]
             for target, each in found.diversity.items()
             for label, one in zip(found.labels, each, strict=True)
         ]
-        lines += ["", text_table(["target", "file", "l", "entropy l", "t", "% one value", "distance"], diverse)]
-        lines.append(
+        lines += [
+            text_table(["target", "file", "l", "entropy l", "t", "% one value", "distance"], diverse),
+            "",
             paragraph(
                 "l: the smallest number of values in a class; entropy l: the same for values of equal shares; t: the",
                 "largest distance between the values in a class and those of the file; % one value: percent of records",
                 "in classes with one value only.",
-            )
-        )
+            ),
+            "",
+        ]
     lines.append(
         paragraph(
             "These figures describe each file by itself. Not shown: whether a release tells of the persons in the",

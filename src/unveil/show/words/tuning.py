@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from unveil.printable import how_many
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.tuning import HeldRule, InTheWay, Tried, Tuning
 
@@ -16,7 +17,7 @@ def tuning(found: Tuning) -> str:
         "",
         *(_winner(found, found.winner, names) if found.winner else _none(found, names)),
         "",
-        f"The frontier: {_n(len(found.frontier), 'setting')} of {len(found.tried)} tried",
+        f"The frontier: {how_many(len(found.frontier), 'setting')} of {len(found.tried)} tried",
         "",
         text_table(
             [*names, "sets", found.utility, "interval", "limit used", *(_called(one) for one in _rules(found))],
@@ -28,7 +29,7 @@ def tuning(found: Tuning) -> str:
             f"No other setting that was tried uses less of the limits and has a smaller {found.utility}. Limit used:",
             "the largest share of a limit that a figure takes, with the unfavourable end of its interval in the worst",
             "set of releases; at most 1 if every rule holds. Figures of rules are means over sets, with the worst end.",
-            f"{_n(found.n_sets, 'set')} of releases were drawn and measured ({found.n_releases} releases);",
+            f"{how_many(found.n_sets, 'set')} of releases were drawn and measured ({found.n_releases} releases);",
             f"{len(found.tried)} of {found.n_possible} combinations were tried.",
             "The figures of the frontier took part in the choice, and look better than they are.",
         ),
@@ -44,13 +45,13 @@ def _winner(found: Tuning, winner: Tried, names: list[str]) -> list[str]:
     ]
     said = [
         f"The most useful setting: {winner.setting.in_words(names)}. It was chosen among {len(found.tried)} settings.",
-        f"These figures are of {_n(winner.sets, 'fresh set')} of releases, which took no part in the choice;",
+        f"These figures are of {how_many(winner.sets, 'fresh set')} of releases, which took no part in the choice;",
         f"{found.utility} {number(winner.utility, _DIGITS)}"
         f" ({ends((winner.utility_low, winner.utility_high), _DIGITS)}).",
     ]
     if found.not_confirmed:
         said.append(
-            f"Before it, {_n(len(found.not_confirmed), 'setting')} had been chosen whose fresh releases did not keep "
+            f"Before it, {how_many(len(found.not_confirmed), 'setting')} had been chosen whose fresh releases did not keep "
             "the policy."
         )
     table = text_table(["rule", "limit", "mean", "worst end", "verdict"], rows, _DIGITS)
@@ -63,7 +64,7 @@ def _none(found: Tuning, names: list[str]) -> list[str]:
         said = ["The search ended before a setting was found whose fresh releases satisfy the policy."]
     if found.not_confirmed:
         n = len(found.not_confirmed)
-        said.append(f"{_n(n, 'setting')} seemed to, and fresh releases did not confirm it.")
+        said.append(f"{how_many(n, 'setting')} seemed to, and fresh releases did not confirm it.")
     if not found.in_the_way:
         return [paragraph(*said)]
     blocks = [paragraph(_blocks(one, len(found.tried), names)) for one in found.in_the_way]
@@ -103,7 +104,3 @@ def _limit(rule: HeldRule) -> str:
 def _varied(found: Tuning) -> list[str]:
     """Settings of which more than one value was offered; all where there is one of each."""
     return [name for name, values in found.space.items() if len(values) > 1] or list(found.space)
-
-
-def _n(number: int, what: str) -> str:
-    return f"{number} {what}" + "s" * (number != 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -145,7 +146,9 @@ class CommandSynthesizer:
             finally:
                 end(process)
         if status:
-            raise DataError(f"{self._said} failed with exit status {status}: {_last_line(heard)}")
+            absent = [word for word in words_of(self.command)[1:] if _is_script(word) and not os.path.exists(word)]
+            hint = f"; there is no file {absent[0]!r} in {os.getcwd()}" if absent else ""
+            raise DataError(f"{self._said} failed with exit status {status}: {_last_line(heard)}{hint}")
 
 
 def words_of(command: str) -> list[str]:
@@ -195,6 +198,11 @@ def _filled(word: str, values: dict[str, str]) -> str:
     for place, value in values.items():
         word = word.replace(place, value)
     return word
+
+
+def _is_script(word: str) -> bool:
+    """Whether a word reads like the name of a program's file, such as ``my.R``."""
+    return not word.startswith("-") and re.fullmatch(r"\.[A-Za-z]\w*", Path(word).suffix) is not None
 
 
 @contextmanager
