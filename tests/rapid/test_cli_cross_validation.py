@@ -70,7 +70,10 @@ def test_progress_counts_the_folds():
     ("words", "message"),
     [
         ("o.csv --keys age --target ill", "has no column 'ill'"),
-        ("o.csv --keys ages --target disease_status --attacker cart --folds 2", "the original has no column 'ages'; did you"),
+        (
+            "o.csv --keys ages --target disease_status --attacker cart --folds 2",
+            "the original has no column 'ages'; did you",
+        ),
         ("o.csv --keys age --target disease_status --folds 1", "folds"),
         ("none.csv --keys age --target disease_status", "none.csv"),
     ],

@@ -387,7 +387,10 @@ def test_clear_errors() -> None:
     with pytest.raises(unveil.DataError, match="'t' is inf in row 3"):
         rapid(unveil.Pair(infinite, infinite), "k", target="t", **PLAIN)
     declared = unveil.Pair(infinite, infinite, special_codes={"t": [math.inf]})
-    assert any("1 record of" in note and "is left out" in note for note in rapid(declared, "k", target="t", kind="continuous", **PLAIN).notes)
+    assert any(
+        "1 record of" in note and "is left out" in note
+        for note in rapid(declared, "k", target="t", kind="continuous", **PLAIN).notes
+    )
     with pytest.raises(unveil.DataError, match="nothing to train on"):
         rapid(unveil.Pair(table, table.slice(0, 0)), "age", target="disease_status", **PLAIN)
 

@@ -147,7 +147,9 @@ def _checked_labels(trial: Trial, worlds: Sequence[World], before: tuple[str, ..
     if before and labels != before:
         raise CallError(f"trial {trial.name!r} made other worlds the second time: {labels}, before {before}")
     if len(labels) < (1 if trial.requirement == "maximum" else 2):
-        raise CallError(f"trial {trial.name!r} made {how_many(len(labels), 'world')}; {trial.requirement!r} compares more")
+        raise CallError(
+            f"trial {trial.name!r} made {how_many(len(labels), 'world')}; {trial.requirement!r} compares more"
+        )
     if trial.requirement == "not low" and np.isnan([world.gain for world in worlds]).any():
         raise CallError(f"trial {trial.name!r}: {trial.requirement!r} needs to know the gain of every world")
     return labels

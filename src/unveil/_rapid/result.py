@@ -293,7 +293,8 @@ class Rapid(Result):
                 raise CallError(f"attacker {attacker!r} was not run{near_matches(attacker, names)}")
             attacker = names.index(attacker)
         if not 0 <= release < len(self.labels) or not 0 <= attacker < len(names):
-            raise CallError(f"there are {how_many(len(self.labels), 'release')} and {how_many(len(names), 'attacker')}, counted from 0")
+            there = f"{how_many(len(self.labels), 'release')} and {how_many(len(names), 'attacker')}"
+            raise CallError(f"there are {there}, counted from 0")
         return next(r for r in self.runs if r.release == release and r.attacker == names[attacker])
 
     def records(self, release: int = 0, attacker: int | str = 0, *, flavour: Flavour | None = None) -> Any:

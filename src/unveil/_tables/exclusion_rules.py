@@ -95,7 +95,7 @@ def _first_known(by_name: Mapping[str, CodedColumn], targets: Sequence[CodedColu
     wrong: list[CallError] = []
     for reading in pair_readings(given, list(by_name)) if isinstance(given, str) else [tuple(given)]:
         if len(reading) != 3 or reading[0] not in by_name:
-            hint = near_or_all(str(reading[0]), by_name, 'the keys are') if len(reading) == 3 else ""
+            hint = near_or_all(str(reading[0]), by_name, "the keys are") if len(reading) == 3 else ""
             raise CallError(
                 f"exclude_pairs takes triples (key, key level, target level) of a key, not {reading!r}{hint}"
             )
@@ -128,7 +128,9 @@ def _check_some_target(targets: Sequence[CodedColumn], level: object) -> None:
     if len(targets) == 1:
         raise wrong[0]
     known = dict.fromkeys(label for target in targets for label in target.labels)
-    raise CallError(f"exclude_pairs: no target has the level {level!r}{near_or_all(str(level), known, 'their levels are')}")
+    raise CallError(
+        f"exclude_pairs: no target has the level {level!r}{near_or_all(str(level), known, 'their levels are')}"
+    )
 
 
 def check_levels(

@@ -229,7 +229,9 @@ def _other_settings(
             cannot.append(str(error))
             continue
         set_to = ", ".join(f"{name} {value:g}" for name, value in changed.items())
-        how = f"fitted with {set_to}, {how_many(context.pair.n_releases, 'new release')} drawn; what it costs in utility:"
+        how = (
+            f"fitted with {set_to}, {how_many(context.pair.n_releases, 'new release')} drawn; what it costs in utility:"
+        )
         yield _row(Note(action), because, before, after, f"{how} unveil compare")
 
 

@@ -338,7 +338,9 @@ def _checks(context: Context, risk: AttributeRisk) -> list[str]:
                 )
             )
         if two:
-            told = f"together in more than {risk.options['check_2way'][1]:g} % of the original records with that key level"
+            told = (
+                f"together in more than {risk.options['check_2way'][1]:g} % of the original records with that key level"
+            )
             advised = "consider leaving them out (exclude_pairs)."
             found = f"{how_many(len(two), 'pair')} of target and key level {'goes' if len(two) == 1 else 'go'}"
             lines.append(

@@ -144,7 +144,6 @@ def synthesize(
     n_jobs
         Number of threads; default: all. The files do not depend on it.
     """
-    from unveil.result import paragraph
     from unveil.synthesis.named import is_of_others
     from unveil.synthesis.synthetic_files import synthesize_files
 
@@ -185,6 +184,7 @@ def synthesize(
 
 def _told(files: SyntheticFiles, seed: int | None) -> None:
     """Say what was written, and what a seed that was given gives away."""
+    from unveil.result import paragraph
     from unveil.synthesis.seeds import CONFIDENTIAL
 
     say(files)

@@ -193,7 +193,9 @@ class CodedColumn:
         found = next((self._codes[text] for text in self._spellings(level) if text in self._codes), None)
         if found is None:
             known = dict.fromkeys([*self.labels, *self.naming.by_label])
-            raise CallError(f"column {self.name!r} has no level {level!r}{near_or_all(str(level), known, 'its levels are')}")
+            raise CallError(
+                f"column {self.name!r} has no level {level!r}{near_or_all(str(level), known, 'its levels are')}"
+            )
         return found
 
     def _spellings(self, level: object) -> Iterator[str]:

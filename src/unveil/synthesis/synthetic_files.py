@@ -28,7 +28,7 @@ from unveil.synthesis.methods.coded_synthesizer import CodedSynthesizer
 from unveil.synthesis.methods.whole_file import WHOLE_FILE
 from unveil.synthesis.named import check_name
 from unveil.synthesis.output_paths import OutputPaths, check_free, choose_paths, leftovers, write_all
-from unveil.synthesis.provenance import FileFacts, Provenance, write_provenance
+from unveil.synthesis.provenance import FileFacts, Provenance, VariableFacts, write_provenance
 from unveil.synthesis.sampling import BLOCK
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer

@@ -121,7 +121,8 @@ def _checks_in_words(risk: AttributeRisk, prefix: str = "") -> list[str]:
             lines += [
                 paragraph(
                     f"{prefix}Check ({label}): {how_many(len(two), 'pair')} of target and key level "
-                    f"{'goes' if len(two) == 1 else 'go'} together in more than {risk.options['check_2way'][1]:g} % of the original records with that key level, first "
+                    f"{'goes' if len(two) == 1 else 'go'} together in more than "
+                    f"{risk.options['check_2way'][1]:g} % of the original records with that key level, first "
                     f"{top['target_level']} with {top['key']} {top['key_level']} ({top['original_with_pair']} of "
                     f"{top['original_with_key']}); consider leaving such pairs out (exclude_pairs):"
                 ),

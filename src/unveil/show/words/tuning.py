@@ -51,8 +51,8 @@ def _winner(found: Tuning, winner: Tried, names: list[str]) -> list[str]:
     ]
     if found.not_confirmed:
         said.append(
-            f"Before it, {how_many(len(found.not_confirmed), 'setting')} had been chosen whose fresh releases did not keep "
-            "the policy."
+            f"Before it, {how_many(len(found.not_confirmed), 'setting')} had been chosen whose fresh releases did "
+            "not keep the policy."
         )
     table = text_table(["rule", "limit", "mean", "worst end", "verdict"], rows, _DIGITS)
     return [paragraph(*said), "", table]
