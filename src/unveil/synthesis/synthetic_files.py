@@ -107,7 +107,7 @@ class SyntheticFiles:
 def _modelled(variables: Sequence[VariableFacts]) -> list[str]:
     """How each variable was modelled, with the columns that say something; nothing if a program made all of them."""
     methods = {v.method for v in variables}
-    columns = {
+    columns: dict[str, list[Any]] = {
         "method": [v.method for v in variables],
         "leaves": [v.leaves for v in variables],
         "removed by collapse": [v.leaves_removed for v in variables],
