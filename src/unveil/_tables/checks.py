@@ -12,8 +12,8 @@ from typing import TypedDict
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._tables.cell_sums import CellSums
 from unveil._tables.cells import Cells, Counts
-from unveil._tables.exclusions import Tables
 from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.limits import exceeds
@@ -38,13 +38,11 @@ class DiscoRecords:
     records: Counts
 
     @classmethod
-    def of(cls, keys: KeyedPair, target: CodedColumn, cells: Cells, tables: Tables, n: float) -> DiscoRecords:
-        """Pick them from one block of cells; those of more than ``n`` records are large."""
-        records = tables.counts["DiSCO"]
-        by_level = np.bincount(cells.t, records, target.n_levels).astype(np.int64)
-        large = np.flatnonzero(records > max(n, 0))
+    def of(cls, keys: KeyedPair, cells: Cells, found: CellSums) -> DiscoRecords:
+        """Those of one block of cells, from what was found there."""
+        large = found.large
         levels = keys.levels_of(cells.q[large]) if len(large) else tuple(cells.q[large] for _ in keys.columns)
-        return cls(by_level, (*levels, cells.t[large]), records[large])
+        return cls(found.disco, (*levels, cells.t[large]), found.large_records)
 
     def __add__(self, other: DiscoRecords) -> DiscoRecords:
         large = tuple(map(np.concatenate, zip(self.large, other.large, strict=True)))
@@ -143,36 +141,31 @@ def two_way(
     if not len(disco.records):
         return []
     flagged = [
-        pair
-        for key in range(len(study.columns))
-        for pair in _pairs(study, key, target, disco, original[key])
-        if exceeds(pair["percent"], pct)
+        pair for key in range(len(study.columns)) for pair in _flagged(study, key, target, disco, pct, original[key])
     ]
     return sorted(flagged, key=lambda pair: -pair["records"])
 
 
-def _pairs(
-    study: KeyedPair, number: int, target: CodedColumn, disco: DiscoRecords, original: NDArray[np.int64] | None
-) -> list[TwoWay]:
+def _flagged(
+    study: KeyedPair, number: int, target: CodedColumn, disco: DiscoRecords, pct: float,
+    original: NDArray[np.int64] | None,
+) -> list[TwoWay]:  # fmt: skip
     key = study.columns[number]
     code = disco.large[number].astype(np.int64) * target.n_levels + disco.large[-1]
     pairs, position = np.unique(code, return_inverse=True)
     records = np.bincount(position, weights=disco.records).astype(np.int64)
-    in_original = study.original_by_pair(number, target, pairs) if original is None else original[pairs]
-    with_level = key.counts[0]
-    result = []
-    for pair, n_records, n_with_pair in zip(pairs, records, in_original, strict=True):
-        level, t_level = divmod(int(pair), target.n_levels)
-        with_pair, with_key = int(n_with_pair), int(with_level[level])
-        result.append(
-            TwoWay(
-                target_level=target.label(t_level),
-                key=key.name,
-                key_level=key.label(level),
-                records=int(n_records),
-                original_with_pair=with_pair,
-                original_with_key=with_key,
-                percent=100 * with_pair / with_key,
-            )
+    with_pair = study.original_by_pair(number, target, pairs) if original is None else original[pairs]
+    with_key = key.counts[0][pairs // target.n_levels]
+    percent = 100 * with_pair / with_key
+    return [
+        TwoWay(
+            target_level=target.label(int(pairs[i] % target.n_levels)),
+            key=key.name,
+            key_level=key.label(int(pairs[i] // target.n_levels)),
+            records=int(records[i]),
+            original_with_pair=int(with_pair[i]),
+            original_with_key=int(with_key[i]),
+            percent=float(percent[i]),
         )
-    return result
+        for i in np.flatnonzero(exceeds(percent, pct))
+    ]

@@ -16,6 +16,7 @@ from unveil._tables.keyed_pair import KeyedPair
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import KeyCombinations
 from unveil.columns.counted import by_raw_code
+from unveil.core import loop
 from unveil.engines.engine import Engine
 from unveil.engines.key_range import CodedValues, KeyRange
 from unveil.errors import CallError
@@ -25,6 +26,7 @@ _MOST_PAIRS = 1 << 20
 """Most pairs of levels that are counted for all ranges of keys, before it is known which of them matter."""
 _MOST = 1 << 25
 """Most cells that are held at once for a measure that needs all of them."""
+_tally_pairs = loop("tally_pairs", int, np.int64, np.int64, np.int64, np.int32, int, np.int64)
 
 
 @dataclass(frozen=True)
@@ -68,18 +70,22 @@ class RangeOfKeys(KeyedPair):
 
     def blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
         """Counts per key combination and target level, of the original and one release."""
-        yield self._cells(self.range.counts[0] + self.range.counts[1 + release] > 0, release)
+        one = self.range
+        d, s = one.counts[0], one.counts[1 + release]
+        if len(one.counts) == 2:
+            # A cell that is here has records in one of the two.
+            yield Cells(one.q, one.t, d, s)
+            return
+        held = np.flatnonzero(d + s)
+        yield Cells(one.q[held], one.t[held], d[held], s[held])
 
     def shared_blocks(self, target: CodedColumn, release: int) -> Iterator[Cells]:
-        """The same of combinations that several records of both files have together."""
-        both = self.range.tallies[0] + self.range.tallies[1 + release]
-        held = self.range.counts[0] + self.range.counts[1 + release] > 0
-        yield self._cells(held & (both > 1)[self.range.q], release)
+        """All of them: to leave records out that are alone with their keys would take longer than to count them."""
+        yield from self.blocks(target, release)
 
     def alone(self, release: int) -> tuple[int, int]:
         """Number of original and of synthetic records that :meth:`shared_blocks` leaves out."""
-        d, s = self.range.tallies[0], self.range.tallies[1 + release]
-        return int(np.count_nonzero((d == 1) & (s == 0))), int(np.count_nonzero((d == 0) & (s == 1)))
+        return 0, 0
 
     def original_by_level(self, target: CodedColumn) -> NDArray[np.int64]:
         """Number of original records (n_levels,) of each level of the target, in these combinations."""
@@ -87,16 +93,17 @@ class RangeOfKeys(KeyedPair):
 
     def original_pairs(self, target: CodedColumn) -> tuple[NDArray[np.int64] | None, ...]:
         """Per key the number of original records of all pairs of levels; None where there are too many pairs."""
-        held = np.flatnonzero(self.range.counts[0])
-        q, t, d = (one[held] for one in (self.range.q, self.range.t, self.range.counts[0]))
-        return tuple(
-            None
-            if column.n_levels * target.n_levels > _MOST_PAIRS
-            else np.bincount(
-                levels[q].astype(np.int64) * target.n_levels + t, d, column.n_levels * target.n_levels
-            ).astype(np.int64)
-            for column, levels in zip(self.columns, self.range.levels, strict=True)
-        )
+        one, found = self.range, []
+        for column, levels in zip(self.columns, one.levels, strict=True):
+            n_pairs = column.n_levels * target.n_levels
+            counts = None if n_pairs > _MOST_PAIRS else np.zeros(n_pairs, np.int64)
+            if counts is not None:
+                _tally_pairs(
+                    len(one.q), *map(np.ascontiguousarray, (one.q, one.t, one.counts[0], levels)), target.n_levels,
+                    counts,
+                )  # fmt: skip
+            found.append(counts)
+        return tuple(found)
 
     def original_by_pair(self, key: int, target: CodedColumn, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of original records (k,) of some pairs (key level, target level) in these combinations."""
@@ -104,11 +111,6 @@ class RangeOfKeys(KeyedPair):
         at = np.minimum(np.searchsorted(pairs, codes), len(pairs) - 1)
         found = pairs[at] == codes
         return np.bincount(at[found], self.range.counts[0][found], len(pairs)).astype(np.int64)
-
-    def _cells(self, held: NDArray[np.bool_], release: int) -> Cells:
-        one = self.range
-        chosen = np.flatnonzero(held)
-        return Cells(one.q[chosen], one.t[chosen], one.counts[0][chosen], one.counts[1 + release][chosen])
 
 
 @dataclass(frozen=True)
@@ -206,7 +208,10 @@ class CountedKeys(KeyedPair):
 
     def original_by_pair(self, key: int, target: CodedColumn, pairs: NDArray[np.int64]) -> NDArray[np.int64]:
         """Number of original records (k,) of some pairs (key level, target level), which ascend."""
-        found: list[NDArray[np.int64]] = self.total([target], [_OriginalPairs(key, target, pairs)])
+        column = self.columns[key]
+        # The other keys would only make more combinations to count.
+        alone = OnRange((column,), (column.name,), self.use_keys_na, _OriginalPairs(0, target, pairs))
+        found: list[NDArray[np.int64]] = self.engine.total(by_raw_code([column]), [by_raw_code([target])], [alone])
         return found[0]
 
 

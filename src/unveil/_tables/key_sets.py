@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._tables.cell_sums import sum_cells
 from unveil._tables.cells import Cells, join_cells, merge_cells
-from unveil._tables.exclusions import CellRules, tabulate
+from unveil._tables.exclusions import CellRules
 from unveil._tables.keyed_pair import Groups, KeyedPair, coded, only_known
 from unveil._tables.study import study_of
-from unveil._tables.sums import identity_measures, mean_over, measures, sum_cells
+from unveil._tables.sums import identity_measures, mean_over, measures
 from unveil.checks import check_whole_numbers
 from unveil.columns.column import CodedColumn
 from unveil.columns.combinations import fold
@@ -273,7 +274,7 @@ def _measure(
         levels = [one.levels[k] for k in chosen] if seen is keys else study.levels_of(one.cells.q, seen)
         size, q = fold(levels, [column.n_levels for column in seen])
         cells = merge_cells(one.cells, q, size, target.n_levels)
-        sums = sum_cells(cells, tabulate(cells, CellRules()))
+        sums = sum_cells(cells, CellRules(), target.n_levels).sums
         values = identity_measures(sums, pair.n_original, n_synthetic)
         if with_target:
             attributes = measures(sums, d_t, pair.n_original, n_synthetic)

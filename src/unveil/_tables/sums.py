@@ -134,39 +134,6 @@ class AttributeSums:
         return AttributeSums(**found | {"max_denom": self.max_denom})
 
 
-def sum_cells(cells: Cells, tables: Tables) -> AttributeSums:
-    """Sum the cells of one block.
-
-    Parameters
-    ----------
-    cells
-        Counts per cell before exclusions.
-    tables
-        Counts per cell after exclusions; see :func:`unveil._tables.exclusions.tabulate`.
-    """
-    d, s = tables.counts["original"], tables.counts["synthetic"]
-    d_q = cells.d_q if d is cells.d else cells.over_keys(d)
-    s_q = cells.s_q if s is cells.s else cells.over_keys(s)
-    alone_original, alone_synthetic = (d_q == 1) & (d > 0), (s_q == 1) & (s > 0)
-    disco = tables.counts["DiSCO"]
-    remaining = {name: rules["remaining"] for name, rules in tables.removed.items()}
-    return AttributeSums(
-        **{name: remaining[name] for name in ("Dorig", "Dsyn", "iS", "DiS", "DiSCO", "DiSDiO")},
-        disco_cells=int(np.count_nonzero(disco)),
-        max_denom=int(disco.max(initial=0)),
-        in_both=int((s * (d_q > 0)).sum()),
-        CAPd=Shares.of(d * d, d_q),
-        CAPs=Shares.of(s * s, s_q),
-        DCAP=Shares.of(s * d, s_q),
-        of_CAPd=Moments.of_shares(d, d_q, d),
-        of_DCAPd=Moments.of_shares(s, s_q, d),
-        unique_original=int(np.count_nonzero(alone_original)),
-        unique_synthetic=int(np.count_nonzero(alone_synthetic)),
-        unique_found=int(np.count_nonzero(alone_original & (cells.s_q > 0))),
-        unique_both=int(np.count_nonzero(alone_original & (s_q == 1))),
-    )
-
-
 def measures(sums: AttributeSums, d_t: Counts, n_original: int, n_synthetic: int) -> dict[str, float]:
     """The attribute measures in percent; NaN where the denominator is 0.
 

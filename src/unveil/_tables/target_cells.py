@@ -10,13 +10,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil._tables.cell_sums import sum_cells
 from unveil._tables.cells import ONE_ORIGINAL, ONE_SYNTHETIC, Cells, join_cells
 from unveil._tables.checks import DiscoRecords
 from unveil._tables.exclusion_rules import rules_of
 from unveil._tables.exclusions import CellRules, Tables, add_removed, tabulate, times_removed
 from unveil._tables.keyed_pair import KeyedPair
 from unveil._tables.process import copied
-from unveil._tables.sums import AttributeSums, sum_cells
+from unveil._tables.sums import AttributeSums
 from unveil.columns.column import CodedColumn
 from unveil.columns.pair import Pair
 
@@ -137,19 +138,20 @@ class TargetCells:
         """
         synthetic = self.target.counts[1 + release]
         mode = int(synthetic.argmax()) if synthetic.any() else None
-        levels, total = self.target.n_levels, None
+        total = None
         for cells, times in self._blocks(release):
-            tables = tabulate(cells, self.rules)
+            found = sum_cells(cells, self.rules, self.target.n_levels, mode=mode, n_large=n_large)
             one = MeasureSums(
-                sum_cells(cells, tables).times(times),
-                times_removed(tables.removed, times),
-                DiscoRecords.of(self.study, self.target, cells, tables, n_large),
-                np.zeros(levels, np.int64) if self.rules.leave_all else _by_level(cells, tables, levels),
-                0 if mode is None else times * _mode_records(cells, self.rules, mode),
+                found.sums.times(times),
+                times_removed(found.removed, times),
+                DiscoRecords.of(self.study, cells, found),
+                found.original,
+                times * found.mode_records,
             )
             total = one if total is None else total + one
         assert total is not None
-        return replace(total, original_t=self.study.original_by_level(self.target)) if self.rules.leave_all else total
+        left_out = self.rules.leave_all and any(self.study.alone(release))
+        return replace(total, original_t=self.study.original_by_level(self.target)) if left_out else total
 
     def _blocks(self, release: int) -> Iterator[tuple[Cells, int]]:
         """Blocks of cells, and how often each occurs.
@@ -215,22 +217,3 @@ def _shares(cells: Cells, tables: Tables) -> NDArray[np.float64]:
     s = tables.counts["synthetic"]
     s_q = cells.over_keys(s)
     return np.divide(s, s_q, out=np.zeros(len(s)), where=s_q > 0)
-
-
-def _by_level(cells: Cells, tables: Tables, n_levels: int) -> NDArray[np.int64]:
-    """Original records per target level, after exclusions."""
-    return np.bincount(cells.t, weights=tables.counts["original"], minlength=n_levels).astype(np.int64)
-
-
-def _mode_records(cells: Cells, rules: CellRules, mode: int) -> int:
-    """DiSCO records if every synthetic record carried the target level ``mode``.
-
-    Then every key combination of the release is disclosive for that level: the original records that have both are
-    counted. Source: Latner, Neunhoeffer & Drechsler 2026, the inverse-sensitivity check.
-    """
-    found = (cells.t == mode) & (cells.s_q > 0)
-    for mask in rules.masks(cells).values():
-        found &= ~mask
-    if rules.denom_limit is not None:
-        found &= cells.d <= rules.denom_limit
-    return int((cells.d * found).sum())

@@ -58,6 +58,11 @@ class Moments:
             numerators[others] / denominators[others], weights[others]
         )
 
+    @classmethod
+    def of_halves(cls, certain: int, units: int, high: int, low: int) -> Moments:
+        """From whole numbers: records that contribute 1; of the others the units, and the halves of their squares."""
+        return cls(certain * _ONE + units, certain * _ONE**2 + (high << _BITS) + low)
+
     def __add__(self, other: Moments) -> Moments:
         return Moments(self.total + other.total, self.squares + other.squares)
 
