@@ -32,6 +32,31 @@ EXPORT int64_t quotes_at_edges(int64_t n, const uint8_t *text, int64_t delimiter
     return 1;
 }
 
+/* Counts line feeds, carriage returns, zero bytes and quotes.
+ *
+ * marks  (4) receives the counts
+ */
+EXPORT void text_marks(int64_t n, const uint8_t *text, int64_t *marks) {
+    memset(marks, 0, 4 * sizeof *marks);
+    while (n > 0) {
+        /* Counts of one byte do not overflow within so few, and many of them are raised at once. */
+        int64_t size = smaller(n, UINT8_MAX);
+        uint8_t feeds = 0, returns = 0, zeros = 0, quotes = 0;
+        for (int64_t i = 0; i < size; i++) {
+            feeds += text[i] == '\n';
+            returns += text[i] == '\r';
+            zeros += text[i] == 0;
+            quotes += text[i] == '"';
+        }
+        marks[0] += feeds;
+        marks[1] += returns;
+        marks[2] += zeros;
+        marks[3] += quotes;
+        text += size;
+        n -= size;
+    }
+}
+
 static uint64_t hash_of(const uint8_t *text, int64_t length) {
     const uint64_t odd = 0x9E3779B97F4A7C15u;
     uint64_t hash = (uint64_t)length * odd, word;

@@ -28,6 +28,7 @@ from unveil.files.delimited_columns import (
 )
 from unveil.files.dialect import Dialect
 from unveil.files.form import TextForm
+from unveil.files.number_columns import OtherThanNumbersError, has_nothing_else, whole_number_columns, with_texts
 from unveil.files.path_checks import no_memory
 from unveil.files.quotes import CheckedText, RecordsInside
 from unveil.files.source import Kind, Scalar, Source
@@ -107,13 +108,26 @@ def read_delimited(
 def _parse_any(form: Dialect) -> tuple[Dialect, pa.Table]:
     """Return the table as text; a file that proves not to be UTF-8 is read again as Windows text."""
     try:
-        table, quotes = _parse(form, form.names, _text_types(form))
+        table, quotes = _parse_with_numbers(form) or _parse(form, form.names, _text_types(form))
     except UnicodeError:
         if form.encoding_given or form.encoding != "utf-8":
             raise dialect.undecodable(form.label, form.encoding, dialect.undecodable_line(form)) from None
         return _parse_any(dialect.as_windows(form))
     _check_quotes(form, quotes, table.num_rows)
     return form, table
+
+
+def _parse_with_numbers(form: Dialect) -> tuple[pa.Table, CheckedText] | None:
+    """The table as text, where whole numbers were read as such to save time; None where they are more than that."""
+    numbers = whole_number_columns(form)
+    if not numbers:
+        return None
+    try:
+        table, text = _parse(form, form.names, _text_types(form) | dict.fromkeys(numbers, pa.int64()))
+        table = with_texts(table, numbers)
+    except OtherThanNumbersError:
+        return None
+    return (table, text) if has_nothing_else(table, text, form) else None
 
 
 def _text_types(form: Dialect) -> dict[str, pa.DataType]:
@@ -152,6 +166,8 @@ def _parse(
     except MemoryError:
         raise no_memory(form.label) from None
     except pa.ArrowInvalid as error:
+        if pa.int64() in types.values() and "conversion error to int64" in str(error):
+            raise OtherThanNumbersError from None
         if "UTF8" in str(error):
             raise UnicodeError(str(error)) from None
         if _has_header_only(form):

@@ -23,6 +23,7 @@ from unveil.files.dialect import Dialect
 NEWLINE = ord("\n")
 GROWTH = 3
 """Most bytes in UTF-8 for one byte of another encoding."""
+_text_marks = loop("text_marks", int, np.uint8, np.int64)
 _quotes_at_edges = loop("quotes_at_edges", int, np.uint8, int, np.uint8, result=int)
 
 
@@ -44,6 +45,8 @@ class CheckedText(io.RawIOBase):
     ----------
     obeys
         Whether all quotes that were read are at the edge of a field, or doubled.
+    in_records
+        Number of bytes that were read after the first line; breaks between lines and quotes left out.
     lines
         Number of lines that were read, including those inside quotes.
     """
@@ -57,7 +60,9 @@ class CheckedText(io.RawIOBase):
         self._state, self._begun = np.array([False, False, NEWLINE], np.uint8), False
         self._ended = False
         self._breaks, self._last = 0, b"\n"
+        self._marks, self._in_first_line = np.zeros(4, np.int64), True
         self.obeys = True
+        self.in_records = 0
 
     @property
     def lines(self) -> int:
@@ -92,19 +97,36 @@ class CheckedText(io.RawIOBase):
         return b""
 
     def _look_through(self, text: bytes) -> None:
-        if b"\0" in text:
+        block = np.frombuffer(text, np.uint8)
+        _text_marks(len(text), block, self._marks)
+        feeds, returns, zeros, quotes = self._marks.tolist()
+        if zeros:
             line = 1 + self._breaks + _breaks(text[: text.index(b"\0")])
             raise FileError(f"{self._label}: line {line} holds a zero byte, which is not text; correct it")
-        self._breaks += _breaks(text) - (self._last == b"\r" and text.startswith(b"\n"))
+        in_pairs = text.count(b"\r\n") if returns else 0
+        self._breaks += feeds + returns - in_pairs - (self._last == b"\r" and text.startswith(b"\n"))
         self._last = text[-1:] or self._last
+        self.in_records += len(text) - feeds - returns - quotes - self._of_first_line(text)
         if not self.obeys:
             return
         if not self._begun:
-            self._begun, text = True, text.removeprefix(codecs.BOM_UTF8)
-        block = np.frombuffer(text, np.uint8)
-        self.obeys = bool(_quotes_at_edges(len(text), block, self._delimiter, self._state))
+            self._begun = True
+            block = block[len(codecs.BOM_UTF8) if text.startswith(codecs.BOM_UTF8) else 0 :]
+        if quotes or self._state[:2].any():
+            self.obeys = bool(_quotes_at_edges(len(block), block, self._delimiter, self._state))
+        elif len(block):
+            self._state[2] = block[-1]
         is_open = bool(self._state[0])
         self.obeys &= not (self._ended and is_open)
+
+    def _of_first_line(self, text: bytes) -> int:
+        """Number of bytes that belong to the first line, quotes left out."""
+        if not self._in_first_line:
+            return 0
+        end = BREAK_OF_BYTES.search(text)
+        self._in_first_line = end is None
+        line = text if end is None else text[: end.start()]
+        return len(line) - line.count(b'"')
 
 
 def _breaks(text: bytes) -> int:
@@ -112,6 +134,7 @@ def _breaks(text: bytes) -> int:
     return text.count(b"\n") + (returns - text.count(b"\r\n") if returns else 0)
 
 
+BREAK_OF_BYTES = re.compile(rb"[\r\n]")
 NUMBER = re.compile(r"[+-]?[0-9][0-9.,]*([eE][+-]?[0-9]+)?")
 BREAK = re.compile(r"\r\n|\n|\r")
 
