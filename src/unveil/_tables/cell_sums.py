@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -93,13 +94,10 @@ def sum_cells(
         Shares.of(np.concatenate([one, more[:n_wide]]), np.concatenate([np.arange(_SMALL), of[:n_wide]]))
         for one, more, of in zip(shares, wide, (d_of, s_of, s_of), strict=True)
     ]
-    sums = AttributeSums(
-        **{name: removed[name]["remaining"] for name in TABLES[2:]},
-        **dict(zip(_OTHERS, others.tolist(), strict=False)),
-        **dict(zip(("CAPd", "CAPs", "DCAP"), by_denominator, strict=True)),
-        of_CAPd=pd,
-        of_DCAPd=ps,
-    )
+    found: dict[str, Any] = {name: removed[name]["remaining"] for name in TABLES[2:]}
+    found |= zip(_OTHERS, others.tolist(), strict=False)
+    found |= zip(("CAPd", "CAPs", "DCAP"), by_denominator, strict=True)
+    sums = AttributeSums(**found, of_CAPd=pd, of_DCAPd=ps)
     return CellSums(
         sums, removed, disco, original, int(others[-1]), large[:n_listed].astype(np.intp), large_records[:n_listed]
     )  # fmt: skip

@@ -1,8 +1,9 @@
 """Columns of delimited text that hold plain whole numbers only, which a parser reads sooner than their text.
 
-A number does not tell how it was written: ``007`` and ``7`` are different codes. Whether all numbers were written in the
-one plain way follows from the size of the file: any other notation of a number below 10^9 (zeros or blanks before it,
--0, hexadecimal) is longer, so the lengths of all fields written plainly add up to the file only if they are written so.
+A number does not tell how it was written: ``007`` and ``7`` are different codes. Whether all were written in the
+one plain way follows from the size of the file. Any other notation of a number below 10^9 (zeros or blanks before it,
+-0, hexadecimal) is longer, so the lengths of all fields, written plainly, add up to the file only if they are written
+so.
 """
 
 from __future__ import annotations
