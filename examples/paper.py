@@ -96,7 +96,7 @@ def write_made(paper: str, results: Path, data: Path | None) -> None:
     )
     made = {
         "command": f"python -m examples.{paper}",
-        "data": "the paper's files" if data else "simulated",
+        "data": "the paper's files" if data else "simulated data",
         "unveil": unveil.__version__,
         "commit": commit.stdout.strip() or None,
     }

@@ -140,6 +140,7 @@ def page(results: Path) -> str:
         "## Figure 2: the measures against the number of released records",
         "![measures against k](figure_2.svg)",
         _sizes_said(read_rows(results / "sizes.csv", ["target"])),
+        "For a file of your own: `unveil.size_sweep`.",
         "## Figure 3: what the checks flag, and what exclusions change",
         "![targets before and after exclusions](figure_3.svg)",
         "Orange targets are flagged. Left out is the level that the one-way check names, else all pairs that the "
