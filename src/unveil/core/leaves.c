@@ -256,25 +256,38 @@ static bool unseen_goes_right(
     return majority;
 }
 
-/* Say for the records of a node whether they go right. */
-static void choose_sides(
-    const Splits *splits, const int64_t *columns, int64_t node, const int32_t *rows, int64_t start, int64_t stop,
-    uint8_t *goes_right) {
+/* Put a row behind those that go left, or behind those that go right. */
+static inline void put_row(
+    int32_t *restrict rows, int32_t *restrict spare, int32_t row, int64_t to_right, int64_t *left, int64_t *right) {
+    rows[*left] = row;
+    spare[*right] = row;
+    *left += 1 - to_right;
+    *right += to_right;
+}
+
+/* Divide the records of a node in two, each part in its order; gives where those that go right start. */
+static int64_t send_down(
+    const Splits *splits, const int64_t *columns, int64_t node, int32_t *restrict rows, int32_t *restrict spare,
+    int64_t start, int64_t stop) {
     const int32_t *column = column_at(columns, splits->feature[node]);
+    const uint8_t *sides = splits->sides + splits->side_start[node];
+    int64_t left = start, right = 0;
     if (splits->side_start[node] < 0) {
         int32_t cut = splits->cut[node];
-        for (int64_t i = start; i < stop; i++) goes_right[rows[i]] = column[rows[i]] >= cut;
-        return;
+        for (int64_t i = start; i < stop; i++) put_row(rows, spare, rows[i], column[rows[i]] >= cut, &left, &right);
+    } else if (splits->first_surrogate[node] == splits->first_surrogate[node + 1]) {
+        for (int64_t i = start; i < stop; i++)
+            put_row(rows, spare, rows[i], sides[column[rows[i]]] & RIGHT, &left, &right);
+    } else {
+        for (int64_t i = start; i < stop; i++) {
+            uint8_t side = sides[column[rows[i]]];
+            bool to_right = side & RIGHT;
+            if (side >= UNSEEN) to_right = unseen_goes_right(splits, columns, node, rows[i], to_right);
+            put_row(rows, spare, rows[i], to_right, &left, &right);
+        }
     }
-    const uint8_t *sides = splits->sides + splits->side_start[node];
-    bool surrogates = splits->first_surrogate[node] < splits->first_surrogate[node + 1];
-    for (int64_t i = start; i < stop; i++) {
-        int32_t row = rows[i];
-        uint8_t side = sides[column[row]];
-        bool majority = side & RIGHT;
-        goes_right[row] =
-            surrogates && side >= UNSEEN ? unseen_goes_right(splits, columns, node, row, majority) : majority;
-    }
+    memcpy(rows + left, spare, (size_t)right * sizeof *rows);
+    return left;
 }
 
 /* Leaf of every record.
@@ -289,11 +302,9 @@ EXPORT int route(const Splits *splits, int64_t t, const int64_t *columns, int64_
         int64_t node, start, stop;
     } Part;
     int32_t *rows = room(2 * n, sizeof(int32_t));
-    uint8_t *goes_right = room(n, sizeof(uint8_t));
     Part *waiting = room(t / 2 + 2, sizeof(Part));
-    if (!rows || !goes_right || !waiting) {
+    if (!rows || !waiting) {
         free(rows);
-        free(goes_right);
         free(waiting);
         return NO_MEMORY;
     }
@@ -303,8 +314,7 @@ EXPORT int route(const Splits *splits, int64_t t, const int64_t *columns, int64_
     while (n_waiting) {
         Part part = waiting[--n_waiting];
         while (part.start < part.stop && splits->leaf[part.node] < 0) {
-            choose_sides(splits, columns, part.node, rows, part.start, part.stop, goes_right);
-            int64_t middle = divide_rows(rows, rows + n, goes_right, part.start, part.stop);
+            int64_t middle = send_down(splits, columns, part.node, rows, rows + n, part.start, part.stop);
             if (middle < part.stop) waiting[n_waiting++] = (Part){splits->right[part.node], middle, part.stop};
             part.node++;
             part.stop = middle;
@@ -312,7 +322,6 @@ EXPORT int route(const Splits *splits, int64_t t, const int64_t *columns, int64_
         for (int64_t i = part.start; i < part.stop; i++) result[rows[i]] = splits->leaf[part.node];
     }
     free(rows);
-    free(goes_right);
     free(waiting);
     return DONE;
 }
