@@ -108,6 +108,8 @@ SEVERAL = {
     "membership": ("membership o.csv s.csv --holdout s2.csv --holdout-unseen",
                    ["--json a.json", "--plot b.png", "--records c.csv"]),
     "linkage": ("linkage o.csv s.csv --keys sex", ["--json a.json", "--plot b.png", "--records c.csv"]),
+    "plausibility": ("plausibility o.csv s.csv --combinations sex,age",
+                     ["--json a.json", "--plot b.png", "--records c.csv"]),
     "match-risk": ("match-risk o.csv s.csv --keys sex", ["--json a.json", "--plot b.png", "--records c.csv"]),
     "privacy-loss": ("privacy-loss o.csv s.csv --persons 2 --curves 1 --releases 2",
                      ["--json a.json", "--plot b.png", "--records c.csv"]),

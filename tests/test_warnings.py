@@ -89,6 +89,7 @@ MEASURES: dict[str, Callable[[unveil.Pair], Any]] = {
     ),
     "membership": lambda p: unveil.membership(p, holdout(), holdout_unseen=True, attacks="dcr"),
     "linkage": lambda p: unveil.linkage(p, ["age", "sex"]),
+    "plausibility": lambda p: unveil.plausibility(p, combinations=["age,sex"]),
     "match risk": lambda p: unveil.match_risk(p, ["age", "sex"]),
     "membership of a synthesizer": lambda p: unveil.membership_synthesizer(
         p.original, lambda frame: frame, repeats=1, attacks="dcr"
@@ -196,6 +197,7 @@ VERBS = {
     "rapid --curve": "--keys sex,age --target ill --attacker cart --permutations 2",
     "membership": "--holdout h.csv --holdout-unseen --attacks dcr",
     "linkage": "--keys sex,age",
+    "plausibility": "--combinations sex,age",
     "match-risk": "--keys sex,age",
     "posterior": "--target ill --rows 0,1 --structure fixed --cp 0.5",
     "privacy-loss": "--persons 2 --curves 0 --cp 0.5",

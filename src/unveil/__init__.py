@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from unveil.posterior import PosteriorRisk, posterior
     from unveil.report import assessment_schema
     from unveil.synthesis import CartSynthesizer, CommandSynthesizer, sdc, synthesize, synthesizers
-    from unveil.tables import anonymity, attribute, identity, key_sets, population_risk, structure
+    from unveil.tables import anonymity, attribute, identity, key_sets, plausibility, population_risk, structure
     from unveil.tuning import Tuning, tune
     from unveil.utility import Utility, utility
 
@@ -90,6 +90,7 @@ __all__ = [
     "membership",
     "membership_synthesizer",
     "partial_knowledge",
+    "plausibility",
     "population_risk",
     "posterior",
     "privacy_loss",
@@ -126,7 +127,9 @@ _MODULE_OF = {
     **dict.fromkeys(("PosteriorRisk", "posterior"), "posterior"),
     "assessment_schema": "report",
     **dict.fromkeys(("CartSynthesizer", "CommandSynthesizer", "synthesize", "synthesizers"), "synthesis"),
-    **dict.fromkeys(("anonymity", "attribute", "identity", "key_sets", "population_risk", "structure"), "tables"),
+    **dict.fromkeys(
+        ("anonymity", "attribute", "identity", "key_sets", "plausibility", "population_risk", "structure"), "tables"
+    ),
     **dict.fromkeys(("Tuning", "tune"), "tuning"),
     **dict.fromkeys(("Utility", "utility"), "utility"),
 }

@@ -8,10 +8,11 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from unveil.columns.stated_rules import stated_rules
 from unveil.errors import CallError
 from unveil.files import read
 from unveil.synthesis.encoding import encode
-from unveil.synthesis.rules import parse_rules, stated_rules
+from unveil.synthesis.rules import parse_rules
 from unveil.synthesis.variable import Levels
 
 TABLE = pa.table(

@@ -8,6 +8,7 @@ from unveil._tables.curve import CapCurve
 from unveil._tables.identity import IdentityRisk, identity
 from unveil._tables.key_sets import KeySet, KeySets, key_sets
 from unveil._tables.ladder import Ladder
+from unveil._tables.plausibility import Plausibility, plausibility
 from unveil._tables.population import PopulationRisk, population_risk
 from unveil._tables.structure import Structure, structure
 
@@ -21,12 +22,14 @@ __all__ = [
     "KeySet",
     "KeySets",
     "Ladder",
+    "Plausibility",
     "PopulationRisk",
     "Structure",
     "anonymity",
     "attribute",
     "identity",
     "key_sets",
+    "plausibility",
     "population_risk",
     "structure",
 ]

@@ -92,3 +92,28 @@ def breaks_of(given: list[str] | None) -> dict[str, list[float]]:
 
 def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, list[float]]]:
     return [{name: list(ends) for name, ends in one.items()} for one in intervals]
+
+
+def rules_of(given: list[str] | None) -> list[str] | None:
+    """Rules as they are typed; in the place of a TOML file those that it lists.
+
+    Raises
+    ------
+    CallError
+        If such a file holds anything but a list of rules.
+    """
+    if given is None:
+        return None
+    found: list[str] = []
+    for text in given:
+        if not text.lower().endswith(".toml"):
+            found.append(text)
+            continue
+        from unveil.files.documents import read_toml
+
+        content = read_toml(text, text)[1]
+        listed = content.get("rules")
+        if set(content) != {"rules"} or not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+            raise CallError(f'{text}: a file of rules holds one list of texts, rules = ["net = gross - tax"]')
+        found += listed
+    return found

@@ -100,6 +100,10 @@ VERBS = {
         "linkage", SINGLE, "Measure how many persons are found by the nearest record of an anonymised release.",
         f"{FILES} --keys sex,age,region",
     ),
+    "plausibility": (
+        "plausibility", SINGLE, "Count released records that break rules, and combinations that nobody has.",
+        f"{FILES} --rules 'age >= 16 or marital == \"SINGLE\"' --combinations sex,marital",
+    ),
     "match-risk": (
         "match_risk", SINGLE, "Measure how many persons are matched with their records in partially synthetic files.",
         f"{FILES} --keys sex,age,region",

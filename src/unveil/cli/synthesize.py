@@ -12,7 +12,7 @@ from unveil.cli.foreign import ForeignSynthesizer
 from unveil.cli.groups import OUTPUT
 from unveil.cli.options import Epsilon, Listed, Method, Original, VisitOrder, Whole
 from unveil.cli.output import progress_bar
-from unveil.cli.parsing import assignments, named_path
+from unveil.cli.parsing import assignments, named_path, rules_of
 from unveil.cli.reading import Reading
 from unveil.cli.screen import remark, say
 from unveil.cli.trees import Trees
@@ -43,7 +43,8 @@ class VariableModels:
     rules
         What is true of every record (repeat): a value that follows from other variables, "marital=SINGLE if age < 16"
         or "net = gross - tax"; a condition that no record breaks, "not (sex == 'MALE' and pregnant == 'YES')".
-        Conditions compare columns, values and sums by <, <=, ==, !=, in [..], is None, joined by and, or, not.
+        Conditions compare columns, values and sums by <, <=, ==, !=, in [..], is None, joined by and, or, not. A TOML
+        file stands for the rules that it lists.
     by
         Columns that make strata, each with trees of its own (repeat, or separate by commas).
     keep
@@ -70,8 +71,8 @@ class VariableModels:
         return {
             "visit_order": _split(self.visit_order), "methods": dict(assignments(self.methods, "methods")) or None,
             "predictors": _predictors(self.predictors), "smoothing": _smoothing(self.smoothing),
-            "bandwidth": self.bandwidth, "rules": self.rules or None, "by": _split(self.by), "proper": self.proper,
-            "keep": _split(self.keep), "replace_rows": self.replace_rows,
+            "bandwidth": self.bandwidth, "rules": rules_of(self.rules) or None, "by": _split(self.by),
+            "proper": self.proper, "keep": _split(self.keep), "replace_rows": self.replace_rows,
         }  # fmt: skip
 
 

@@ -172,12 +172,7 @@ def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, reading: Reading
     value = Value({**sides[0].columns, **sides[1].columns}, of)
     if not value.columns:
         raise reading.refused("a comparison names no column")
-
-    def truth(records: Records) -> Truth:
-        found, place = by_combination(value, records)
-        return np.array(found, dtype=np.int8)[place]
-
-    return truth
+    return _by_record(value)
 
 
 def shown_size(size: object) -> str:
@@ -253,5 +248,23 @@ def _by_level(column: KnownColumn, test: Test) -> TruthOf:
             rows = np.flatnonzero(~np.isnan(own.new))
             found[rows] = [test(number) for number in own.new[rows].tolist()]
         return found
+
+    return truth
+
+
+def equality(column: KnownColumn, value: Value) -> TruthOf:
+    """Return a function from records to whether a column has a value; unknown where the value is not defined."""
+
+    def of(record: Mapping[str, Any]) -> int:
+        one, two = record[column.name], value.of(record)
+        return UNKNOWN if two is None else _sure(one == two)
+
+    return _by_record(Value({**value.columns, column.name: column}, of))
+
+
+def _by_record(value: Value) -> TruthOf:
+    def truth(records: Records) -> Truth:
+        found, place = by_combination(value, records)
+        return np.array(found, dtype=np.int8)[place]
 
     return truth

@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, TypeVar
@@ -22,6 +22,7 @@ from unveil.columns.known_columns import KnownColumn, Records, size_of
 from unveil.errors import CallError
 from unveil.files.nearest import near_matches
 
+MOST_DECIMALS = 9
 SHOWN = 100
 """Longest part of a text that a message repeats."""
 OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
@@ -258,3 +259,25 @@ def by_combination(value: Value, records: Records) -> tuple[list[Any], NDArray[n
     found = [[known[code] for code in place[first].tolist()] for known, place in zip(sizes, places, strict=True)]
     names = tuple(value.columns)
     return [value.of(dict(zip(names, row, strict=True))) for row in zip(*found, strict=True)], combined.ravel()
+
+
+def decimals_of(sizes: Iterable[object]) -> int | None:
+    """Return the decimals that all numbers among some sizes have at most, as they are written; None beyond nine.
+
+    Examples
+    --------
+    >>> decimals_of([Fraction(1, 4), Fraction(3), None]), decimals_of([Fraction(1, 3)])
+    (2, None)
+    """
+    numbers = [size for size in sizes if isinstance(size, Fraction)]
+    return next((d for d in range(MOST_DECIMALS + 1) if all((one * 10**d).denominator == 1 for one in numbers)), None)
+
+
+def rounded(number: Fraction | None, decimals: int | None) -> Fraction | None:
+    """Return a number with so many decimals, halves to the even digit; as it is without decimals."""
+    return number if number is None or decimals is None else Fraction(round(number, decimals))
+
+
+def rounded_value(value: Value, decimals: int | None) -> Value:
+    """Return a value that is rounded so."""
+    return Value(value.columns, lambda record: rounded(value.of(record), decimals))

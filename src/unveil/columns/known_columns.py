@@ -46,11 +46,14 @@ class KnownColumn:
         A Python value per level; None for the gap.
     special
         Levels that are no amounts though they are numbers.
+    observed
+        Levels that say how many decimals the column has; None for all.
     """
 
     name: str
     values: Sequence[object]
     special: Collection[int] = ()
+    observed: Collection[int] | None = None
 
     @cached_property
     def sizes(self) -> list[object]:

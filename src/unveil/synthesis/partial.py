@@ -8,10 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from unveil.columns.conditions import read_condition
+from unveil.columns.stated_rules import StatedRules
 from unveil.errors import CallError, DataError
 from unveil.files.arrays import quoted_list
 from unveil.synthesis.plan import unknown
-from unveil.synthesis.rules import StatedRules, known_column
+from unveil.synthesis.rules import known_column
 from unveil.synthesis.variable import EncodedVariable, Levels
 
 Mask = NDArray[np.bool_]

@@ -14,54 +14,31 @@ What conditions and formulas may say, and what they mean where a value is missin
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.columns.conditions import Condition, Mask, Written, read_condition
-from unveil.columns.formulas import Formula, Value, by_combination, read_formula, shown
+from unveil.columns.conditions import Condition, Mask, read_condition
+from unveil.columns.formulas import (
+    Formula,
+    Value,
+    by_combination,
+    decimals_of,
+    read_formula,
+    rounded,
+    rounded_value,
+)
 from unveil.columns.known_columns import KnownColumn, size_of
+from unveil.columns.stated_rules import Given, StatedRules, stated_rules
 from unveil.errors import CallError, DataError
 from unveil.files.nearest import near_matches
 from unveil.synthesis.variable import EncodedVariable, Levels
 from unveil.trees import Column
 
-FORMS = "column=value if condition, column = formula, or a condition; such as marital=SINGLE if age < 16"
-MOST_DECIMALS = 9
-
 Records = Mapping[str, Levels]
-Pairs = Sequence[tuple[Written, object]]
-Given = str | Sequence[str] | Mapping[str, Pairs | str]
-"""Rules as a user gives them."""
-
-
-@dataclass(frozen=True)
-class StatedRules:
-    """Rules by their form, not yet checked against a file.
-
-    Parameters
-    ----------
-    forced
-        By column, pairs of condition and value.
-    formulas
-        By column, its formula.
-    limits
-        Conditions that no record breaks.
-    """
-
-    forced: Mapping[str, Pairs] = field(default_factory=dict)
-    formulas: Mapping[str, str] = field(default_factory=dict)
-    limits: tuple[str, ...] = ()
-
-    @property
-    def columns(self) -> tuple[str, ...]:
-        """Columns whose values follow from others."""
-        return (*self.forced, *self.formulas)
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,68 +84,6 @@ class Rules:
     limits: tuple[Condition, ...] = ()
     of_undefined: tuple[Condition, ...] = ()
     operands: Mapping[str, frozenset[str]] = field(default_factory=dict)
-
-
-def stated_rules(given: Given | None) -> StatedRules:
-    """Sort rules by their form.
-
-    Raises
-    ------
-    CallError
-        If a rule has none of the forms.
-
-    Examples
-    --------
-    >>> found = stated_rules(["marital=SINGLE if age < 16", "net = gross - tax", "age >= 0"])
-    >>> found.forced, found.formulas, found.limits
-    ({'marital': [('age < 16', 'SINGLE')]}, {'net': 'gross - tax'}, ('age >= 0',))
-    """
-    if given is None:
-        return StatedRules()
-    if isinstance(given, Mapping):
-        formulas = {name: rule for name, rule in given.items() if isinstance(rule, str)}
-        forced = {name: rule for name, rule in given.items() if not isinstance(rule, str)}
-        for name, pairs in forced.items():
-            if not isinstance(pairs, tuple | list) or not all(_is_pair(one) for one in pairs):
-                raise CallError(f"rules of column {name!r} must be a list of pairs (condition, value), or a formula")
-        return StatedRules(forced, formulas)
-    texts = [given] if isinstance(given, str) else list(given) if isinstance(given, Iterable) else [given]
-    if not all(isinstance(text, str) for text in texts):
-        raise CallError(f"rules are texts, or given by column as a mapping, not {shown(given)}")
-    pairs_of: dict[str, list[tuple[Written, object]]] = {}
-    formula_of: dict[str, str] = {}
-    limits: list[str] = []
-    for text in texts:
-        if (assigned := _assigned(text)) is None:
-            limits.append(text)
-            continue
-        name, rest = assigned
-        value, word, condition = f" {rest} ".partition(" if ")
-        if not name or not (condition.strip() if word else value.strip()):
-            raise CallError(f"a rule is written {FORMS}, not {shown(text)}")
-        if word:
-            pairs_of.setdefault(name, []).append((condition.strip(), value.strip() or None))
-        elif formula_of.setdefault(name, value.strip()) != value.strip():
-            raise CallError(f"rules: column {name!r} has two formulas, {formula_of[name]!r} and {value.strip()!r}")
-    for name in formula_of:
-        if name in pairs_of:
-            raise CallError(f"rules: column {name!r} has a formula, and values by conditions; give one of them")
-    return StatedRules(pairs_of, formula_of, tuple(limits))
-
-
-def _is_pair(given: object) -> bool:
-    return isinstance(given, tuple | list) and len(given) == 2
-
-
-_ASSIGNED = re.compile(r"""\s*(?:`([^`]*)`\s*|([^=<>!'"`]*))=(?!=)(.*)""", re.DOTALL)
-
-
-def _assigned(text: str) -> tuple[str, str] | None:
-    """Return the column that a rule gives values to, and what follows the sign; None for a condition."""
-    if not text.strip():
-        return "", ""
-    found = _ASSIGNED.fullmatch(text)
-    return None if found is None else ((found[1] or found[2] or "").strip(), found[3])
 
 
 def parse_rules(given: Given | StatedRules | None, variables: Mapping[str, EncodedVariable]) -> Rules:
@@ -241,23 +156,8 @@ def _formulas(
                 raise CallError(f"rules: {name!r} is no column of numbers, which the formula {texts[name]!r} gives")
             formulas[name] = read[name]
             inner = read_formula(waiting.pop(name), known, values).value
-            values[name] = Value(inner.columns, _rounded_value(inner, decimals_of(variable)))
+            values[name] = rounded_value(inner, decimals_of(map(size_of, variable.python_values)))
     return formulas, values
-
-
-def _rounded_value(value: Value, decimals: int | None) -> Callable[[Mapping[str, Any]], Any]:
-    return lambda record: rounded(value.of(record), decimals)
-
-
-def decimals_of(variable: EncodedVariable) -> int | None:
-    """Return the decimals that all numbers of a variable have at most, as they are written; None beyond nine."""
-    sizes = [size for size in map(size_of, variable.python_values) if isinstance(size, Fraction)]
-    return next((d for d in range(MOST_DECIMALS + 1) if all((size * 10**d).denominator == 1 for size in sizes)), None)
-
-
-def rounded(number: Fraction | None, decimals: int | None) -> Fraction | None:
-    """Return a number with so many decimals, halves to the even digit; as it is without decimals."""
-    return number if number is None or decimals is None else Fraction(round(number, decimals))
 
 
 def _forced(condition: Condition, level: int) -> Rule:
@@ -269,7 +169,7 @@ def _forced(condition: Condition, level: int) -> Rule:
 
 
 def _calculated(formula: Formula, variable: EncodedVariable) -> Rule:
-    decimals = decimals_of(variable)
+    decimals = decimals_of(map(size_of, variable.python_values))
     level_of = {size_of(value): code for code, value in enumerate(variable.python_values) if value is not None}
 
     def decided(records: Records) -> tuple[Mask, Levels]:

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from unveil.checks import check_flags, check_whole_numbers
+from unveil.columns.stated_rules import Given, stated_rules
 from unveil.errors import CallError
 from unveil.files.source import Kind, Scalar
 from unveil.printable import commands_shown
@@ -22,7 +23,7 @@ from unveil.synthesis.methods.coded_file import open_original
 from unveil.synthesis.output_frame import Palette, make_palette
 from unveil.synthesis.partial import kept_columns, released_records, require_whole
 from unveil.synthesis.plan import Plan, draw_plan
-from unveil.synthesis.rules import Given, parse_rules, stated_rules
+from unveil.synthesis.rules import parse_rules
 from unveil.synthesis.sampling import BLOCK, draw_blocks, joined
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.strata import (

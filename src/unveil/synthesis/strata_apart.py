@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 from numpy.typing import NDArray
 
+from unveil.columns.stated_rules import stated_rules
 from unveil.errors import CallError
 from unveil.files.distinct import level_text
 from unveil.files.folders import PARQUET
@@ -28,7 +29,6 @@ from unveil.plain import Plain
 from unveil.result import Row, text_table
 from unveil.synthesis.encoding import encode
 from unveil.synthesis.record_order import value_order
-from unveil.synthesis.rules import stated_rules
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 from unveil.synthesis.strata import apportioned, columns_of_strata, records_by_stratum, too_small

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from unveil.columns.coding import coded
 from unveil.columns.column import CodedColumn
+from unveil.columns.stated_rules import stated_rules
 from unveil.columns.units import UnitRows
 from unveil.errors import CallError
 from unveil.files import read
@@ -20,7 +21,6 @@ from unveil.files.arrays import from_numpy
 from unveil.files.distinct import distinct_of
 from unveil.files.made_frames import make_frame
 from unveil.files.source import DerivedColumns, Source, Variable
-from unveil.synthesis.rules import stated_rules
 from unveil.synthesis.seeds import seed_or_secret
 from unveil.synthesis.sequence import CartSynthesizer
 
