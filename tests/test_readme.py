@@ -1,4 +1,4 @@
-"""What README.md shows is what its commands print."""
+"""What README.md and the worked example show is what their commands print."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ import re
 import shlex
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 
-README = (Path(__file__).resolve().parent.parent / "README.md").read_text(encoding="utf-8")
+ROOT = Path(__file__).resolve().parent.parent
+FIRST = (ROOT / "README.md").read_text(encoding="utf-8")
+README = (ROOT / "docs" / "example.md").read_text(encoding="utf-8")
+SCREEN = 60
+"""Lines that a screen shows."""
 SHOWN = re.findall(r"```sh\n([^`]*?)```\n\n```text\n([^`]*?)```", README)
 PYTHON = re.findall(r"```python\n([^`]*?)```", README)
 
@@ -30,6 +35,16 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("readme")
     unveil_program([*found[1].split(), "--no-report"], place)
     return place
+
+
+def test_the_first_page_has_two_screens_a_picture_and_every_extra():
+    assert FIRST.count("\n") <= 2 * SCREEN
+    (picture,) = re.findall(r"!\[[^\]]{20,}\]\((docs/[^)]+)\)", FIRST)
+    assert 0 < (ROOT / picture).stat().st_size < 150_000
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    of_users = set(project["optional-dependencies"]) - {"test", "docs", "lint"}
+    named = set(re.findall(r"`(\w+)`", "".join(re.findall(r"(?m)^\| (`[^|]*) \|", FIRST.split("## Install")[1]))))
+    assert of_users <= named
 
 
 @pytest.mark.slow

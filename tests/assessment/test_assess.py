@@ -203,8 +203,8 @@ def test_a_small_prior_is_not_rounded_away():
     """One of 406 incomes."""
     weighed = SimpleNamespace(posterior=np.linspace(0.2, 0.4, 20), prior=np.full(20, 1 / 406))
     sentence = posterior_part.mean_figure(weighed, "income", "exact", 0.95, 1).sentence
-    assert "a probability of 0.30 on average, 0.0025 before" in sentence
-    assert "a probability of 0.3 on average, 0.002 before" in sentence.public
+    assert "a probability of 30 % on average, 0.25 % before" in sentence
+    assert "a probability of 30 % on average, 0.2 % before" in sentence.public
 
 
 def test_no_smallest_or_largest_value(whole, people):

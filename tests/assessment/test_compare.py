@@ -90,7 +90,7 @@ def test_shares_on_a_map_are_printed_with_digits_that_tell_them_apart():
         warnings=(),
     )  # fmt: skip
     (row,) = (line for line in str(made).splitlines() if line.startswith("a *"))
-    assert re.split(r"  +", row) == ["a *", "1", "3.31", "3.08 to 3.55", "0.0377", "0.0375 to 0.0379"]
+    assert re.split(r"  +", row) == ["a *", "1", "3.31", "3.08 to 3.55", "3.77", "3.75 to 3.79"]
 
 
 def test_columns_that_a_candidate_lacks_count_for_none(people, independent):

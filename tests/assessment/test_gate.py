@@ -536,5 +536,5 @@ def test_a_sentence_is_told_twice():
         return f"{of_persons}, {say.probability(0.0043)}, {say.prior(0.0043)}"
 
     note = public_note(words, Rounding(300, 10))
-    assert (str(note), note.public) == ("12.3, 12.3, 7, 0.0043, 0.0043", "10, 10, fewer than 10, 0.05, 0.004")
+    assert (str(note), note.public) == ("12.3, 12.3, 7, 0.43 %, 0.43 %", "10, 10, fewer than 10, 5 %, 0.4 %")
     assert public_note(words, Rounding(20, 10)).public.startswith("The records are too few")

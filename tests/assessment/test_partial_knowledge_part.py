@@ -172,7 +172,7 @@ def test_a_point_that_has_not_mixed_has_no_figure_and_is_told_of(files, whole):
     points = [point(1.0, 0.6), point(0.9, math.nan), point(0.5, 0.4)]
     entry = part_file.curve_entry(context, "marital", points, [])
     assert "knows 100 and 50 % of the other records" in entry["sentence"]
-    assert "a probability of 0.60 and 0.40 on average, 0.20 before" in entry["sentence"]
+    assert "a probability of 60 % and 40 % on average, 20 % before" in entry["sentence"]
     assert entry["sentence"].endswith(
         "90 % of the other records are known, more than 1 % of the persons have not mixed, and there is no figure."
     )
@@ -209,8 +209,8 @@ def test_one_sentence_of_the_summary_tells_of_the_curve(files, whole):
     context = context_of(files, 600)
     entry = part_file.curve_entry(context, "marital", [point(1.0, 0.6), point(0.5, math.nan), point(0.0, 0.3)], [])
     assert entry["in_short"] == (
-        "An intruder who was told the splits alone gives the true value of marital a probability of 0.60 on average "
-        "with 100 % of the other records known, and of 0.30 with 0 %."
+        "An intruder who was told the splits alone gives the true value of marital a probability of 60 % on average "
+        "with 100 % of the other records known, and of 30 % with 0 %."
     )
     assert part_file.curve_entry(context, "marital", [point(1.0, 0.6)], [])["in_short"] == ""
 

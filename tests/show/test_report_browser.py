@@ -235,6 +235,28 @@ def test_the_page_for_publication_is_readable_on_a_phone_and_in_the_dark(
     assert poor == []
 
 
+def test_a_phone_shows_every_column_of_the_tables(show: Open, example: Assessment) -> None:
+    page = show(example, width=390)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    tables = page.locator(".stacked:visible")
+    assert tables.count() > 10
+    assert (
+        page.evaluate("""() => [...document.querySelectorAll('.scroll')]
+        .filter((one) => one.querySelector('.stacked') && one.checkVisibility())
+        .filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.ariaLabel)""")
+        == []
+    )
+    # A cell says which column it is of, as the head of the table is not seen.
+    assert (
+        page.evaluate("""() => [...document.querySelectorAll('.stacked')].flatMap((table) => {
+        const heads = [...table.querySelectorAll('thead th')].map((one) => one.textContent.trim());
+        return [...table.querySelectorAll('tbody tr')].flatMap((row) => [...row.cells].map((cell, k) =>
+            cell.matches('th, .strip-cell') || cell.dataset.label === heads[k] ? null : heads[k]).filter(Boolean));
+    })""")
+        == []
+    )
+
+
 def test_no_name_of_an_axis_is_cut_off_on_a_phone(show: Open, example: Assessment) -> None:
     example["map"]["utility"] = "1 - mean total variation distance of all pairs of variables"
     example["map"]["risk"] = "DiSCO, mean of 12 targets, percent of persons in the original"

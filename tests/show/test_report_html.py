@@ -140,15 +140,15 @@ def test_an_interval_that_is_cut_has_no_end_mark() -> None:
 
 
 def test_the_map_leaves_no_room_for_what_cannot_be() -> None:
-    risk, utility = (charts._reach([{name: v, f"{name}_low": None, f"{name}_high": None}], name)
+    risk, utility = (charts._reach([{name: v, f"{name}_low": None, f"{name}_high": None}], name, name == "risk")
                      for name, v in (("risk", 0.02), ("utility", 0.97)))  # fmt: skip
     assert risk[0] == 0
     assert utility[1] == 1
     (low, high) = charts._reach(
-        [{"risk": 0, "risk_low": 0, "risk_high": 0}, {"risk": 1.2, "risk_low": None, "risk_high": None}], "risk"
+        [{"risk": 0, "risk_low": 0, "risk_high": 0}, {"risk": 1.2, "risk_low": None, "risk_high": None}], "risk", True
     )
     assert (low, high > 1.2) == (0, True)
-    (low, _) = charts._reach([{"risk": -0.1, "risk_low": None, "risk_high": None}], "risk")
+    (low, _) = charts._reach([{"risk": -0.1, "risk_low": None, "risk_high": None}], "risk", True)
     assert low < -0.1
 
 

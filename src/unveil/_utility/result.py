@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+from unveil._utility.distributions import Distribution
 from unveil._utility.measures import Figures, UtilityMeasures
 from unveil._utility.sample import Sample
 from unveil.checks import check_choice
@@ -46,6 +47,9 @@ class Utility(Result):
         :meth:`unveil.Pair.unmatched`.
     warnings
         The notes, and remarks on the files.
+    distributions
+        How often each level, or interval of amounts, of each variable is in the original and in every release; empty
+        where marginals were not asked for. They name rare levels, and are not in ``to_dict()``.
     """
 
     _words = "words.utility.utility_text"
@@ -69,6 +73,7 @@ class Utility(Result):
     unmatched: Mapping[str, Mapping[str, Any]]
     warnings: tuple[str, ...]
     flavour: Flavour
+    distributions: tuple[Distribution, ...] = field(default=(), compare=False)
 
     def to_frame(self, table: str = "summary", *, flavour: Flavour | None = None) -> Any:  # type: ignore[override]
         """One table as a frame: a row per release, and with several releases one of their mean.
@@ -76,7 +81,8 @@ class Utility(Result):
         Parameters
         ----------
         table
-            "summary", "propensity", "variables", "pairs", "models" or "prediction".
+            "summary", "propensity", "variables", "pairs", "models", "prediction" or "distributions" (a row per level
+            of each variable and file, with its share of the records).
         flavour
             Kind of frame; that of the original by default.
 
@@ -85,8 +91,15 @@ class Utility(Result):
         CallError
             If there is no such table.
         """
-        check_choice("table", table, ("summary", *TABLES))
-        if table == "summary":
+        check_choice("table", table, ("summary", *TABLES, "distributions"))
+        if table == "distributions":
+            rows = [
+                {"variable": one.variable, "level": bar.level, "file": file, "share": share}
+                for one in self.distributions
+                for bar in one.bars
+                for file, share in zip(("original", *self.labels), (bar.original, *bar.releases), strict=True)
+            ]
+        elif table == "summary":
             rows = [{"release": name} | dict(r) for name, r in self._named(self.releases, self.mean)]
         else:
             rows = [
@@ -139,11 +152,11 @@ class Utility(Result):
         Parameters
         ----------
         kind
-            "heatmap" (variables and pairs), "variables", "models" or "prediction"; by default the first of them that
-            was computed.
+            "heatmap" (variables and pairs), "variables", "models", "prediction" or "distributions" (each variable in
+            the original and in the releases); by default the first of them that was computed.
         measure
             Of the heat map: "TVD" (default), "S_pMSE", "V_difference", "pearson_difference", "spearman_difference";
-            of variables any of their figures.
+            of variables any of their figures; of distributions the name of a variable, to draw this one alone.
         ax
             Axes to draw on.
 

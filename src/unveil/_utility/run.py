@@ -11,6 +11,7 @@ import numpy as np
 
 from unveil._utility.compared import Compared, compared
 from unveil._utility.counted import CountedRecords, most_drawn
+from unveil._utility.distributions import Distribution, distributions
 from unveil._utility.formula import models_of
 from unveil._utility.headline import headline
 from unveil._utility.marginals import FileWeights, compare_marginals
@@ -211,6 +212,7 @@ def utility(
         {"measures": list(chosen), "ngroups": ngroups, "propensity": list(fitted), "permutations": permutations,
          "minbucket": minbucket, "bias_corrected": bias_corrected, "folds": folds, "level": level, "seed": seed},
         samples, notes, pair.unmatched(cells), tuple(dict.fromkeys([*notes, *pair.notes(cells)])), pair.flavour,
+        distributions(variables) if "marginals" in chosen else (),
     )  # fmt: skip
 
 
@@ -244,6 +246,14 @@ class _Told:
     def ended(self, steps: int) -> None:
         """A part with so many steps has ended."""
         self.before += steps
+
+
+def distributions_of(pair: Pair, names: Sequence[str], least: int, ngroups: int = 5) -> tuple[Distribution, ...]:
+    """The distribution of each column in all files, with bars of so many original records at least."""
+    rows = pair.rows
+    if is_larger(rows, most_drawn(None)):
+        return distributions(CountedRecords.of(rows, names, ngroups, None, 0).variables, least)
+    return distributions(compared(rows, names, ngroups), least)
 
 
 def _weights(pair: Pair) -> FileWeights | None:

@@ -232,7 +232,7 @@ RISK_OF_MAP, UTILITY_OF_MAP = "DiSCO", "mean TVD"
 
 
 def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str, Any] | None) -> dict[str, Any] | None:
-    """The releases as points: mean DiSCO over the targets against what is left of the pairwise distributions."""
+    """The releases as points: mean DiSCO over the targets against the distance of the pairwise distributions."""
     risks = [f for f in figures if f["measure"] == RISK_OF_MAP]
     useful = next((f for f in (utility or {}).get("figures", ()) if f["measure"] == UTILITY_OF_MAP), None)
     if not risks or useful is None:
@@ -247,16 +247,16 @@ def _map(pair: Pair, figures: Sequence[Mapping[str, Any]], utility: Mapping[str,
                 "risk": risk,
                 "risk_low": max(risk - half, 0.0),
                 "risk_high": min(risk + half, 100.0),
-                "utility": 1 - _number(useful["per_release"][r]),
+                "utility": _number(useful["per_release"][r]),
                 "utility_low": None,
                 "utility_high": None,
             }
         )
-    marked = pareto([(point["risk"], -point["utility"]) for point in points])
+    marked = pareto([(point["risk"], point["utility"]) for point in points])
     return {
         "risk": f"{RISK_OF_MAP}, mean of {how_many(len(risks), 'target')}, percent of records",
-        "utility": "1 - mean total variation distance of all pairs of variables",
-        "utility_better": "high",
+        "utility": "mean total variation distance of all pairs of variables (0: as useful as the original)",
+        "utility_better": "low",
         "points": [point | {"pareto": best} for point, best in zip(points, marked, strict=True)],
     }
 

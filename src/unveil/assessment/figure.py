@@ -17,6 +17,12 @@ UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 PERCENT = ("repU", "DiSCO", "DCAP")
 """Measures in percent of records; the others are shares, areas, or distances."""
 
+SHARES_OF_RECORDS = ("mean TVD", "worst pair TVD", "SPECKS")
+"""Distances that are shares of records: they are shown as percent."""
+
+SHARES = ("RAPID", "posterior", "posterior certain", *SHARES_OF_RECORDS)
+"""Measures between 0 and 1 that are printed as percent."""
+
 OF_PROCESS = ("repU", "DiSCO", "DCAP", "RAPID")
 """Measures with a process interval."""
 
@@ -126,14 +132,25 @@ _LADDER = (
 
 
 def digits_of(measure: str) -> int:
-    """Digits behind the point where a figure is printed as it is: a share has four where a percentage has two.
+    """Digits behind the point where a figure is printed as it is: percentages have two.
 
     Examples
     --------
-    >>> digits_of("repU"), digits_of("RAPID")
-    (2, 4)
+    >>> digits_of("repU"), digits_of("RAPID"), digits_of("membership AUC")
+    (2, 2, 4)
     """
-    return 2 if measure in PERCENT else 4
+    return 2 if measure in (*PERCENT, *SHARES) else 4
+
+
+def printed(measure: str, value: float | None) -> float | None:
+    """A figure as it is printed: shares are percent.
+
+    Examples
+    --------
+    >>> printed("RAPID", 0.25), printed("repU", 25.0), printed("membership AUC", 0.5)
+    (25.0, 25.0, 0.5)
+    """
+    return 100 * value if value is not None and measure in SHARES else value
 
 
 def process_of(found: Interval, factor: float = 1.0, reason: str | None = None) -> dict[str, Any]:

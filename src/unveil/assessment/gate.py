@@ -236,6 +236,11 @@ UTILITY = Row(
             }
         ),
         "variables": [Row({"variable": by.as_it_is, **_OF_CELLS})],
+        "distributions": [
+            Row({**_named(by.as_it_is, "variable", "kind"),
+                 "bars": [Row({"level": by.said, "persons": by.count, **_named(by.share, "original", "releases")},
+                              may_leave=_of_enough_persons)]})
+        ],
         "pairs": [Row({**_named(by.as_it_is, "first", "second"), **_OF_CELLS})],
         "models": [
             Row({**_named(by.as_it_is, "model", "kind", "event", "term"), "overlap": by.share,

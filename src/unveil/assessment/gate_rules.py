@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from unveil.assessment.figure import SHARES_OF_RECORDS
 from unveil.assessment.published_text import HELD_BACK, SUFFIX, TOO_FEW_REASON, rounding_of
 from unveil.assessment.rounding import Rounding, significant
 
@@ -15,8 +16,6 @@ LOG_ODDS_STEP = 0.5
 LEAST_P_VALUE = 0.01
 PRIOR_IS_GUESS = ("posterior",)
 """Figures whose guess is a mean prior."""
-SHARES_OF_RECORDS = ("mean TVD", "worst pair TVD", "SPECKS")
-"""Distances that are shares of records."""
 LOTS = {"membership AUC": 0.5, "exact membership": 0.5}
 """What a guess between two persons achieves, whatever the records are."""
 

@@ -35,6 +35,10 @@ _RISE = (
     "Where the curve rises, the release of unknown persons teaches how columns go together: this is inference about "
     "the population, and not disclosure of a person."
 )
+_RISEN = (
+    "; that it rises is inference about the population, from the release of unknown persons, and no disclosure of a "
+    "person."
+)
 
 
 @dataclass(frozen=True)
@@ -166,10 +170,12 @@ def curve_entry(
 
     def in_short(say: Exact) -> str:
         first, last = defined[0], defined[-1]
+        risen = exceeds(last["mean_posterior"], first["mean_posterior"], unit=1.0)
         return (
             f"An intruder who was told the splits alone gives the true value of {target} a probability of "
             f"{say.probability(first['mean_posterior'])} on average with {_percentages([first])} % of the other "
-            f"records known, and of {say.probability(last['mean_posterior'])} with {_percentages([last])} %."
+            f"records known, and of {say.probability(last['mean_posterior'])} with {_percentages([last])} %"
+            f"{_RISEN if risen else '.'}"
         )
 
     told = [_QUESTION]

@@ -58,7 +58,7 @@ class Exact:
         return number(share) if math.isnan(share) else of_hundred(share, digits)
 
     def probability(self, value: float) -> str:
-        """A mean probability."""
+        """A mean probability, in percent."""
         return probability(value)
 
     def prior(self, value: float) -> str:
@@ -103,12 +103,15 @@ class Rounded(Exact):
         return self.percent(100 * share)
 
     def probability(self, value: float) -> str:
-        """A mean probability, rounded as a share of persons is."""
-        return self._plain(self.rounding.share(value))
+        """A mean probability in percent, rounded as a share of persons is."""
+        return self._in_percent(self.rounding.share(value))
 
     def prior(self, value: float) -> str:
-        """A mean prior; below one step it has one digit."""
-        return self._plain(self.rounding.expected(value))
+        """A mean prior in percent; below one step it has one digit."""
+        return self._in_percent(self.rounding.expected(value))
+
+    def _in_percent(self, rounded: float | None) -> str:
+        return f"{self._plain(None if rounded is None else 100 * rounded)} %"
 
     def expected(self, share: float) -> str:
         """Of a hundred persons about how many are expected, rounded; below one step with one digit."""
@@ -127,7 +130,7 @@ class Rounded(Exact):
     def amount(self, value: float, unit: str) -> str:
         """A figure in its unit, rounded."""
         if unit == "auc":
-            return self.probability(value)
+            return self._plain(self.rounding.share(value))
         return f"{self.percent(100 * value if unit == 'share' else value)} %"
 
     def count(self, n: int) -> str:

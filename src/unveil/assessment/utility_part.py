@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -13,6 +13,9 @@ from unveil.assessment.part import Context, Section, Skipped
 from unveil.assessment.published_text import Exact, public_note
 from unveil.notes import Note
 from unveil.stats import student_half
+
+if TYPE_CHECKING:
+    from unveil._utility.distributions import Distribution
 
 NAMED = {
     "S_pMSE": "S_pMSE_cart",
@@ -58,6 +61,7 @@ def utility_figures(context: Context, names: Sequence[str]) -> list[dict[str, An
 
 def _section(context: Context, measures: Sequence[str]) -> Section:
     from unveil._utility import utility
+    from unveil._utility.run import distributions_of
 
     if context.clock.left == 0:
         raise Skipped(Note("the budget was used up before utility was measured; raise it, or leave other measures out"))
@@ -72,12 +76,15 @@ def _section(context: Context, measures: Sequence[str]) -> Section:
         for name, own in NAMED.items()
         if own in found.mean
     ]
+    alone = "marginals" in measures
+    shown = distributions_of(context.pair, found.columns, scenario.minimum_count) if alone else ()
     return Section(
         entries={
             "utility": {
                 "summary": plain["mean"],
                 "figures": figures,
                 "variables": [_flat(one, ("variable",)) for one in plain["variables"]],
+                "distributions": [_drawn(one) for one in shown],
                 "pairs": [_flat(one, ("first", "second")) for one in plain["pairs"]],
                 "models": [_model(one) for one in plain["models"]],
                 "prediction": [_prediction(one) for one in plain["prediction"]],
@@ -106,6 +113,15 @@ def _figure(name: str, values: Sequence[float], level: float) -> Figure:
         does_not_show="Whether the analysis that a user has in mind comes out the same; name it as a model.",
         contradicted_by="worst pair TVD",
     )
+
+
+def _drawn(one: Distribution) -> dict[str, Any]:
+    """A variable in all files; its levels are those that enough original records have."""
+    bars = [
+        {"level": bar.level, "persons": bar.records, "original": bar.original, "releases": list(bar.releases)}
+        for bar in one.bars
+    ]
+    return {"variable": one.variable, "kind": one.kind, "bars": bars}
 
 
 def _flat(one: Mapping[str, Any], subject: Sequence[str]) -> dict[str, Any]:

@@ -5,21 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 
-def probability(value: float, digits: int = 2) -> str:
-    """A probability with as many digits as it takes to tell it from 0 and 1.
+def probability(value: float) -> str:
+    """A probability in percent, with as many digits as it takes to tell it from 0 and 1.
 
     Examples
     --------
     >>> probability(0.5), probability(1 / 406), probability(0.9987), probability(1.0), probability(0.0)
-    ('0.50', '0.0025', '0.999', '1.00', '0.00')
+    ('50 %', '0.25 %', '99.9 %', '100 %', '0 %')
     """
-    if 0 < value < 10.0**-digits:
-        return f"{value:.{digits}g}"
-    text = f"{value:.{digits}f}"
-    while value < 1 and float(text) == 1:
+    percent = 100 * value
+    if 0 < percent < 1:
+        return f"{percent:.2g} %"
+    digits, text = 0, f"{percent:.0f}"
+    while percent < 100 and float(text) == 100:
         digits += 1
-        text = f"{value:.{digits}f}"
-    return text
+        text = f"{percent:.{digits}f}"
+    return f"{text} %"
 
 
 def of_hundred(share: float, digits: int = 1) -> str:

@@ -76,7 +76,8 @@ class Measuring:
 
 def utility(
     original: Original, *synthetic: Synthetic, columns: Listed = None, model: Listed = None, targets: Listed = None,
-    view: Literal["heatmap", "variables", "models", "prediction"] | None = None, view_measure: str | None = None,
+    view: Literal["heatmap", "variables", "models", "prediction", "distributions"] | None = None,
+    view_measure: str | None = None,
     hierarchies: Hierarchies = None, measuring: Measuring = Measuring(), sampling: Sampling = Sampling(),
     reading: Reading = Reading(), counting: Counting = Counting(), output: Output = Output(),
 ) -> int:  # fmt: skip
@@ -91,9 +92,10 @@ def utility(
     targets
         Variables that are predicted from all others, separated by commas; default: all.
     view
-        What --plot draws: heatmap (of pairs), variables, models or prediction; default: the first that was computed.
+        What --plot draws: heatmap (of pairs), variables, models, prediction, or distributions (each variable in all
+        files); default: the first that was computed.
     view_measure
-        The figure that --plot draws, such as S_pMSE.
+        The figure that --plot draws, such as S_pMSE; of distributions a variable.
     """
     from unveil._utility.run import utility as compute
 

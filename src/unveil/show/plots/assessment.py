@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from unveil.assessment.figure import PERCENT
+from unveil.assessment.figure import PERCENT, SHARES_OF_RECORDS
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.errors import CallError
@@ -17,6 +17,7 @@ from unveil.show.plots.axes import (
     as_written,
     axes_for,
     finished,
+    in_percent,
     rows,
     span,
 )
@@ -103,6 +104,8 @@ def plot_map(found: RiskUtilityMap, ax: Any = None) -> Any:
     _write_names(ax, names)
     across = f"{found.utility} (0: as useful as the original)"
     unit = ", percent of records" if found.risk in PERCENT else ""
+    if found.utility in SHARES_OF_RECORDS:
+        in_percent(ax.xaxis)
     return finished(ax, across, f"{found.risk}{unit} (0: nothing found)", legend=_ABOVE)
 
 

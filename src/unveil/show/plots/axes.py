@@ -95,6 +95,13 @@ def finished(ax: Any, x: str, y: str = "", title: str = "", legend: dict[str, An
     return ax
 
 
+def in_percent(axis: Any) -> None:
+    """Write the shares of an axis as percent."""
+    from matplotlib.ticker import FuncFormatter
+
+    axis.set_major_formatter(FuncFormatter(lambda share, _: f"{100 * share:.6g} %"))
+
+
 def legend_of(ax: Any, **options: Any) -> Any:
     """A legend in which marks of the same name stand once."""
     marks: dict[str, Any] = {}

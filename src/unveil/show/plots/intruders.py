@@ -6,7 +6,7 @@ from typing import Any
 
 from unveil._intruders.partial_result import PartialKnowledge
 from unveil._intruders.result import ExactMembership
-from unveil.show.plots.axes import BLUE, OTHER, PERCENT, VERMILION, axes_for, finished
+from unveil.show.plots.axes import BLUE, OTHER, PERCENT, VERMILION, axes_for, finished, in_percent
 from unveil.show.plots.membership import curve, finished_roc
 
 
@@ -30,7 +30,7 @@ def plot_partial_knowledge(found: PartialKnowledge, *, ax: Any = None) -> Any:
     known = [100 * point.share_known for point in shown]
     for name, colour, label in (
         ("mean_posterior", BLUE, "mean posterior of the truth"),
-        ("share_above_90", VERMILION, "share of persons above .9"),
+        ("share_above_90", VERMILION, "persons above 90 %"),
     ):
         ax.plot(known, [getattr(point, name) for point in shown], color=colour, marker="o", label=label)
     ax.plot(
@@ -42,5 +42,6 @@ def plot_partial_knowledge(found: PartialKnowledge, *, ax: Any = None) -> Any:
             ax.text(100 * point.share_known, 0.5, "not mixed", rotation=90, color=OTHER, ha="center", va="center")
     ax.set_xlim(*PERCENT[::-1])
     ax.set_ylim(-0.02, 1.02)
+    in_percent(ax.yaxis)
     title = ", ".join(found.target) + (", splits disclosed" if found.structure == "splits" else ", trees follow")
-    return finished(ax, "percent of other records known", "probability or share", title, legend={})
+    return finished(ax, "percent of other records known", "probability, or part of the persons", title, legend={})

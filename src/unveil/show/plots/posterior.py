@@ -11,7 +11,7 @@ from unveil._posterior.result import PosteriorRisk
 from unveil._posterior.summary import gain_edges
 from unveil.checks import check_choice
 from unveil.errors import CallError
-from unveil.show.plots.axes import BLUE, GREEN, OTHER, VERMILION, axes_for, finished
+from unveil.show.plots.axes import BLUE, GREEN, OTHER, VERMILION, axes_for, finished, in_percent
 
 _COLOURS = {"fixed": BLUE, "exact": VERMILION, "simulated": GREEN}
 MOST_DOTS = 20_000
@@ -34,6 +34,7 @@ def _records(risk: PosteriorRisk, ax: Any) -> Any:
             step = max(1, order.size // MOST_DOTS)
             ax.scatter(x[::step], found.prior[order][::step], s=2, color=OTHER, label="prior", zorder=1)
     ax.set_ylim(-0.02, 1.02)
+    in_percent(ax.yaxis)
     across = "percent of records, the most exposed first"
     return finished(ax, across, "probability of the true value", _title(risk), legend={})
 
@@ -72,5 +73,6 @@ def plot_advice(advice: Advice, setting: str, *, ax: Any = None) -> Any:
     ax.axhline(rows[0].mean_prior, color=OTHER, linewidth=0.8, label="prior")
     ax.set_xticks(places, [row.value for row in rows])
     ax.set_ylim(0, 1.02)
+    in_percent(ax.yaxis)
     across = {"m": "number of releases"}.get(setting, setting)
     return finished(ax, across, "mean probability of the true value", legend={})

@@ -39,9 +39,10 @@ def plot_curve(curve: RapidCurve, *, ax: Any = None) -> Any:
             ax.plot(grid, line.ceiling, color=_CEILING, linestyle="--", linewidth=1, label="ceiling: from the original")
     ax.axvline(curve.threshold, color=axes.PALE, linewidth=1, zorder=0)
     ax.set_ylim(0, 1)
+    axes.in_percent(ax.yaxis)
     across = f"{curve.symbol}: a record is at risk {'above' if curve.symbol == 'tau' else 'below'} it"
     title = f"inference of {curve.target}"
-    return axes.finished(ax, across, "share of records at risk", title, legend={"fontsize": "small"})
+    return axes.finished(ax, across, "records at risk", title, legend={"fontsize": "small"})
 
 
 def plot_attribution(attribution: Attribution, *, ax: Any = None) -> Any:
@@ -88,9 +89,10 @@ def plot_targets(results: Sequence[Rapid], *, ax: Any = None) -> Any:
     axes.rows(ax, [r.target for r in ordered])
     # Room for marks at the ends, and for half a row beyond the outermost ones.
     ax.set_xlim(-0.02, 1.02)
+    axes.in_percent(ax.xaxis)
     ax.set_ylim(-0.6, len(ordered) - 0.4)
     title = f"inference from {', '.join(ordered[0].keys)}"
-    return axes.finished(ax, "share of records at risk", title=title, legend={"loc": "lower right"})
+    return axes.finished(ax, "records at risk", title=title, legend={"loc": "lower right"})
 
 
 def plot_cross_validation(cv: RapidCV, *, ax: Any = None) -> Any:
@@ -101,5 +103,6 @@ def plot_cross_validation(cv: RapidCV, *, ax: Any = None) -> Any:
         axes.dots(ax, y, [out], _COLOURS[1], label="held out")
         axes.dots(ax, y, [inside], _COLOURS[0], marker="D", label="in sample")
     ax.axvspan(*cv.interval, color=_COLOURS[1], alpha=0.1, linewidth=0)
+    axes.in_percent(ax.xaxis)
     axes.rows(ax, [f"fold {i + 1}" for i in range(len(cv.held_out))])
-    return axes.finished(ax, "share of records at risk", title=f"{cv.target} from {', '.join(cv.keys)}", legend={})
+    return axes.finished(ax, "records at risk", title=f"{cv.target} from {', '.join(cv.keys)}", legend={})

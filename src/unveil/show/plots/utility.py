@@ -13,6 +13,7 @@ from unveil._utility.result import Utility
 from unveil.checks import check_choice
 from unveil.errors import CallError
 from unveil.show.plots import axes
+from unveil.show.plots.distributions import plot_distributions
 
 _WRITTEN = 14
 """Largest number of variables with which the cells of the heat map show their figures."""
@@ -28,6 +29,8 @@ _DISTANCES = {
     "KS": "Kolmogorov-Smirnov distance",
     "wasserstein": "Wasserstein distance, in sd of the original",
 }
+_SHARES = ("TVD", "TVD_weighted", "KS", "no_amount_original", "no_amount_release")
+"""Figures that are shares of records; they are written as percent."""
 _ABOVE = {"ncols": 2, "loc": "upper center", "fontsize": "small"}
 
 
@@ -65,8 +68,11 @@ def _heatmap(utility: Utility, measure: str | None, ax: Any) -> Any:
     ax.set_xticks(range(n), names, rotation=90, fontsize=small)
     ax.set_yticks(range(n), names, fontsize=small)
     if n <= _WRITTEN:
-        _write(ax, grid, top, signed)
-    ax.figure.colorbar(image, ax=ax, shrink=0.7, label=_HEAT[measure])
+        scale = 100.0 if measure in _SHARES else 1.0
+        _write(ax, scale * grid, scale * top, signed)
+    bar = ax.figure.colorbar(image, ax=ax, shrink=0.7, label=_HEAT[measure])
+    if measure in _SHARES:
+        axes.in_percent(bar.ax.yaxis)
     several = f", mean of {len(utility.labels)} releases" if len(utility.labels) > 1 else ""
     grey = "" if np.ma.getmaskarray(missing).all() else "; grey: not defined"
     ax.tick_params(length=0)
@@ -123,6 +129,8 @@ def _variables(utility: Utility, measure: str | None, ax: Any) -> Any:
             label = "a correct model: 1 +- 2 sd"
             axes.span(ax, y, ends, axes.OTHER, linewidth=5, alpha=0.35, zorder=0, label=label)
     axes.rows(ax, [c.subject["variable"] for c in shown])
+    if measure in _SHARES:
+        axes.in_percent(ax.xaxis)
     several = "a dot per release, a diamond for their mean" if len(utility.labels) > 1 else utility.labels[0]
     legend = {"loc": "lower right", "fontsize": "small"} if compared else None
     return axes.finished(ax, _DISTANCES.get(measure, measure), title=f"variables: {several}", legend=legend)
@@ -188,4 +196,5 @@ _VIEWS: dict[str, tuple[str, Callable[[Utility, str | None, Any], Any]]] = {
     "variables": ("variables", _variables),
     "models": ("models", _models),
     "prediction": ("prediction", _prediction),
+    "distributions": ("distributions", plot_distributions),
 }

@@ -9,13 +9,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from unveil.assessment.figure import SHARES_OF_RECORDS
 from unveil.errors import DataError
 from unveil.show.report import figures as numbers
 from unveil.show.report.figures import count
+from unveil.show.report.row_plots import round_top
 
 MEMBERSHIP_WITH = "release and synthesizer"
 """The intruder who asks whose records were used."""
-MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300}
+MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300, "distributions": 60}
 MOST_DETAILED = 16
 """Targets that are shown with their curve, groups and plots, so that a page of many stays small."""
 
@@ -144,6 +146,17 @@ def unit_of(assessment: dict[str, Any], row: dict[str, Any]) -> str:
     return str(found[0]) if found else PERCENT_MEASURES.get(row["measure"], "")
 
 
+def unit_shown(figure: Mapping[str, Any]) -> str:
+    """The unit in which a figure is shown."""
+    return "share" if figure["measure"] in SHARES_OF_RECORDS else str(figure["unit"])
+
+
+def map_units(found: Mapping[str, Any]) -> tuple[str, str]:
+    """The units of risk and utility on the map, by their names."""
+    risk = "percent" if "percent of records" in found["risk"] else ""
+    return risk, "share" if "total variation distance" in found["utility"] else ""
+
+
 def why_missing(assessment: dict[str, Any], *names: str) -> str:
     """Why a part of the assessment is not there, in the words of the assessment.
 
@@ -223,6 +236,21 @@ def command_note(assessment: dict[str, Any]) -> str:
     if assessment["scenario"].get("synthesizer"):
         note += " The synthesizer comes back by --provenance with the file that was written beside the releases."
     return note
+
+
+def drawn(utility: Mapping[str, Any]) -> list[tuple[dict[str, Any], float]]:
+    """The variables whose distributions can be drawn, with the end of their axis in percent."""
+    found = [one for one in utility.get("distributions", []) if len(one["bars"]) > 1]
+    return [
+        (one, round_top((share for bar in one["bars"] for share in (bar["original"], *bar["releases"])), "share"))
+        for one in found[: MOST_ROWS["distributions"]]
+    ]
+
+
+def mean_share(shares: Sequence[float | None]) -> float | None:
+    """The mean of the shares that are told; None if there is none."""
+    told = [share for share in shares if share is not None]
+    return math.fsum(told) / len(told) if told else None
 
 
 def heat_map(pairs: Sequence[dict[str, Any]], measure: str) -> tuple[list[str], dict[tuple[str, str], float | None]]:

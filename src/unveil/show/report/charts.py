@@ -9,7 +9,8 @@ from typing import Any
 from markupsafe import Markup
 
 from unveil.errors import DataError
-from unveil.show.report.figures import quantity, shown
+from unveil.show.report.arrange import map_units
+from unveil.show.report.figures import in_percent, quantity, shown
 from unveil.show.report.svg import Frame, area, line, mark, percent, tag, ticks
 
 SYMBOLS = {"tau": "τ", "epsilon": "ε"}
@@ -46,8 +47,11 @@ def threshold_curve(curve: dict[str, Any], name: str, chosen: int, target: str) 
     )  # fmt: skip
 
 
-def _labelled(low: float, high: float) -> list[tuple[float, str]]:
-    return [(v, f"{v:g}".replace("-", "−")) for v in ticks(low, high)]
+def _labelled(low: float, high: float, unit: str = "") -> list[tuple[float, str]]:
+    """Ticks with their labels, in percent where the axis is of percent or of shares."""
+    found = [(v, in_percent(v, unit)) for v in ticks(low, high)]
+    percents = " %" if unit in ("percent", "share") else ""
+    return [(v, f"{label:.6g}{percents}".replace("-", "−")) for v, label in found]
 
 
 def _curve_frame(curve: dict[str, Any]) -> Frame:
@@ -80,10 +84,12 @@ def risk_utility_map(found: dict[str, Any]) -> Markup:
     if not points:
         return Markup("")
     frame = Frame(
-        _reach([p for _, p in points], "utility"), _reach([p for _, p in points], "risk"),
+        _reach([p for _, p in points], "utility", found.get("utility_better") == "low"),
+        _reach([p for _, p in points], "risk", True),
         f"utility: {found['utility']}", f"risk: {found['risk']}",
     )  # fmt: skip
-    content = [frame.axes(_labelled(*frame.x), _labelled(*frame.y))]
+    risk_unit, utility_unit = map_units(found)
+    content = [frame.axes(_labelled(*frame.x, utility_unit), _labelled(*frame.y, risk_unit))]
     for number, point in points:
         x, y = frame.across(point["utility"]), frame.up(point["risk"])
         if point["risk_low"] is not None and point["risk_high"] is not None:
@@ -95,19 +101,19 @@ def risk_utility_map(found: dict[str, Any]) -> Markup:
         content.append(mark("point" if point["pareto"] else "hollow", x, y))
         content.append(tag("text", str(number), x=percent(x), y=percent(y), dx=10, dy=-8, class_="map-label"))
     words = "; ".join(
-        f"{number}: {point['label']}, risk {quantity(point['risk'])}, utility {quantity(point['utility'])}"
-        + (", not beaten on both" if point["pareto"] else "")
+        f"{number}: {point['label']}, risk {shown(point['risk'], risk_unit)}, "
+        f"utility {shown(point['utility'], utility_unit)}" + (", not beaten on both" if point["pareto"] else "")
         for number, point in points
     )
     return frame.drawing("map-plot", f"{found['risk']} and {found['utility']}", words, *content, height=340)
 
 
-def _reach(points: Sequence[dict[str, Any]], name: str) -> tuple[float, float]:
+def _reach(points: Sequence[dict[str, Any]], name: str, from_nothing: bool) -> tuple[float, float]:
     """Ends of an axis that leave room beyond the outermost interval, but not for less than nothing or more than all."""
     values = [p[end] for p in points for end in (name, f"{name}_low", f"{name}_high") if p[end] is not None]
     low, high = min(values), max(values)
-    if name == "risk":
-        # Risk is read from nothing on: an axis of its own range would make little of much, and much of little.
+    if from_nothing:
+        # An axis of its own range would make little of much, and much of little.
         low = min(low, 0.0)
     room = 0.08 * (high - low) or max(abs(high) * 0.1, 0.05)
     return max(low - room, 0.0) if low >= 0 else low - room, min(high + room, 1.0) if high <= 1 else high + room

@@ -308,10 +308,11 @@ def _map(page: arrange.Page) -> list[str]:
     found = page.a["map"]
     if found is None:
         return [_missing(page, "The map", "map")]
+    units = arrange.map_units(found)
     rows = [
         [text(p["label"]), numbers.value_text(p["pareto"]), *(
-            cell for name in ("risk", "utility")
-            for cell in (numbers.quantity(p[name]), _ends(p, f"{name}_low", f"{name}_high", "")))]
+            cell for name, unit in zip(("risk", "utility"), units, strict=True)
+            for cell in (numbers.shown(p[name], unit), _ends(p, f"{name}_low", f"{name}_high", unit)))]
         for p in found["points"]
     ]  # fmt: skip
     risk, utility = f"Risk: {text(found['risk'])}", f"Utility: {text(found['utility'])}"

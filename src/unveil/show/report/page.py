@@ -82,7 +82,7 @@ def environment() -> Environment:
         arrange=arrange, charts=charts, first_page=first_page, row_plots=row_plots, sources=sources,
         interval=numbers.interval,
         cells_of=_cells_of, wordy=_wordy, chosen_point=_chosen_point, reach=_reach, groups_top=_groups_top,
-        utility_names=UTILITY_NAMES, posterior_names=POSTERIOR_NAMES, cross_names=CROSS_NAMES,
+        utility_names=UTILITY_NAMES, shares=SHARES, posterior_names=POSTERIOR_NAMES, cross_names=CROSS_NAMES,
         attack_names=ATTACK_NAMES, weakening_names=WEAKENING_NAMES,
     )  # fmt: skip
     return made
@@ -90,6 +90,8 @@ def environment() -> Environment:
 
 UTILITY_NAMES = {
     "TVD": "Total variation distance", "TVD_weighted": "Total variation distance, weighted",
+    "KS": "Kolmogorov–Smirnov distance", "no_amount_original": "No amount: original",
+    "no_amount_release": "No amount: release",
     "S_pMSE": "Standardised pMSE", "VW": "Voas–Williamson",
     "tvd": "Total variation distance", "s_pmse": "Standardised pMSE", "pmse": "pMSE",
     "s_voas_williamson": "Standardised Voas–Williamson", "voas_williamson": "Voas–Williamson",
@@ -116,7 +118,8 @@ POSTERIOR_NAMES = {
 
 SHARES = frozenset({
     "share_known", "mean_prior", "mean_posterior", "monte_carlo_error", "share_above_half", "share_above_90",
-    "share_certain", "share_not_mixed", "share_must_fill", "missed",
+    "share_certain", "share_not_mixed", "share_must_fill", "missed", "TVD", "TVD_weighted", "tvd", "KS",
+    "no_amount_original", "no_amount_release", "share_certain_wrong",
 })  # fmt: skip
 """Columns of tables that hold shares."""
 WEAKENING_NAMES = {

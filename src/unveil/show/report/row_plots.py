@@ -104,6 +104,15 @@ def bar(value: float | None, low: float | None, high: float | None, unit: str, t
     return _strip(*_box(0, length, "bar"), *ends)
 
 
+def beside(original: float | None, releases: Iterable[float | None], top: float) -> Markup:
+    """A bar for the share of the original, on an axis to `top` percent, and a mark for that of each release."""
+    length = position(original, "share", top)
+    places = [place for one in releases if (place := position(one, "share", top)) is not None]
+    return _strip(
+        *([] if length is None else _box(0, length, "original-bar")), *(mark("value", place) for place in places)
+    )
+
+
 def forest(value: float | None, low: float | None, high: float | None, reach: float) -> Markup:
     """A coefficient, which lies on the axis, with its interval around 0, which may reach beyond it."""
 

@@ -124,6 +124,9 @@ ASSESSMENT: dict[str, Any] = {
     "utility": Maybe(
         {
             "summary": {"*": NUMBER}, "variables": [{"variable": TEXT, "*": NUMBER}],
+            "distributions?": [{"variable": TEXT, "kind": TEXT,
+                                "bars": [{"level": VALUE, "persons": NUMBER, "original": NUMBER,
+                                          "releases": [NUMBER]}]}],
             "pairs": [{"first": TEXT, "second": TEXT, "*": NUMBER}],
             "models": [{"model": TEXT, "term": TEXT, "original": NUMBER, "synthetic": NUMBER, "*": VALUE}],
             "prediction": [{"target": TEXT, "metric": TEXT, "learner?": NOTE, "*": NUMBER}], "sentence": NOTE,

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unveil.assessment.figure import OF_PROCESS, digits_of
+from unveil.assessment.figure import OF_PROCESS, PERCENT, SHARES, digits_of, printed
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.assessment.wording import words_and_options
@@ -26,15 +26,16 @@ def assessment(found: Assessment) -> str:
     lines = [content["title"], "", *(paragraph(sentence) for sentence in content["summary"]), ""]
     rows: list[Row] = [
         [
-            figure["measure"], figure["target"] or "", figure["unit"], _shown(figure, "value"),
-            _span(figure, "low", "high"), _span(figure, "process_low", "process_high"),
-            *(_shown(figure, name) for name in _SHOWN), number(figure["excess"], 4),
+            figure["measure"], figure["target"] or "", "percent" if _is_percent(figure) else figure["unit"],
+            _shown(figure, "value"), _span(figure, "low", "high"), _span(figure, "process_low", "process_high"),
+            *(_shown(figure, name) for name in _SHOWN),
+            number(None if figure["excess"] is None else 100 * figure["excess"]),
         ]
         for figure in content["figures"]
     ]  # fmt: skip
     level = f"{100 * content['scenario']['level']:g} %"
     header = ["measure", "target", "unit", "value", *(f"{level}, {over}" for over in NAMES.values()), "margin",
-              "null", "ceiling", "excess, share"]  # fmt: skip
+              "null", "ceiling", "% excess"]  # fmt: skip
     lines.append(text_table(header, rows))
     lines += ["", paragraph(*_kinds(content["figures"], content["scenario"]["level"]))]
     if found._document is not content:
@@ -70,7 +71,7 @@ def _new(before: Mapping[str, Any] | None, figure: Mapping[str, Any]) -> str:
     """What is new in a figure; empty where nothing is."""
     value, span = _shown(figure, "value"), _span(figure, "low", "high")
     if before is None or before["value"] is None:
-        unit = " %" if figure["unit"] == "percent" else ""
+        unit = " %" if _is_percent(figure) else ""
         return f"{value}{unit} ({span})" if figure["value"] is not None else ""
     if _shown(before, "value") != value:
         return f"{value} ({span}), before {_shown(before, 'value')} ({_span(before, 'low', 'high')})"
@@ -97,7 +98,11 @@ def _kinds(figures: Sequence[Mapping[str, Any]], level: float) -> list[str]:
 
 
 def _shown(figure: Mapping[str, Any], name: str) -> str:
-    return number(figure[name], digits_of(figure["measure"]))
+    return number(printed(figure["measure"], figure[name]), digits_of(figure["measure"]))
+
+
+def _is_percent(figure: Mapping[str, Any]) -> bool:
+    return figure["measure"] in (*PERCENT, *SHARES)
 
 
 def _span(figure: Mapping[str, Any], low: str, high: str) -> str:
@@ -136,10 +141,10 @@ def risk_utility_map(found: RiskUtilityMap) -> str:
             found.get(name, (math.nan,) * 3)
             for found, name in ((point.risks, found.risk), (point.utilities, found.utility))
         )
-        others = [number(point.risks.get(name, (math.nan,))[0], digits_of(name)) for name in names]
+        others = [number(printed(name, point.risks.get(name, (math.nan,))[0]), digits_of(name)) for name in names]
         rows.append(
             [f"{point.label}{' *' if point.pareto else ''}", point.releases,
-             *_with_ends(risk, digits_of(found.risk)), *_with_ends(useful, digits_of(found.utility)), *others]
+             *_with_ends(found.risk, risk), *_with_ends(found.utility, useful), *others]
         )  # fmt: skip
     kept, drawn = f"interval, {NAMES['release']}", "interval, releases"
     header = ["", "releases", found.risk, kept, found.utility, drawn, *names]
@@ -150,9 +155,10 @@ def risk_utility_map(found: RiskUtilityMap) -> str:
             text_table(header, rows),
             "",
             paragraph(
-                "* no other has less risk and more utility at once. Risks are means over the targets, repU, DiSCO",
-                "and DCAP in percent of original records, the others as shares; smaller is safer.",
-                f"{found.utility} is a distance from the original; smaller is more useful. Intervals of",
+                "* no other has less risk and more utility at once. Risks are means over the targets, in",
+                f"percent of original records{_but_areas([found.risk, *names])}; smaller is safer.",
+                f"{found.utility} is a distance from the original{', in percent' if found.utility in SHARES else ''};",
+                "smaller is more useful. Intervals of",
                 "risk are over other records of the same population, with the releases kept; of utility, over",
                 "releases of this original. Where they overlap the order is not settled.",
                 "Not shown: what an intruder with other keys learns.",
@@ -162,7 +168,12 @@ def risk_utility_map(found: RiskUtilityMap) -> str:
     )
 
 
-def _with_ends(found: Sequence[float], digits: int) -> list[str]:
+def _but_areas(measures: Sequence[str]) -> str:
+    others = [name for name in measures if name not in (*PERCENT, *SHARES)]
+    return f" ({' and '.join(others)}: from 0 to 1)" if others else ""
+
+
+def _with_ends(measure: str, found: Sequence[float]) -> list[str]:
     """A figure and its interval."""
-    value, low, high = found
-    return [number(value, digits), ends((low, high), digits)]
+    value, low, high = (math.nan if one is None else one for one in (printed(measure, one) for one in found))
+    return [number(value, digits_of(measure)), ends((low, high), digits_of(measure))]

@@ -75,7 +75,7 @@ _METHODS = {"posterior": "all values", "enumeration": "all states", "chains": "c
 def partial_knowledge(found: PartialKnowledge) -> str:
     """A row per share of known records, and what the figures mean."""
     columns = [
-        "% known", "unknown", "prior", "posterior", "+-", "% above .9", "% not mixed", "sweeps", "by",
+        "% known", "unknown", "% prior", "% posterior", "+-", "% above 90 %", "% not mixed", "sweeps", "by",
     ]  # fmt: skip
     disclosed = found.structure == "splits"
     lines = [
@@ -84,7 +84,7 @@ def partial_knowledge(found: PartialKnowledge) -> str:
             f"records, {found.n_values} values, prior {found.prior}."
         ),
         "",
-        text_table(columns, [_point(point) for point in found.points], 3),
+        text_table(columns, [_point(point) for point in found.points]),
         "",
         paragraph(
             "The intruder knows some of the other records in full, and of all other persons "
@@ -108,9 +108,9 @@ def _point(point: KnowledgePoint) -> Row:
     return [
         f"{100 * point.share_known:.4g}",
         str(point.n_unknown),
-        number(point.mean_prior, 3),
-        "-" if point.refused else number(point.mean_posterior, 3),
-        number(point.monte_carlo_error, 4) if drawn and not point.refused else "-",
+        number(100 * point.mean_prior, 1),
+        "-" if point.refused else number(100 * point.mean_posterior, 1),
+        number(100 * point.monte_carlo_error, 2) if drawn and not point.refused else "-",
         above,
         number(100 * point.share_not_mixed, 1) if drawn else "-",
         str(point.sweeps) if drawn else "-",

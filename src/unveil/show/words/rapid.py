@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,7 +13,7 @@ from unveil._rapid.curves import RapidCurve
 from unveil._rapid.rapids import Rapids
 from unveil._rapid.result import Rapid
 from unveil.result import Row, counted, ends, number, paragraph, text_table, warnings_in_words
-from unveil.stats import called, kinds_in_words
+from unveil.stats import Interval, called, kinds_in_words
 
 
 def one_target(result: Rapid) -> str:
@@ -23,17 +24,18 @@ def one_target(result: Rapid) -> str:
     for attack, interval in zip(result.attacks, result.intervals(), strict=True):
         rows.append([
             attack["release"], attack["attacker"], f"{attack['n_at_risk']}/{attack['n']}",
-            number(attack["rate"], 4), ends(interval["bootstrap"], 4), *(number(attack[m], 4) for m in shown[:5]),
-            *(number(attack[m], 3) for m in shown[5:]),
+            number(100 * attack["rate"], 2), _ends_in_percent(interval["bootstrap"]),
+            *(number(100 * attack[m], 2) for m in shown[:5]), number(attack["p_value"], 3),
+            number(100 * attack[quality], 1) if quality == "accuracy" else number(attack[quality], 3),
         ])  # fmt: skip
     rest = [""] * len(shown)
     if len(rows) > 1:
-        rows.append(["mean", "", "", number(result.rate, 4), "", *rest])
-        rows.append(["largest", "", "", number(result.envelope, 4), "", *rest])
+        rows.append(["mean", "", "", number(100 * result.rate, 2), "", *rest])
+        rows.append(["largest", "", "", number(100 * result.envelope, 2), "", *rest])
     if len(result.labels) > 1:
-        rows.append(["sd over releases", "", "", number(result.sd["rate"], 4), "", *rest])
-    header = ["release", "attacker", "at risk", "rate", called("release"), "margin", "null", "null 95 %", "ceiling",
-              "excess", "p", quality]  # fmt: skip
+        rows.append(["sd over releases", "", "", number(100 * result.sd["rate"], 2), "", *rest])
+    header = ["release", "attacker", "at risk", "% at risk", called("release"), "margin", "null", "null 95 %",
+              "ceiling", "excess", "p", "% right" if quality == "accuracy" else quality]  # fmt: skip
     process = result.interval("process")
     return "\n".join(
         [
@@ -43,11 +45,21 @@ def one_target(result: Rapid) -> str:
             text_table(header, rows),
             "",
             paragraph(*_in_words(result)),
-            paragraph(*kinds_in_words(process.in_words("rate", 4), process.undefined)),
+            paragraph(*kinds_in_words(_percent(process).in_words("% at risk"), process.undefined)),
             *(paragraph(f"Note: {note}.") for note in _notes(result)),
             *warnings_in_words(result.warnings),
         ]
     )
+
+
+def _ends_in_percent(interval: tuple[float, float]) -> str:
+    low, high = interval
+    return ends((100 * low, 100 * high))
+
+
+def _percent(found: Interval) -> Interval:
+    """An interval of a rate in percent."""
+    return replace(found, **{name: 100 * getattr(found, name) for name in ("value", "low", "high")})
 
 
 def _notes(result: Rapid) -> list[str]:
@@ -80,7 +92,8 @@ def _in_words(result: Rapid) -> list[str]:
         sentences.append("No null was run (permutations=0): without it the rate cannot be read.")
     sentences.append(
         "margin: the same share without release and keys. ceiling: the same attack trained on the original, each "
-        "record predicted by a model without it. excess: (rate - null) / (1 - null)."
+        "record predicted by a model without it. excess: (rate - null) / (100 - null). "
+        f"All but p{'' if result.kind == 'categorical' else ' and mae'} are percent."
     )
     sentences.append(
         "Not shown: whether the record itself was used to make the release. What holds for people in general can be "
@@ -96,9 +109,9 @@ def several_targets(results: Rapids) -> str:
         means = [float(np.mean([a[n] for a in result.attacks])) for n in ("margin", "null_mean", "ceiling", "excess")]
         rows.append([
             result.target, result.kind, f"{result.symbol} {result.threshold:g}", str(result.n_counted),
-            number(result.rate, 4), number(result.envelope, 4), *(number(v, 4) for v in means),
+            number(100 * result.rate, 2), number(100 * result.envelope, 2), *(number(100 * v, 2) for v in means),
         ])  # fmt: skip
-    header = ["target", "kind", "threshold", "records", "rate", "largest", "margin", "null", "ceiling", "excess"]
+    header = ["target", "kind", "threshold", "records", "% at risk", "largest", "margin", "null", "ceiling", "excess"]
     attackers = list(dict.fromkeys(name for result in results for name in result.attackers))
     return "\n".join(
         [
@@ -108,7 +121,7 @@ def several_targets(results: Rapids) -> str:
             text_table(header, rows),
             "",
             paragraph(
-                "Share of original records whose target a model trained on the release infers; means over attackers "
+                "Percent of original records whose target a model trained on the release infers; means over attackers "
                 "and releases. Read each rate against its null: the same after shuffling the target in the release."
             ),
             *(paragraph(f"{result.target}: {note}.") for result in results for note in _notes(result)),
@@ -122,16 +135,16 @@ def curve(found: RapidCurve) -> str:
     many = len(found.lines) > 1
     header = [found.symbol]
     for line in found.lines:
-        header.append(" ".join(filter(None, (line.attacker, line.release, line.group))) if many else "rate")
+        header.append(" ".join(filter(None, (line.attacker, line.release, line.group))) if many else "% at risk")
     first = found.lines[0]
     beside = [] if many or first.null_mean is None else ["null", "null 95 %"]
     columns = [*(line.rate for line in found.lines), *([first.null_mean, first.null_95] if beside else [])]
     rows = [
-        [f"{threshold:g}", *(number(float(column[i]), 3) for column in columns if column is not None)]
+        [f"{threshold:g}", *(number(100 * float(column[i]), 1) for column in columns if column is not None)]
         for i, threshold in enumerate(found.thresholds)
     ]
     return "\n".join(
-        [f"Share of {counted()} at risk of inference of {found.target!r}", "", text_table([*header, *beside], rows),
+        [f"Percent of {counted()} at risk of inference of {found.target!r}", "", text_table([*header, *beside], rows),
          *warnings_in_words(found.warnings)]
     )  # fmt: skip
 
@@ -144,7 +157,7 @@ def attribution(found: Attribution) -> str:
         for c in found.coefficients
     ]  # fmt: skip
     importance: list[Row] = [
-        [i["key"], number(i["score"], 3), number(i["rate"], 3)]
+        [i["key"], number(i["score"], 3), number(100 * i["rate"], 1)]
         for i in sorted(found.importance, key=lambda i: -i["score"])
     ]
     return "\n".join(
@@ -154,7 +167,7 @@ def attribution(found: Attribution) -> str:
             "",
             text_table(["key", "level", "n", "log odds", called("release", found.level)], rows),
             "",
-            text_table(["key permuted", "loss of score", "loss of rate"], importance),
+            text_table(["key permuted", "loss of score", "loss of % at risk"], importance),
             "",
             paragraph(
                 "Log odds of being at risk, all keys together; 0 is no difference. Below: what the attacker loses",
@@ -170,11 +183,11 @@ def attribution(found: Attribution) -> str:
 def cross_validation(cv: RapidCV) -> str:
     """A row per fold, and what the rates mean."""
     rows: list[Row] = [
-        [str(i), number(a, 3), number(b, 3)]
+        [str(i), number(100 * a, 1), number(100 * b, 1)]
         for i, (a, b) in enumerate(zip(cv.held_out, cv.in_sample, strict=True), start=1)
     ]
-    rows.append(["mean", number(cv.mean, 3), number(cv.in_sample_mean, 3)])
-    rows.append(["sd", number(cv.sd, 3), number(cv.in_sample_sd, 3)])
+    rows.append(["mean", number(100 * cv.mean, 1), number(100 * cv.in_sample_mean, 1)])
+    rows.append(["sd", number(100 * cv.sd, 1), number(100 * cv.in_sample_sd, 1)])
     low, high = cv.interval
     inside = cv.inclusion_interval
     return "\n".join(
@@ -182,7 +195,7 @@ def cross_validation(cv: RapidCV) -> str:
             f"RAPID of a synthesizer: {cv.target!r} from {', '.join(cv.keys)}; {cv.n} records, "
             f"{len(cv.held_out)} folds, {', '.join(cv.attackers)}",
             "",
-            text_table(["fold", "held out", "in sample"], rows),
+            text_table(["fold", "% held out", "% in sample"], rows),
             "",
             paragraph(
                 f"Of 100 records that were NOT used, {100 * cv.mean:.1f} (95 % interval,",

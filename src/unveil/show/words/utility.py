@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from unveil._utility.measures import Figures, UtilityMeasures
 from unveil._utility.result import Utility
@@ -13,14 +13,15 @@ _SHOWN = 5
 _HEADLINES = {
     "S_pMSE logistic": ("S_pMSE_logistic", 2),
     "S_pMSE cart": ("S_pMSE_cart", 2),
-    "SPECKS cart": ("SPECKS_cart", 3),
-    "TVD mean": ("TVD_mean", 4),
-    "TVD max": ("TVD_max", 4),
-    "weighted TVD mean": ("TVD_weighted_mean", 4),
-    "weighted TVD max": ("TVD_weighted_max", 4),
-    "pairs TVD mean": ("TVD_pairs_mean", 4),
-    "pairs TVD max": ("TVD_pairs_max", 4),
+    "% SPECKS cart": ("SPECKS_cart", 1),
+    "% TVD mean": ("TVD_mean", 2),
+    "% TVD max": ("TVD_max", 2),
+    "% weighted TVD mean": ("TVD_weighted_mean", 2),
+    "% weighted TVD max": ("TVD_weighted_max", 2),
+    "% pairs TVD mean": ("TVD_pairs_mean", 2),
+    "% pairs TVD max": ("TVD_pairs_max", 2),
 }
+"""Columns with their figures and decimals; those with % are shares."""
 _SCORES = {"categorical": "accuracy", "continuous": "R2"}
 
 
@@ -54,15 +55,22 @@ def _releases(utility: Utility) -> str:
     rows: list[Row] = []
     named = list(zip(utility.labels, utility.n_synthetic, utility.releases, strict=True))
     for label, n, figures in named:
-        rows.append([label, n, *(number(figures[name], digits) for name, digits in shown.values())])
+        rows.append([label, n, *_headline(figures, shown)])
     if len(named) > 1:
-        rows.append(["mean", "", *(number(utility.mean[name], digits) for name, digits in shown.values())])
-        rows.append(["sd", "", *(number(utility.sd[name], digits) for name, digits in shown.values())])
+        rows.append(["mean", "", *_headline(utility.mean, shown)])
+        rows.append(["sd", "", *_headline(utility.sd, shown)])
     if utility.propensity:
         defined = [c for c in utility.propensity if not math.isnan(c.mean["S_pMSE"])]
         spread = {f"S_pMSE_{c.subject['model']}": c.mean["S_sd"] for c in defined}
         rows.append(["correct model", "", *(_expected(spread, name) for name, _ in shown.values())])
     return text_table(["release", "records", *shown], rows)
+
+
+def _headline(figures: Figures, shown: Mapping[str, tuple[str, int]]) -> list[str]:
+    return [
+        number(100 * figures[name] if title.startswith("%") else figures[name], digits)
+        for title, (name, digits) in shown.items()
+    ]
 
 
 def _expected(spread: dict[str, float], name: str) -> str:
@@ -77,11 +85,12 @@ def _variables(utility: Utility) -> str:
         m = c.mean
         gaps = [m.get(f"no_amount_{file}", math.nan) for file in ("original", "release")]
         rows.append([
-            c.subject["variable"], c.subject["cells"], number(m["TVD"], 4), _ratio(m), number(m["S_FT"], 1),
-            number(m.get("KS"), 4), number(m.get("wasserstein"), 4), number(gaps[0], 3), number(gaps[1], 3),
+            c.subject["variable"], c.subject["cells"], number(100 * m["TVD"], 2), _ratio(m), number(m["S_FT"], 1),
+            number(100 * m.get("KS", math.nan), 2), number(m.get("wasserstein"), 4),
+            *(number(100 * gap, 1) for gap in gaps),
         ])  # fmt: skip
     header = [
-        "variable", "cells", "TVD", "S_pMSE (correct)", "S_FT", "KS", "Wasserstein/sd", "no amount: original",
+        "variable", "cells", "% TVD", "S_pMSE (correct)", "S_FT", "% KS", "Wasserstein/sd", "% no amount: original",
         "release",
     ]  # fmt: skip
     return text_table(header, rows) if rows else ""
@@ -98,11 +107,11 @@ def _pairs(utility: Utility) -> str:
     for c in utility.worst("pairs", n=_SHOWN):
         m = c.mean
         rows.append([
-            f"{c.subject['first']}, {c.subject['second']}", number(m["TVD"], 4), _ratio(m),
+            f"{c.subject['first']}, {c.subject['second']}", number(100 * m["TVD"], 2), _ratio(m),
             number(m["V_original"], 3), number(m["V_release"], 3),
             number(m.get("spearman_original"), 3), number(m.get("spearman_release"), 3),
         ])  # fmt: skip
-    header = ["pair", "TVD", "S_pMSE (correct)", "Cramér's V: original", "release", "Spearman: original", "release"]
+    header = ["pair", "% TVD", "S_pMSE (correct)", "Cramér's V: original", "release", "Spearman: original", "release"]
     return text_table(header, rows) if rows else ""
 
 
