@@ -17,7 +17,7 @@ from unveil.show.report.row_plots import round_top
 
 MEMBERSHIP_WITH = "release and synthesizer"
 """The intruder who asks whose records were used."""
-MOST_ROWS = {"pairs": 400, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300, "distributions": 60}
+MOST_ROWS = {"pairs": 300, "sets": 150, "groups": 30, "heat": 40, "terms": 60, "variables": 300, "distributions": 60}
 MOST_DETAILED = 16
 """Targets that are shown with their curve, groups and plots, so that a page of many stays small."""
 
