@@ -20,15 +20,15 @@ TABLES = {
 }
 """By name the four keys of a table."""
 KEYS = ["a", "b", "c", "d"]
+TARGETS = [f"t{place}" for place in range(10)]
 
 
 def frames(spark: Any, keys: tuple[str, ...], n: int) -> list[Any]:
-    """An original and a release of as many records, with a target of eight levels."""
+    """An original and a release of as many records, with ten targets of eight levels."""
     columns = [f"{key} as {name}" for key, name in zip(keys, KEYS, strict=True)]
+    columns += [f"concat('level ', (id div {7**place}) % 8) as {name}" for place, name in enumerate(TARGETS)]
     mixed = spark.range(2 * n).selectExpr("id as number", "abs(xxhash64(id)) as id")
-    return [
-        mixed.where(f"number {side} {n}").selectExpr(*columns, "concat('level ', id % 8) as t") for side in ("<", ">=")
-    ]
+    return [mixed.where(f"number {side} {n}").selectExpr(*columns) for side in ("<", ">=")]
 
 
 def written(log: Path) -> Iterator[int]:
@@ -60,10 +60,11 @@ def main(n: int) -> None:
         spark = builder.getOrCreate()
         for name, keys in TABLES.items():
             pair = unveil.Pair(*frames(spark, keys, n))
-            pair.prepare(KEYS, ["t"])
+            pair.prepare(KEYS, TARGETS)
             for what, measure in (
                 ("identity", lambda pair=pair: unveil.identity(pair, KEYS)),
-                ("attribute", lambda pair=pair: unveil.attribute(pair, KEYS, target="t")),
+                ("attribute", lambda pair=pair: unveil.attribute(pair, KEYS, target="t0")),
+                ("attribute, ten targets", lambda pair=pair: unveil.attribute(pair, KEYS, targets=TARGETS)),
             ):
                 before, start = sum(written(Path(folder))), time.perf_counter()
                 measure()
