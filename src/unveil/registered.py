@@ -9,7 +9,7 @@ from typing import Any
 
 from unveil.errors import CallError, MissingPackageError
 
-SYNTHESIZERS, ATTACKERS = "unveil.synthesizers", "unveil.attackers"
+SYNTHESIZERS, ATTACKERS, MEASURES = "unveil.synthesizers", "unveil.attackers", "unveil.measures"
 """Groups of entry points."""
 
 
@@ -20,7 +20,7 @@ class Registered:
     Parameters
     ----------
     what
-        "synthesizer" or "attacker".
+        "synthesizer", "attacker" or "measure".
     name
         Its name.
     package

@@ -252,6 +252,13 @@ UTILITY = Row(
         ],
     }
 )  # fmt: skip
+OTHER_MEASURES = Row(
+    {
+        **_named(by.as_it_is, "measure", "package"),
+        "figures": [Row({**_named(by.as_it_is, "name", "kind"), "value": by.of_kind, "persons": by.count},
+                        persons="persons")],
+    }
+)  # fmt: skip
 MAP = Row(
     {
         **_named(by.as_it_is, "risk", "utility", "utility_better"),
@@ -280,7 +287,8 @@ POLICY = Row(
 )  # fmt: skip
 SCENARIO = Row(
     {
-        **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
+        **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "other_measures",
+                 "attacker", "tau", "epsilon", "permutations",
                  "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time", "suppressed"),
         "weights": by.as_it_is,
         # The sum of the weights is one of all records; of two digits it tells of none.
@@ -335,6 +343,7 @@ LEAVES = Row(
         "membership": MEMBERSHIP,
         "exact_membership": EXACT_MEMBERSHIP,
         "utility": UTILITY,
+        "other_measures": [OTHER_MEASURES],
         "map": MAP,
         "advice": [ADVICE],
         "policy": POLICY,

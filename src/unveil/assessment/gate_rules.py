@@ -145,6 +145,12 @@ _BY_UNIT: Mapping[str, tuple[Rule, Rule, Rule]] = {
 }
 
 
+def of_kind(value: Any, at: GatePosition) -> Any:
+    """A figure of another package, by the kind that was declared before it saw a record; no other kind is known."""
+    rule = {"share": share, "count": count}.get(str(at.row.get("kind")))
+    return None if rule is None else rule(value, at)
+
+
 def _in_its_unit(which: int) -> Rule:
     def of(value: Any, at: GatePosition) -> Any:
         measure, unit = at.row.get("measure"), str(at.row.get("unit"))

@@ -9,6 +9,7 @@ from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.exact_membership_part import exact_membership_part
 from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
 from unveil.assessment.membership_part import membership_part
+from unveil.assessment.other_measures_part import other_measure_part
 from unveil.assessment.part import AssessmentPart, Context, Section
 from unveil.assessment.partial_knowledge_part import partial_knowledge_part
 from unveil.assessment.posterior_part import posterior_part
@@ -62,6 +63,9 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
             parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part, needs_rows=True))
         else:
             parts.extend(_of_target(measure, target, scenario, repeated=repeated) for target in scenario.targets)
+    for name in scenario.other_measures:
+        part = other_measure_part(name)
+        parts.append(AssessmentPart(f"other measures: {name}", "other measures", part, part, needs_rows=True))
     return parts
 
 

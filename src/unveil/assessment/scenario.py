@@ -11,6 +11,7 @@ from unveil._tables.exclusion_texts import levels_by_target
 from unveil._tables.keyed_pair import as_names, only_known, targets_of, ungrouped
 from unveil._tables.target_exclusions import TargetExclusions, exclusions_by_target
 from unveil._tables.wildcards import check_suppressed
+from unveil.assessment.registered_measures import registered_measure
 from unveil.checks import (
     as_texts,
     check_choice,
@@ -64,6 +65,8 @@ class Options:
     measures
         Which measures are computed: identity, attribute, structure, key sets, utility, membership, inference,
         posterior, partial knowledge, advice. Default: all.
+    other_measures
+        Measures that other packages have registered, by their names.
     ngroups_keys
         Number of groups of numeric keys, by column.
     ngroups_target
@@ -106,6 +109,7 @@ class Options:
     targets: str | Sequence[str] | None = None
     intruders: str | Sequence[str] | None = None
     measures: str | Sequence[str] | None = None
+    other_measures: str | Sequence[str] = ()
     ngroups_keys: Mapping[str, int] | None = None
     ngroups_target: int | Mapping[str, int] | None = None
     exclude_pairs: str | Sequence[str] = ()
@@ -132,6 +136,7 @@ class Scenario(Options):
     targets: tuple[str, ...]
     intruders: tuple[str, ...] = INTRUDERS
     measures: tuple[str, ...] = MEASURES
+    other_measures: tuple[str, ...] = ()
     ngroups_target: Mapping[str, int] | None = None
     exclude_pairs: tuple[str, ...] = ()
     not_target_levels: Mapping[str, Sequence[str]] | None = None
@@ -156,7 +161,8 @@ class Scenario(Options):
         for name, known in (("intruders", INTRUDERS), ("measures", MEASURES)):
             if name in given:
                 given[name] = some_of(name, given[name], known)
-        given["models"] = as_texts("models", given.get("models", ()))
+        for name in ("models", "other_measures"):
+            given[name] = as_texts(name, given.get(name, ()))
         if given.get("attacker", "auto") != "auto":
             # Here, because the attackers bring large libraries that the command line starts without.
             from unveil.models.learners import attacker_names
@@ -168,6 +174,8 @@ class Scenario(Options):
         given["ngroups_target"] = _groups(pair, targets, given.get("ngroups_target"))
         given["exclude_pairs"] = as_texts("exclude_pairs", given.get("exclude_pairs", ()))
         given["not_target_levels"] = _levels(targets, given.get("not_target_levels"))
+        for name in given["other_measures"]:
+            registered_measure(name)
         scenario = cls(keys=keys, targets=targets, **given)
         scenario.excluded_from(pair, targets)
         if scenario.suppressed is not None:

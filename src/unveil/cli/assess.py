@@ -26,7 +26,7 @@ from unveil.cli.trees import Trees
 from unveil.errors import CallError, FileError, UnveilWarning
 
 TYPED = {
-    **dict.fromkeys(("keys", "targets", "intruders", "measures"), COMMAS),
+    **dict.fromkeys(("keys", "targets", "intruders", "measures", "other_measures"), COMMAS),
     "ngroups_keys": "Typed as age=5.",
     "ngroups_target": "Typed as a number for all, or as income=20.",
     "exclude_pairs": "Repeat the option for several pairs.",

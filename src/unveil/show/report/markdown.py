@@ -192,7 +192,18 @@ def _intruders(page: arrange.Page) -> list[str]:
             blocks.append("No figure was computed for this intruder.")
         if one["name"] == page.membership_with:
             blocks += _membership(page)
+    rows = [
+        [text(one["package"]), text(one["measure"]), text(f["name"]), f["kind"],
+         text(numbers.shown(f["value"], f["kind"])), numbers.quantity(f["persons"])]
+        for one in page.a.get("other_measures") or () for f in one["figures"]
+    ]  # fmt: skip
+    if rows:
+        blocks += ["### Measures of other packages", _OF_OTHERS]
+        blocks.append(table(["Package", "Measure", "Figure", "Kind", "Value", "Records"], rows))
     return blocks
+
+
+_OF_OTHERS = "What these figures mean, and that they are what they are declared to be, is for the packages to say."
 
 
 def _membership(page: arrange.Page) -> list[str]:

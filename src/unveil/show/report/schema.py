@@ -84,7 +84,8 @@ ASSESSMENT: dict[str, Any] = {
     ),
     "scenario": {
         "keys": NAMES, "targets": NAMES, "intruders": NAMES, "level": REAL, "minimum_count": COUNT,
-        "seed?": NUMBER, "tau?": NUMBER, "epsilon?": NUMBER, "attacker?": NOTE, "measures?": NAMES, "models?": NAMES,
+        "seed?": NUMBER, "tau?": NUMBER, "epsilon?": NUMBER, "attacker?": NOTE, "measures?": NAMES,
+        "other_measures?": NAMES, "models?": NAMES,
         "permutations?": NUMBER, "precision?": NUMBER, "budget?": NUMBER, "holdout?": FLAG, "ngroups_keys?": ANY,
         "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "exclude_pairs?": ANY,
         "not_target_levels?": ANY, "weights?": NOTE, "population?": NUMBER, "unit?": NAMES, "time?": NOTE,
@@ -133,6 +134,10 @@ ASSESSMENT: dict[str, Any] = {
             "figures?": [FIGURE | {"intruder": NOTE}],
         }
     ),
+    "other_measures?": [
+        {"measure": TEXT, "package": TEXT,
+         "figures": [{"name": TEXT, "kind": TEXT, "value": NUMBER, "persons": NUMBER}]}
+    ],
     "map": Maybe(
         {"risk": TEXT, "utility": TEXT, "utility_better?": TEXT,
          "points": [{"label": TEXT, "pareto": FLAG} | dict.fromkeys(ENDS, NUMBER)]}
