@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import unveil
+from command_line import called
 from unveil.cli import main
 from unveil.columns.grouping import grouped
 from unveil.errors import CallError
@@ -168,3 +169,45 @@ def test_breaks_on_the_command_line_and_in_a_scenario(tmp_path, monkeypatch, cap
     assert found["scenario"]["breaks"] == {"age": [18.0, 30.0, 65.0]}
     figure = next(one for one in found["figures"] if one["measure"] == "repU")
     assert figure["value"] == pytest.approx(unveil.identity(BY_HAND, ["age"]).repU)
+
+
+def test_a_range_that_does_not_count_is_the_same_by_every_way_to_say_it(tmp_path, monkeypatch, capsys):
+    """Keys, targets and `age<20:SINGLE`, in an assessment by scenario, options and schema, as in files cut by hand."""
+    original, release = (unveil.simulate.demo_population(300, seed=seed) for seed in (1, 2))
+    breaks = {"age": [20, 40, 65], "income": [1000, 2000]}
+
+    def by_hand(table):
+        for name, ends in breaks.items():
+            values = [v if v is None or v == -8 else sum(v >= end for end in ends) for v in table[name].to_pylist()]
+            texts = pa.array([None if v is None else f"group {v}" for v in values])
+            table = table.set_column(table.column_names.index(name), name, texts)
+        return table
+
+    pair, keys = unveil.Pair(by_hand(original), by_hand(release)), ["sex", "age", "region"]
+    wanted = {
+        "marital": unveil.attribute(pair, keys, target="marital", exclude_pairs=["age=group 0:SINGLE"]).mean["DiSCO"],
+        "income": unveil.attribute(pair, keys, target="income").mean["DiSCO"],
+    }
+    monkeypatch.chdir(tmp_path)
+    pyarrow.csv.write_csv(original, "o.csv")
+    pyarrow.csv.write_csv(release, "r.csv")
+    (tmp_path / "schema.toml").write_text(
+        "[columns.age]\nbreaks = [20, 40, 65]\n[columns.income]\nbreaks = [1000, 2000]\nspecial_codes = [-8]\n"
+    )
+    (tmp_path / "s.toml").write_text(
+        'original = "o.csv"\nsynthetic = "r.csv"\nkeys = ["sex", "age", "region"]\ntargets = ["income", "marital"]\n'
+        'measures = "attribute"\nexclude_pairs = ["age<20:SINGLE"]\n[breaks]\nage = [20, 40, 65]\n'
+        "income = [1000, 2000]\n[special_codes]\nincome = [-8]\n"
+    )
+    shared = "o.csv r.csv --keys sex,age,region --targets income,marital --measures attribute"
+    for words in (
+        "--scenario s.toml",
+        f"{shared} --breaks age=20:40:65,income=1000:2000 --special-codes income=-8 --exclude-pairs age<20:SINGLE",
+        f"{shared} --schema schema.toml --exclude-pairs age<20:SINGLE",
+    ):
+        call = ["assess", *words.split(), "--no-release-safe", "--json", "-", "--html", "p.html", "--overwrite"]
+        status, out, err = called(call, monkeypatch, capsys)
+        assert status == 0, err
+        figures = json.loads(out)["figures"]
+        assert {f["target"]: f["value"] for f in figures if f["measure"] == "DiSCO"} == pytest.approx(wanted)
+        assert "--breaks age=20:40:65" in (tmp_path / "p.html").read_text(encoding="utf-8")
