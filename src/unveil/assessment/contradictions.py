@@ -103,6 +103,8 @@ def _is_chance(figure: Mapping[str, Any]) -> bool:
 
 def _nothing(figure: Mapping[str, Any]) -> str:
     """Return in words of what the null of a figure is the mean."""
+    if figure["measure"] == "linkage":
+        return "records that are dealt to persons at random"
     if figure["target"] is None:
         return "the best of the attacks on persons who cannot be told apart would"
     return "releases whose target is shuffled"

@@ -10,11 +10,21 @@ from typing import Any
 from unveil.notes import Note
 from unveil.stats import NAMES, Interval
 
-RISKS = ("repU", "DiSCO", "DCAP", "RAPID", "posterior", "posterior certain", "membership AUC", "exact membership")
+RISKS = (
+    "repU",
+    "DiSCO",
+    "DCAP",
+    "RAPID",
+    "posterior",
+    "posterior certain",
+    "membership AUC",
+    "exact membership",
+    "linkage",
+)
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 """Names of all figures, by which policies, maps and comparisons refer to them."""
 
-PERCENT = ("repU", "DiSCO", "DCAP")
+PERCENT = ("repU", "DiSCO", "DCAP", "linkage")
 """Measures in percent of records; the others are shares, areas, or distances."""
 
 SHARES_OF_RECORDS = ("mean TVD", "worst pair TVD", "SPECKS")

@@ -290,6 +290,9 @@ SCENARIO = Row(
         **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "other_measures",
                  "attacker", "tau", "epsilon", "permutations",
                  "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time", "suppressed"),
+        **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
+                 "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time", "suppressed",
+                 "one_to_one"),
         "weights": by.as_it_is,
         # The sum of the weights is one of all records; of two digits it tells of none.
         "population": by.two_digits,

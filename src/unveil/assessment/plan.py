@@ -8,6 +8,7 @@ from functools import partial
 from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.exact_membership_part import exact_membership_part
 from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
+from unveil.assessment.linkage_part import linkage_part
 from unveil.assessment.membership_part import membership_part
 from unveil.assessment.other_measures_part import other_measure_part
 from unveil.assessment.part import AssessmentPart, Context, Section
@@ -55,6 +56,8 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
         if measure in whole:
             rows = measure == "membership"
             parts.append(AssessmentPart(measure, measure, *whole[measure], needs_rows=rows))
+            if measure == "identity" and scenario.one_to_one is not None:
+                parts.append(AssessmentPart("linkage", measure, linkage_part, needs_rows=True))
             if rows:
                 name = "membership: all but one record"
                 parts.append(AssessmentPart(name, measure, exact_membership_part, needs_rows=rows))

@@ -80,6 +80,10 @@ class Options:
     suppressed
         The sign that stands for a suppressed value in the releases, such as *: repU, DiSCO and DCAP are then also given
         with it as a wildcard.
+    one_to_one
+        That releases have one record of each person (anonymised, perturbed or partially synthetic files), and which
+        record is whose: rows, the one at the same place; or a column that names the persons. Record linkage is then a
+        part of identity; see :func:`unveil.linkage`.
     attacker
         Attacker of RAPID: rf, cart, gbm, logit, logit_l1, lm, stack, suite, or auto: a random forest, with fewer
         shuffles behind its null, and no ceiling, where time is short.
@@ -115,6 +119,7 @@ class Options:
     exclude_pairs: str | Sequence[str] = ()
     not_target_levels: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
     suppressed: str | None = None
+    one_to_one: str | None = None
     attacker: str = "auto"
     tau: float = 0.3
     epsilon: float = 0.10
@@ -156,6 +161,9 @@ class Scenario(Options):
         keys = as_names(options.keys, "key")
         pair.require(keys)
         targets, _ = targets_of(pair, keys, None, options.targets)
+        if options.targets is None:
+            # It names persons, whatever its values look like.
+            targets = tuple(name for name in targets if name != options.one_to_one)
         given = {f.name: getattr(options, f.name) for f in fields(Options) if f.name not in ("keys", "targets")}
         given = {name: value for name, value in given.items() if value is not None}
         for name, known in (("intruders", INTRUDERS), ("measures", MEASURES)):
@@ -180,6 +188,8 @@ class Scenario(Options):
         scenario.excluded_from(pair, targets)
         if scenario.suppressed is not None:
             scenario.check_suppressed(pair)
+        if scenario.one_to_one is not None:
+            scenario.check_one_to_one(pair)
         return scenario
 
     def excluded_from(self, pair: Pair, targets: Sequence[str]) -> dict[str, TargetExclusions]:
@@ -210,6 +220,26 @@ class Scenario(Options):
                 "suppressed values are matched for all records: leave out exclude_pairs and not_target_levels"
             )
         check_suppressed([pair.compared(name) for name in self.keys], self.suppressed)
+
+    def check_one_to_one(self, pair: Pair) -> None:
+        """Check that releases have one record of each person; of units the part itself says why it is left out.
+
+        Raises
+        ------
+        CallError
+            If a release has another number of records, or the column is unknown, a key or a target.
+        DataError
+            If the column does not name one record of each person.
+        """
+        if not isinstance(self.one_to_one, str):
+            raise CallError(f"one_to_one is 'rows', or the name of a column, not {self.one_to_one!r}")
+        if self.one_to_one in (*self.keys, *self.targets):
+            raise CallError(f"one_to_one: {self.one_to_one!r} names persons, and is neither key nor target")
+        if not pair.unit:
+            # Here, because the room of linkage brings large libraries that the command line starts without.
+            from unveil._membership.correspondence import corresponding
+
+            corresponding(pair, self.one_to_one)
 
     def to_dict(self) -> dict[str, Any]:
         """The scenario as plain values."""

@@ -23,7 +23,9 @@ MOST_DETAILED = 16
 
 
 # Table measures are percentages wherever they stand.
-PERCENT_MEASURES = dict.fromkeys(("UiO", "UiS", "UiOiS", "repU", "Dorig", "DiS", "DiSCO", "DCAP", "TCAP"), "percent")
+PERCENT_MEASURES = dict.fromkeys(
+    ("UiO", "UiS", "UiOiS", "repU", "Dorig", "DiS", "DiSCO", "DCAP", "TCAP", "linkage"), "percent"
+)
 
 
 @dataclass(frozen=True)
@@ -224,9 +226,9 @@ def _of_files(scenario: dict[str, Any]) -> list[str]:
         words += ["--hierarchies", "hierarchies.toml"]
     if scenario.get("unit"):
         words += ["--unit", ",".join(scenario["unit"])]
-    for option in ("time", "suppressed", "weights"):
+    for option in ("time", "suppressed", "one_to_one", "weights"):
         if scenario.get(option):
-            words += [f"--{option}", str(scenario[option])]
+            words += [f"--{option.replace('_', '-')}", str(scenario[option])]
     return words
 
 

@@ -18,6 +18,7 @@ LEARNS = {
     "RAPID": "infers the value with a model",
     "DiSCO": "reads one value off, rightly",
     "repU": "finds one record for a unique person",
+    "linkage": "finds a person by the nearest record",
 }
 """What an intruder does, by the measure that counts it, the most telling first; others stand further down."""
 MOST_TARGETS = 3

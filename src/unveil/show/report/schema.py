@@ -89,7 +89,7 @@ ASSESSMENT: dict[str, Any] = {
         "permutations?": NUMBER, "precision?": NUMBER, "budget?": NUMBER, "holdout?": FLAG, "ngroups_keys?": ANY,
         "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "exclude_pairs?": ANY,
         "not_target_levels?": ANY, "weights?": NOTE, "population?": NUMBER, "unit?": NAMES, "time?": NOTE,
-        "hierarchies?": ANY, "suppressed?": NOTE,
+        "hierarchies?": ANY, "suppressed?": NOTE, "one_to_one?": NOTE,
         "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
     },
     "data": {

@@ -40,6 +40,12 @@ REFERENCES = {
         "C. Little, M. Elliot, R. Allmendinger (2022). Comparing the utility and disclosure risk of "
         "synthetic data with samples of microdata. Privacy in Statistical Databases.",
     ),
+    "domingo": _doi(
+        "Domingo-Ferrer & Torra 2003",
+        "J. Domingo-Ferrer, V. Torra (2003). Disclosure risk assessment in statistical microdata protection via "
+        "advanced record linkage. Statistics and Computing 13, 343–354.",
+        "10.1023/A:1025666923033",
+    ),
     "templ": _arxiv(
         "Templ et al. 2026",
         "M. Templ, O. Thees, R. Müller (2026). RAPID: risk of attribute prediction-induced disclosure.",
@@ -116,6 +122,9 @@ METHODS = (
     Method(("repU",), "replicated uniques", "100 · #{q : d_q = 1, s_q = 1} / N_d",
            "Of 100 original records, so many are alone with their keys in the original and in the release.",
            "Whether the match is correct, and what is learnt about the targets.", ("raab", "latner")),
+    Method(("linkage",), "record linkage", "100 · mean [d(i, own) = min_j d(i, j)] / ties",
+           "Of 100 persons, for so many the nearest record of a release with one record of each is their own.",
+           "What is learnt about the others, and what a better linkage finds.", ("domingo",)),
     Method(("Dorig",), "disclosive in the original", "100 · Σ d_{tq} [p^d_{tq} = 1] / N_d",
            "Of 100 original records, so many would be known to whoever holds the original and their keys.",
            "Anything about the release; with more keys it tends to 100.", ("raab",)),
