@@ -53,7 +53,7 @@ def test_documents_have_it_rounded_and_a_policy_can_limit_it(files: tuple[pa.Tab
     (figure,) = (one for one in published["figures"] if one["measure"] == "linkage")
     step = published["publication"]["percent"]
     assert figure["value"] / step == pytest.approx(round(figure["value"] / step))
-    assert [row["verdict"] for row in published["policy"]["rows"]] == ["not met", "met"]
+    assert [row["verdict"] for row in published["policy"]["rows"]] == ["above", "within"]
     for text in (result.to_markdown(), result.to_html()):
         assert "linkage" in text
         assert "nearest record" in text
