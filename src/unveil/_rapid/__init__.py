@@ -3,6 +3,7 @@
 from unveil._rapid.attribution import Attribution
 from unveil._rapid.cross_validation import RapidCV, rapid_synthesizer_cv
 from unveil._rapid.curves import RapidCurve
+from unveil._rapid.joint import JointRapid
 from unveil._rapid.power import RapidPower
 from unveil._rapid.rapid import rapid
 from unveil._rapid.rapids import Rapids
@@ -12,6 +13,7 @@ from unveil.stats import clopper_pearson, wilson
 
 __all__ = [
     "Attribution",
+    "JointRapid",
     "Rapid",
     "RapidCV",
     "RapidCurve",

@@ -18,7 +18,7 @@ from unveil._rapid.threshold import Distribution, RiskThreshold
 from unveil.models.learners import Attacker, Predictor, fit_attacker, fold_of
 
 Floats = NDArray[np.float64]
-_ATTACK, _SHUFFLE, _NULL, _CEILING, _SAMPLE, _SAMPLED, _PERSONS = range(7)
+_ATTACK, _SHUFFLE, _NULL, _CEILING, _SAMPLE, _SAMPLED, _PERSONS, _JOINT = range(8)
 SAMPLES = 5
 """Samples of a large release that an attack is trained on: the first gives the figures, all of them its error."""
 
@@ -237,6 +237,24 @@ class Runner:
             return (Distribution.of(self.score(self.problem.infer(predict))),)
         half, whole = (Distribution.of(self.score(one)) for one in self.problem.infer_by_first(predict, SIZES))
         return whole, half
+
+    def at_risk_shuffled(self, attacker: Attacker, release: int, permutation: int, target: int) -> NDArray[np.bool_]:
+        """Who is at risk where the target is shuffled over the records of a release, apart from other targets.
+
+        Parameters
+        ----------
+        attacker
+            What is trained, at its full size.
+        release, permutation
+            Numbers of the release and of the shuffle.
+        target
+            Number of the target among those that are shuffled.
+        """
+        place = (_JOINT, release, permutation, target)
+        ordered = self._sample(release, 0).ordered()
+        rng = np.random.default_rng(self._stream(*place, 0))
+        shuffled = AttackRecords(ordered.table, ordered.target.take(rng.permutation(len(ordered))))
+        return self.rule.at_risk(self.score(self.problem.infer(self._fit(attacker, shuffled, *place, 1))))
 
     def ceiling(self, attacker: Attacker, number: int, folds: int, tick: Callable[[str], None]) -> Distribution:
         """Scores of the attack trained on the original: every person is predicted by a model fitted without them."""

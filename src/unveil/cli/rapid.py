@@ -97,6 +97,8 @@ class Views:
         Show the rate over a grid of thresholds instead.
     attribution
         Show which keys put persons at risk instead.
+    joint
+        Also show who is at risk for all targets at once.
     power
         Also show how many persons it takes for the rate to stand above its null.
     by
@@ -107,6 +109,7 @@ class Views:
 
     curve: Annotated[bool, Parameter(negative=())] = False
     attribution: Annotated[bool, Parameter(negative=())] = False
+    joint: Annotated[bool, Parameter(negative=())] = False
     power: Annotated[bool, Parameter(negative=())] = False
     by: Listed = None
     worst_subgroups: Annotated[bool, Parameter(negative=())] = False
@@ -115,6 +118,8 @@ class Views:
         """Raise CallError if a view needs one target and none is named."""
         if target is None and (self.curve or self.attribution):
             raise CallError("--curve and --attribution show one target: name it with --target")
+        if target is not None and self.joint:
+            raise CallError("--joint shows several targets: name them with --targets")
 
 
 def rapid(
@@ -182,10 +187,15 @@ def measure(
     else:
         each = [result] if target is not None else list(result)
         found = {one.target: one.power() for one in each} if views.power else {}
-        extra = {"power": {name: one.to_dict() for name, one in found.items()}} if found else None
+        extra = {"power": {name: one.to_dict() for name, one in found.items()}} if found else {}
+        together = result.joint(permutations=intruder.permutations) if views.joint else None
+        if together is not None:
+            extra["joint"] = together.to_dict()
         output.give(result, extra, document=partial(result.to_dict, curve=True, by=columns))
         for power in found.values() if output.json != "-" else ():
             say(f"\n{power}")
+        if together is not None and output.json != "-":
+            say(f"\n{together}")
     if output.json != "-":
         for one in [result] if target is not None else result:
             _show(one, columns, views.worst_subgroups)
