@@ -26,6 +26,7 @@ MEANING = {
     "other_measures[].figures[].persons": "Original records that the figure rests on, as the measure says.",
     "scenario.hierarchies": "Levels that coarse releases hold, by variable; for publication the variables alone.",
     "scenario.suppressed": "The sign of suppressed values, read as a wildcard too; null if none was given.",
+    "scenario.one_to_one": "Which record of a release is whose: rows, or a column; null if no release has one of each.",
     "scenario.special_codes": "Values that are no amounts, by variable; for publication the variables alone.",
     "scenario.exclude_pairs": "Levels of a key and of the target that together do not count as disclosure.",
     "scenario.not_target_levels": "Levels of targets that do not count, by target; for publication the targets alone.",
