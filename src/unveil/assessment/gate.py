@@ -289,8 +289,6 @@ SCENARIO = Row(
     {
         **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "other_measures",
                  "attacker", "tau", "epsilon", "permutations",
-                 "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time", "suppressed"),
-        **_named(by.as_it_is, "keys", "targets", "intruders", "measures", "attacker", "tau", "epsilon", "permutations",
                  "models", "level", "budget", "precision", "minimum_count", "holdout", "unit", "time", "suppressed",
                  "one_to_one"),
         "weights": by.as_it_is,
