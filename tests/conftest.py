@@ -16,6 +16,9 @@ import pyarrow as pa
 import pytest
 from hypothesis import settings
 
+# Chromium, for the tests of pages.
+pytest_plugins = ["browser"]
+
 PROJECT = Path(__file__).resolve().parent.parent
 FLAVOURS = ["arrow", *(name for name in ("pandas", "polars") if find_spec(name))]
 

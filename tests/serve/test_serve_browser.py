@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -14,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from browser import violations
+
 pytest.importorskip("uvicorn", reason="the page needs uvicorn")
 
 pytestmark = [
@@ -21,17 +22,6 @@ pytestmark = [
     # The browser's driver closes its event loop when it is collected.
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
-
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
-
-
-def _absent(reason: str) -> None:
-    if os.environ.get("UNVEIL_REQUIRE_BROWSER") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 @pytest.fixture(scope="module")
@@ -45,35 +35,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         assert found is not None
         yield found[0]
         program.terminate()
-
-
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Any]:
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _absent("Playwright is not installed")
-    if CHROMIUM is None:
-        _absent("there is no Chromium on this machine")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield found
-        found.close()
-
-
-@pytest.fixture(scope="module")
-def axe(tmp_path_factory: pytest.TempPathFactory) -> str | None:
-    """The rules of axe-core, where npm can fetch them; None elsewhere, and the checks of this file are left."""
-    if shutil.which("npm") is None:
-        return None
-    folder = tmp_path_factory.mktemp("axe")
-    fetched = subprocess.run(
-        ["npm", "pack", "--silent", "axe-core@4"], cwd=folder, capture_output=True, timeout=60, check=False
-    )
-    if fetched.returncode:
-        return None
-    shutil.unpack_archive(next(folder.glob("axe-core-*.tgz")), folder)
-    return (folder / "package" / "axe.min.js").read_text(encoding="utf-8")
 
 
 # Text against what is behind it, by the formula of WCAG 2, and what a control is called.
@@ -91,7 +52,7 @@ FAULTS = """() => {
 }"""
 
 
-def check(page: Any, axe: str | None) -> None:
+def check(page: Any, axe_core: str | None) -> None:
     """Look at a screen wide and narrow, light and dark."""
     for width in (1200, 400):
         page.set_viewport_size({"width": width, "height": 900})
@@ -99,14 +60,13 @@ def check(page: Any, axe: str | None) -> None:
             page.emulate_media(color_scheme=scheme)
             page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
             assert page.evaluate(FAULTS) == [], (page.url, width, scheme)
-            if axe is not None:
-                page.evaluate(axe)
-                found = page.evaluate("axe.run(document, {iframes: false})")
-                said = [(one["id"], [node["html"][:200] for node in one["nodes"]]) for one in found["violations"]]
-                assert said == [], (page.url, width, scheme)
+            if axe_core is not None:
+                assert violations(page, axe_core) == [], (page.url, width, scheme)
 
 
-def test_from_the_first_click_to_the_saved_report(chromium: Any, address: str, axe: str | None, tmp_path: Path) -> None:
+def test_from_the_first_click_to_the_saved_report(
+    chromium: Any, address: str, axe_core: str | None, tmp_path: Path
+) -> None:
     context = chromium.new_context(viewport={"width": 1200, "height": 900})
     page = context.new_page()
     seen: list[str] = []
@@ -122,16 +82,16 @@ def test_from_the_first_click_to_the_saved_report(chromium: Any, address: str, a
 
     page.goto(address)
     page.wait_for_url(home)
-    check(page, axe)
+    check(page, axe_core)
     page.get_by_role("button", name="Read the files").click()
     page.get_by_role("alert").wait_for()
     page.get_by_role("link", name="choose a release").click()
     assert page.evaluate("document.activeElement.id") == "synthetic"
-    check(page, axe)
+    check(page, axe_core)
 
     page.get_by_role("button", name="Use the demonstration").click()
     page.wait_for_url("**/columns", timeout=60_000)
-    check(page, axe)
+    check(page, axe_core)
     page.get_by_role("button", name="Go on to the question").click()
     page.wait_for_url("**/question")
     page.get_by_text("With these 4 keys").wait_for()
@@ -139,7 +99,7 @@ def test_from_the_first_click_to_the_saved_report(chromium: Any, address: str, a
     page.get_by_role("group", name="age").get_by_label("Cut into groups").fill("5")
     page.get_by_role("group", name="age").get_by_label("Cut into groups").press("Tab")
     page.wait_for_function("(text) => document.getElementById('uniques').textContent !== text", arg=before)
-    check(page, axe)
+    check(page, axe_core)
     # What needs long is left out.
     page.get_by_label("posterior", exact=True).uncheck()
     page.get_by_label("advice", exact=True).uncheck()
@@ -149,7 +109,7 @@ def test_from_the_first_click_to_the_saved_report(chromium: Any, address: str, a
     page.wait_for_url("**/run")
     page.locator("#progress").wait_for()
     page.get_by_text("Finished after").wait_for(timeout=120_000)
-    check(page, axe)
+    check(page, axe_core)
     report = page.frame_locator("#report")
     report.get_by_role("heading", name="The original and one release").wait_for()
     # The frame has no rights of these pages.

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from browser import violations
 from unveil.show.report import html, public_summary
 
 pytestmark = [
@@ -19,41 +18,16 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
-CHROMIUM = next(
-    (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
-)
-ARGUMENTS = ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--disable-component-update"]
 # A4 less the margins of the style sheet, in pixels of 1/96 inch.
 PAPER_WIDTH = 680
 Assessment = dict[str, Any]
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Any]:
-    """Chromium as installed on the machine."""
-    try:
-        from playwright.sync_api import sync_playwright
-    except ImportError:
-        _absent("Playwright is not installed")
-    if CHROMIUM is None:
-        _absent("there is no Chromium on this machine")
-    with sync_playwright() as playwright:
-        found = playwright.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
-        yield found
-        found.close()
-
-
-def _absent(reason: str) -> None:
-    if os.environ.get("UNVEIL_REQUIRE_BROWSER") == "1":
-        pytest.fail(reason)
-    pytest.skip(reason)
 
 
 Open = Callable[..., Any]
 
 
 @pytest.fixture
-def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
+def show(chromium: Any, tmp_path: Path) -> Iterator[Open]:
     """Open the report of an assessment; afterwards there were no errors, no complaints and no requests."""
     pages: list[Any] = []
     seen: list[str] = []
@@ -61,7 +35,7 @@ def show(browser: Any, tmp_path: Path) -> Iterator[Open]:
     def open_page(assessment: Assessment, width: int = 1280, draw: Any = html, **options: Any) -> Any:
         file = tmp_path / "report.html"
         file.write_text(draw(assessment), encoding="utf-8")
-        page = browser.new_page(viewport={"width": width, "height": 900}, **options)
+        page = chromium.new_page(viewport={"width": width, "height": 900}, **options)
         page.on("console", lambda message: seen.append(message.text))
         page.on("pageerror", lambda error: seen.append(str(error)))
         page.on("request", lambda request: seen.append(request.url) if request.url != file.as_uri() else None)
@@ -320,6 +294,19 @@ def test_text_stands_out(show: Open, name: str, scheme: str, request: pytest.Fix
     looked, poor = page.evaluate(CONTRAST)
     assert looked > 200
     assert poor == []
+
+
+@pytest.mark.parametrize("width", [1200, 400])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("draw", [html, public_summary])
+def test_a_screen_reader_finds_its_way(
+    show: Open, example: Assessment, axe_core: str | None, draw: Callable[..., str], scheme: str, width: int
+) -> None:
+    if axe_core is None:
+        pytest.skip("axe-core cannot be fetched")
+    page = show(example, width=width, draw=draw, color_scheme=scheme)
+    page.evaluate("document.querySelectorAll('details').forEach((one) => { one.open = true; })")
+    assert violations(page, axe_core) == []
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
