@@ -101,7 +101,8 @@ VERBS = {
         f"{FILES} --keys sex,age,region",
     ),
     "plausibility": (
-        "plausibility", SINGLE, "Count released records that break rules, and combinations that nobody in the original has.",
+        "plausibility", SINGLE,
+        "Count released records that break rules, and combinations that nobody in the original has.",
         f"{FILES} --rules 'age >= 16 or marital == \"SINGLE\"' --combinations sex,marital",
     ),
     "match-risk": (
