@@ -11,6 +11,7 @@ from unveil.columns.conditions import read_condition
 from unveil.columns.stated_rules import StatedRules
 from unveil.errors import CallError, DataError
 from unveil.files.arrays import quoted_list
+from unveil.notes import warn
 from unveil.synthesis.plan import unknown
 from unveil.synthesis.rules import known_column
 from unveil.synthesis.variable import EncodedVariable, Levels
@@ -46,8 +47,13 @@ def kept_columns(
     return kept
 
 
-def released_records(condition: str | None, variables: Sequence[EncodedVariable], label: str) -> Mask | None:
+def released_records(
+    condition: str | None, variables: Sequence[EncodedVariable], label: str, least: int
+) -> Mask | None:
     """Return the records (n,) that are released as they are: all of which the condition is not true; None without one.
+
+    The others are replaced, and models are fitted to them: where the condition is about values that are drawn, their
+    distribution is that of the replaced, and not of all records. Fewer than ``least`` are warned of.
 
     Raises
     ------
@@ -62,6 +68,11 @@ def released_records(condition: str | None, variables: Sequence[EncodedVariable]
     replaced = read.holds({variable.name: Levels(variable.codes) for variable in variables})
     if not replaced.any():
         raise DataError(f"{label}: replace_rows={condition!r} is true of no record, so that nothing would be synthetic")
+    if (n := int(replaced.sum())) < least:
+        warn(
+            f"replace_rows={condition!r} is true of only {n} records, which are the donors of each other, and which no "
+            f"tree splits (minsplit is {least}); replace more records"
+        )
     return ~replaced
 
 

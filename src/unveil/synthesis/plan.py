@@ -172,7 +172,7 @@ def draw_plan(
     kept
         Variables that are released as they are; they are visited first.
     released : (n,) bool, optional
-        Records that are released as they are.
+        Records that are released as they are; models are fitted to the others.
 
     Returns
     -------
@@ -198,7 +198,7 @@ def draw_plan(
     for name in order:
         variable, own_rules, own_limits = by_name[name], tuple(rules.by_variable.get(name, ())), limits.get(name, ())
         before = tuple(p for other in chosen[name] for p in positions[other])
-        excluded = _excluded(own_rules, by_name, variable)
+        excluded = _excluded(own_rules, by_name, variable, released)
         sources = [by_name[other] for other in chosen[name]] if name in carried else []
         own_released = np.ones(variable.codes.size, dtype=np.bool_) if name in kept else released
         lookup = None if own_rules or own_limits or own_released is not None else _lookup(variable, sources)
@@ -311,14 +311,15 @@ def _check_rules(rules: Mapping[str, Sequence[Rule]], order: Sequence[str]) -> N
 
 
 def _excluded(
-    rules: Sequence[Rule], variables: Mapping[str, EncodedVariable], variable: EncodedVariable
-) -> NDArray[np.bool_] | None:
-    """Return whether a rule decides the value of each original record (n,); None without rules."""
+    rules: Sequence[Rule], variables: Mapping[str, EncodedVariable], variable: EncodedVariable,
+    released: NDArray[np.bool_] | None,
+) -> NDArray[np.bool_] | None:  # fmt: skip
+    """Return whether each original record (n,) is released or has its value by a rule; None where none can be."""
     if not rules:
-        return None
+        return released
     records = {name: Levels(other.codes) for name, other in variables.items()}
     masks = [mask for _, mask, _ in rows_under_rules(rules, records, variable.codes.size)]
-    decided: NDArray[np.bool_] = np.logical_or.reduce(masks)
+    decided: NDArray[np.bool_] = np.logical_or.reduce(masks if released is None else [*masks, released])
     return decided
 
 

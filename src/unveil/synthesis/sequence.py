@@ -105,7 +105,7 @@ class CartSynthesizer:
         of its original. They come first in the order of synthesis.
     replace_rows : str, optional
         A condition, such as ``"income > 100000"``: only records of which it is true are replaced, all others are
-        released as they are. Models are fitted to all records.
+        released as they are. Models are fitted to those that are replaced.
     n_jobs : int, optional
         Number of threads; all by default. Results do not depend on it.
     progress : callable, optional
@@ -410,7 +410,9 @@ class CartSynthesizer:
             rules=rules,
             carried={name for name, method in methods.items() if carries_recodings(method)},
             kept=kept,
-            released=released_records(self.replace_rows, variables, variables[0].label),
+            released=released_records(
+                self.replace_rows, variables, variables[0].label, self.cart.settings.smallest_split
+            ),
         )
 
     @property
