@@ -52,6 +52,7 @@ def result(people):
     return unveil.assess(
         pair, ["sex", "age", "job"], targets=["depress", "ill"], synthesizer=synthesizer, permutations=3,
         models=["income ~ age + job", "sex ~ job + age"], budget=30, seed=987654321, attacker="cart",
+        rules=["age >= 0", "ill in ['yes', 'no']", f"not (job == '{RARE}' and age < 90)"],
     )  # fmt: skip
 
 

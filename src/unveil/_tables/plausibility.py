@@ -16,7 +16,7 @@ from unveil.columns.conditions import FALSE, UNKNOWN, Truth
 from unveil.columns.known_columns import KnownColumn
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
-from unveil.columns.stated_rules import Given, checked_by, stated_rules
+from unveil.columns.stated_rules import Given, checked_by, listed_rules, stated_rules
 from unveil.errors import CallError, enough_memory
 from unveil.files.distinct import python_values
 from unveil.files.source import Flavour
@@ -34,7 +34,7 @@ class _Coded:
 
 
 @dataclass(frozen=True, eq=False)
-class _PairColumns(Mapping[str, KnownColumn]):
+class PairColumns(Mapping[str, KnownColumn]):
     """The columns of a pair as rules know them, each read when it is asked for."""
 
     pair: Pair
@@ -181,7 +181,7 @@ def plausibility(
     pair = pair.rows
     sets = [as_names(one.split(",") if isinstance(one, str) else one, "column") for one in _listed(combinations)]
     stated = stated_rules(rules)
-    checks = checked_by(stated, _PairColumns(pair))
+    checks = checked_by(stated, PairColumns(pair))
     if not checks and not sets:
         raise CallError("plausibility: give rules, or combinations of columns; there is nothing to check")
     named = [*(name for one in checks for name in sorted(one.variables)), *(name for one in sets for name in one)]
@@ -213,6 +213,22 @@ def plausibility(
         _broken=broken,
         _new={text: tuple(mask for mask, _ in files) for text, files in new.items()},
     )
+
+
+def checked_rules(pair: Pair, given: Sequence[str]) -> tuple[str, ...]:
+    """Rules, those of files among them, checked against the columns of a pair.
+
+    Raises
+    ------
+    CallError
+        If a rule cannot be read, or names a column that there is not.
+    DataError
+        If a release lacks a column.
+    """
+    rules, pair = listed_rules(given), pair.rows
+    for one in checked_by(rules, PairColumns(pair)):
+        pair.require(tuple(sorted(one.variables)))
+    return rules
 
 
 def _listed(combinations: Any) -> list[Any]:

@@ -119,6 +119,8 @@ def compare(
             "suppressed: a point of the map is one figure, with suppressed values as levels of their own; assess shows "
             "both readings of a release"
         )
+    if options.get("rules"):
+        raise CallError("rules: the map shows no rules; assess or plausibility of a release says who breaks them")
     source = read(original)
     secret = _seed(seed)
     with overheard() as heard:

@@ -101,6 +101,7 @@ def document(
         "membership": entries.get("membership"),
         "exact_membership": entries.get("exact_membership"),
         "utility": utility,
+        **({"plausibility": entries["plausibility"]} if entries.get("plausibility") else {}),
         **({"other_measures": entries["other_measures"]} if entries.get("other_measures") else {}),
         "map": _map(pair, figures, utility),
         "advice": [*entries.get("advice", []), *tuning_advice(rules, context.synthesizer)],

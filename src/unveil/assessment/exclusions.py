@@ -57,10 +57,10 @@ def without_them(context: Context, target: str, say: Exact) -> str:
 def _named(context: Context, text: str, levels: Mapping[str, object], records: int) -> str:
     """A text that names levels: a :class:`Note`, if it may be published."""
     enough = records >= context.scenario.minimum_count
-    return Note(text) if enough and all(_is_inside(context, *one) for one in levels.items()) else text
+    return Note(text) if enough and all(is_inside(context, *one) for one in levels.items()) else text
 
 
-def _is_inside(context: Context, name: str, level: object) -> bool:
+def is_inside(context: Context, name: str, level: object) -> bool:
     """Whether a level is no end of a number's range, nor a group, whose ends are values of persons."""
     if is_comparison(level):
         return True

@@ -252,6 +252,16 @@ UTILITY = Row(
         ],
     }
 )  # fmt: skip
+PLAUSIBILITY = Row(
+    {
+        **_named(by.said, "sentence", "in_short"),
+        "rules": [
+            # Whoever has a release can count which of its records break a rule, if not which of them are new.
+            Row({"rule": by.said, **_named(by.as_it_is, "columns", "broken", "share"), "broken_original": by.count,
+                 "share_original": by.share, "new_combinations": by.two_digits, "share_new": by.share})
+        ],
+    }
+)  # fmt: skip
 OTHER_MEASURES = Row(
     {
         **_named(by.as_it_is, "measure", "package"),
@@ -298,6 +308,8 @@ SCENARIO = Row(
         **_named(by.names_only, "special_codes", "breaks", "hierarchies", "not_target_levels"),
         # Pairs name levels: the exclusions of the targets hold those that may be named.
         "exclude_pairs": by.nothing,
+        # Rules name levels too: the section of plausibility has those that may be told.
+        "rules": by.nothing,
         # Settings that name levels (rules, methods, predictors) or hold a seed are not among these.
         "synthesizer": Row(_named(by.as_it_is, "class", "method", "minbucket", "minsplit", "mix", "cp", "collapse",
                                   "max_depth", "surrogates", "smoothing", "bandwidth", "proper", "epsilon")),
@@ -344,6 +356,7 @@ LEAVES = Row(
         "membership": MEMBERSHIP,
         "exact_membership": EXACT_MEMBERSHIP,
         "utility": UTILITY,
+        "plausibility": PLAUSIBILITY,
         "other_measures": [OTHER_MEASURES],
         "map": MAP,
         "advice": [ADVICE],

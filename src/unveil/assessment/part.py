@@ -29,6 +29,8 @@ MOST_SECONDS = 300.0
 """Seconds that one target may take of what has no end of its own, however large the budget is."""
 
 
+COUNT_ROWS = ("utility", "plausibility")
+"""Measures that speak of rows where the others speak of units."""
 ONLY_ROWS = Note(
     "not defined for units of several rows; for this measure give files with one row for each, and no unit"
 )
@@ -359,7 +361,7 @@ def run(part: AssessmentPart, context: Context, *, first: bool = False) -> dict[
     # The text as it was given: a note that is made a text by str() forgets what may be published of it.
     said = [w.message.args[0] for w in caught if isinstance(w.message, UnveilWarning)]
     content = None if section is None else section.to_dict()
-    if content is not None and part.measure != "utility":
+    if content is not None and part.measure not in COUNT_ROWS:
         content |= notes_in_units(
             {name: content[name] for name in ("figures", "targets", "entries")}, context.pair.unit
         )

@@ -13,6 +13,7 @@ from unveil.assessment.membership_part import membership_part
 from unveil.assessment.other_measures_part import other_measure_part
 from unveil.assessment.part import AssessmentPart, Context, Section
 from unveil.assessment.partial_knowledge_part import partial_knowledge_part
+from unveil.assessment.plausibility_part import plausibility_part
 from unveil.assessment.posterior_part import posterior_part
 from unveil.assessment.rapid_part import inference_part
 from unveil.assessment.scenario import Scenario
@@ -66,6 +67,8 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
             parts.append(AssessmentPart("advice: synthesizer", measure, settings_advice_part, needs_rows=True))
         else:
             parts.extend(_of_target(measure, target, scenario, repeated=repeated) for target in scenario.targets)
+    if scenario.rules:
+        parts.append(AssessmentPart("plausibility", "plausibility", plausibility_part, plausibility_part))
     for name in scenario.other_measures:
         part = other_measure_part(name)
         parts.append(AssessmentPart(f"other measures: {name}", "other measures", part, part, needs_rows=True))

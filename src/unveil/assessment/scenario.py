@@ -77,6 +77,9 @@ class Options:
         pair concerns every target that has its level.
     not_target_levels
         Levels of a target that do not count for DiSCO and DCAP, by target.
+    rules
+        What should be true of every record, as "age >= 16 or marital == 'SINGLE'" or "net = gross - tax", or a TOML
+        file with rules = [...]: how many released records break each is counted.
     suppressed
         The sign that stands for a suppressed value in the releases, such as *: repU, DiSCO and DCAP are then also given
         with it as a wildcard.
@@ -118,6 +121,7 @@ class Options:
     ngroups_target: int | Mapping[str, int] | None = None
     exclude_pairs: str | Sequence[str] = ()
     not_target_levels: str | Sequence[str] | Mapping[str, str | Sequence[str]] | None = None
+    rules: str | Sequence[str] = ()
     suppressed: str | None = None
     one_to_one: str | None = None
     attacker: str = "auto"
@@ -145,6 +149,7 @@ class Scenario(Options):
     ngroups_target: Mapping[str, int] | None = None
     exclude_pairs: tuple[str, ...] = ()
     not_target_levels: Mapping[str, Sequence[str]] | None = None
+    rules: tuple[str, ...] = ()
     models: tuple[str, ...] = ()
 
     @classmethod
@@ -182,6 +187,12 @@ class Scenario(Options):
         given["ngroups_target"] = _groups(pair, targets, given.get("ngroups_target"))
         given["exclude_pairs"] = as_texts("exclude_pairs", given.get("exclude_pairs", ()))
         given["not_target_levels"] = _levels(targets, given.get("not_target_levels"))
+        given["rules"] = as_texts("rules", given.get("rules", ()))
+        if given["rules"]:
+            # Here, because few assessments need what reads rules.
+            from unveil._tables.plausibility import checked_rules
+
+            given["rules"] = checked_rules(pair, given["rules"])
         for name in given["other_measures"]:
             registered_measure(name)
         scenario = cls(keys=keys, targets=targets, **given)
@@ -333,6 +344,10 @@ def read_scenario(path: str | Path, known: Sequence[str]) -> dict[str, Any]:
             content[name] = [path.parent / one for one in value] if many else path.parent / value
         elif not _TAKES[name][1](value):
             raise FileError(f"{path}: {name} takes {_TAKES[name][0]}, not {value!r}")
+    if "rules" in content:
+        from unveil.columns.stated_rules import files_beside
+
+        content["rules"] = files_beside(path.parent, content["rules"])
     return content
 
 

@@ -21,7 +21,7 @@ def summary(found: Mapping[str, Any], rounding: Rounding) -> list[Note]:
     return [
         *_files(found, rounding), *_units(found["scenario"]), *_risks(found["figures"], rounding),
         *_weakening(found["targets"]),
-        *_use(found["utility"]), *_gaps(found),
+        *_use(found["utility"]), *_rules(found.get("plausibility")), *_gaps(found),
     ]  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def _units(scenario: Mapping[str, Any]) -> Iterator[Note]:
         named = " and ".join(scenario["unit"]) + (f", ordered by {scenario['time']}" if scenario["time"] else "")
         yield Note(
             f"Figures count units of several rows (named by {named}): what is said of records is said of units, but "
-            "for utility, which compares rows."
+            f"for {'utility and rules, which look at' if scenario.get('rules') else 'utility, which compares'} rows."
         )
 
 
@@ -103,6 +103,12 @@ def _weakening(targets: Sequence[Mapping[str, Any]]) -> Iterator[Note]:
 def _use(utility: Mapping[str, Any] | None) -> Iterator[Note]:
     if utility is not None and utility.get("sentence"):
         yield Note(utility["sentence"], utility.get("sentence" + SUFFIX, HELD_BACK))
+
+
+def _rules(plausibility: Mapping[str, Any] | None) -> Iterator[Note]:
+    """Rules that the original keeps and a release breaks."""
+    if plausibility is not None and plausibility["in_short"]:
+        yield Note(plausibility["in_short"], plausibility.get("in_short" + SUFFIX, HELD_BACK))
 
 
 def _gaps(found: Mapping[str, Any]) -> Iterator[Note]:

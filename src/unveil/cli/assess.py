@@ -31,6 +31,7 @@ TYPED = {
     "ngroups_target": "Typed as a number for all, or as income=20.",
     "exclude_pairs": "Repeat the option for several pairs.",
     "not_target_levels": "Typed as workab=NO.",
+    "rules": "Repeat the option for several rules.",
     "models": "Repeat the option for several models.",
 }
 """How an option is typed."""
@@ -211,7 +212,7 @@ def assess(
     provenance = synthesis.provenance or given.get("provenance")
     schema = reading.schema or given.get("schema")
     hierarchies = hierarchies or given.pop("hierarchies", None)
-    others = (holdout, policy, scenario, provenance, schema, hierarchies)
+    others = (holdout, policy, scenario, provenance, schema, hierarchies, *_rule_files(options))
     kept = _Kept(documents, output)
     inputs = [original, *releases, *(path for path in others if path is not None)]
     output.check(tuple(inputs), *documents.paths())
@@ -254,6 +255,12 @@ def assess(
     if documents.policy_exit and not result.within_policy:
         return POLICY_NOT_MET
     return output.status(result)
+
+
+def _rule_files(options: dict[str, Any]) -> list[Path]:
+    from unveil.columns.stated_rules import is_rule_file
+
+    return [Path(text) for text in options.get("rules") or () if is_rule_file(text)]
 
 
 class _Kept:

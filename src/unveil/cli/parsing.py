@@ -95,25 +95,9 @@ def as_lists(intervals: list[dict[str, tuple[float, float]]]) -> list[dict[str, 
 
 
 def rules_of(given: list[str] | None) -> list[str] | None:
-    """Rules as they are typed; in the place of a TOML file those that it lists.
-
-    Raises
-    ------
-    CallError
-        If such a file holds anything but a list of rules.
-    """
+    """Rules as they are typed; in the place of a TOML file those that it lists."""
     if given is None:
         return None
-    found: list[str] = []
-    for text in given:
-        if not text.lower().endswith(".toml"):
-            found.append(text)
-            continue
-        from unveil.files.documents import read_toml
+    from unveil.columns.stated_rules import listed_rules
 
-        content = read_toml(text, text)[1]
-        listed = content.get("rules")
-        if set(content) != {"rules"} or not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
-            raise CallError(f'{text}: a file of rules holds one list of texts, rules = ["net = gross - tax"]')
-        found += listed
-    return found
+    return list(listed_rules(given))

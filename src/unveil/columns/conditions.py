@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.columns.formulas import Reading, Value, by_combination, calculated, unreadable
+from unveil.columns.formulas import Constant, Reading, Value, by_combination, calculated, unreadable
 from unveil.columns.known_columns import KnownColumn, Records
 from unveil.files.distinct import level_text
 from unveil.limits import as_written
@@ -67,11 +67,15 @@ class Condition:
         Names of the columns in it.
     truth
         Function from records to FALSE, UNKNOWN or TRUE for each (n,).
+    constants
+        Values in it that a column is tested for, with the name of the column, and values in its formulas, without a
+        name. Numbers that a column is larger or smaller than are not among them.
     """
 
     text: str
     variables: frozenset[str]
     truth: TruthOf
+    constants: tuple[Constant, ...] = ()
 
     def holds(self, records: Records) -> Mask:
         """Which records (n,) it is true of."""
@@ -117,13 +121,14 @@ def read_condition(
         parts = []
         for name, wanted in written.items():
             reading.column(ast.Name(name))
+            reading.constants.extend((name, one) for one in _each(wanted))
             parts.append(_by_level(columns[name], _accepts(wanted)))
-        return Condition(reading.text, frozenset(reading.seen), _joined(parts))
+        return Condition(reading.text, frozenset(reading.seen), _joined(parts), tuple(reading.constants))
     if not isinstance(written, str):
         raise unreadable(written, "condition")
     reading = Reading(written, columns, formulas or {}, "condition")
     truth = reading.read(lambda tree: _truth(tree, reading))
-    return Condition(written, _variables(reading), truth)
+    return Condition(written, _variables(reading), truth, tuple(reading.constants))
 
 
 def _variables(reading: Reading) -> frozenset[str]:
@@ -154,7 +159,10 @@ def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, reading: Reading
     for one, kind, other in ((left, type(sign), right), (right, MIRRORED.get(type(sign)), left)):
         name = reading.column(one)
         if kind is not None and name is not None and name not in reading.formulas and _is_constant(other):
-            return _by_level(reading.columns[name], _comparison(kind(), ast.literal_eval(other), reading))
+            wanted = ast.literal_eval(other)
+            if kind not in ORDERS or not isinstance(wanted, int | float):
+                reading.constants.extend((name, one) for one in _each(wanted))
+            return _by_level(reading.columns[name], _comparison(kind(), wanted, reading))
     if isinstance(sign, ast.In | ast.NotIn | ast.Is | ast.IsNot):
         raise reading.refused("in and is take a column on their left, and values on their right")
     sides = calculated(left, reading), calculated(right, reading)
@@ -178,6 +186,11 @@ def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, reading: Reading
 def shown_size(size: object) -> str:
     """Return a number or another value as messages show it."""
     return level_text(float(size)) if isinstance(size, Fraction) else repr(size)
+
+
+def _each(wanted: Any) -> Collection[Any]:
+    """The values of a list, or the one value."""
+    return wanted if isinstance(wanted, Collection) and not isinstance(wanted, str | bytes) else (wanted,)
 
 
 def _is_constant(node: ast.expr) -> bool:

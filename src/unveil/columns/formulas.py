@@ -31,6 +31,7 @@ OPERATIONS: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
+Constant = tuple[str | None, object]
 T = TypeVar("T")
 
 
@@ -60,10 +61,13 @@ class Formula:
         The formula as the user wrote it.
     value
         What it comes to.
+    constants
+        Values in the text.
     """
 
     text: str
     value: Value
+    constants: tuple[Constant, ...] = ()
 
     @property
     def variables(self) -> frozenset[str]:
@@ -98,7 +102,7 @@ def read_formula(text: str, columns: Mapping[str, KnownColumn], formulas: Mappin
     value = reading.read(lambda tree: calculated(tree, reading))
     if not value.columns:
         raise CallError(f"formula {shown(text)} names no column")
-    return Formula(text, value)
+    return Formula(text, value, tuple(reading.constants))
 
 
 TOKEN = re.compile(r"""'(?:[^'\\]|\\.)*+'?+|"(?:[^"\\]|\\.)*+"?+|`([^`]*+)`?+""", re.DOTALL)
@@ -121,6 +125,8 @@ class Reading:
         Column names between backticks, by the placeholder that Python parses in their place.
     seen
         Names of the columns in the text.
+    constants
+        Values in the text that a column is tested for, with its name; those that are calculated with, without one.
     """
 
     text: str
@@ -129,6 +135,7 @@ class Reading:
     what: str
     quoted: dict[str, str] = field(default_factory=dict)
     seen: set[str] = field(default_factory=set)
+    constants: list[Constant] = field(default_factory=list)
 
     def read(self, of: Callable[[ast.expr], T]) -> T:
         """Parse the text and return what a function makes of its syntax tree."""
@@ -206,6 +213,7 @@ def calculated(node: ast.expr, reading: Reading) -> Value:
         own = reading.formulas.get(name)
         return own or Value({name: reading.columns[name]}, operator.itemgetter(name))
     if isinstance(node, ast.Constant) and isinstance(node.value, int | float | str):
+        reading.constants.append((None, node.value))
         constant = size_of(node.value)
         return Value({}, lambda record: constant)
     if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub):

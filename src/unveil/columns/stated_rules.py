@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 import numpy as np
 
@@ -92,6 +93,42 @@ def stated_rules(given: Given | None) -> StatedRules:
     return StatedRules(pairs_of, formula_of, tuple(limits))
 
 
+def listed_rules(given: Sequence[str]) -> tuple[str, ...]:
+    """Rules as they are typed; in the place of a TOML file those that it lists.
+
+    Raises
+    ------
+    CallError
+        If such a file holds anything but a list of rules.
+    FileError
+        If it cannot be read.
+    """
+    found: list[str] = []
+    for text in given:
+        if not is_rule_file(text):
+            found.append(text)
+            continue
+        from unveil.files.documents import read_toml
+
+        content = read_toml(text, text)[1]
+        listed = content.get("rules")
+        if set(content) != {"rules"} or not isinstance(listed, list) or not all(isinstance(one, str) for one in listed):
+            raise CallError(f'{text}: a file of rules holds one list of texts, rules = ["net = gross - tax"]')
+        found += listed
+    return tuple(found)
+
+
+def is_rule_file(text: str) -> bool:
+    """Whether a text names a file of rules."""
+    return text.lower().endswith(".toml")
+
+
+def files_beside(folder: Path, given: str | Sequence[str]) -> list[str]:
+    """Rules, of which files are named relative to a folder."""
+    texts = [given] if isinstance(given, str) else given
+    return [str(folder / text) if is_rule_file(text) else text for text in texts]
+
+
 def _is_pair(given: object) -> bool:
     return isinstance(given, tuple | list) and len(given) == 2
 
@@ -147,12 +184,14 @@ def checked_by(given: Given | StatedRules, columns: Mapping[str, KnownColumn]) -
         for written, value in pairs:
             condition, equal = read_condition(written, columns), read_condition({name: value}, columns)
             text = f"{name}={'' if value is None else value} if {condition.text}"
-            found.append(Condition(text, condition.variables | equal.variables, _follows(condition, equal)))
+            variables, constants = condition.variables | equal.variables, (*condition.constants, *equal.constants)
+            found.append(Condition(text, variables, _follows(condition, equal), constants))
     for name, formula in stated.formulas.items():
         own = columns[name]
         said = own.sizes if own.observed is None else [own.sizes[code] for code in own.observed]
-        value = rounded_value(read_formula(formula, columns).value, decimals_of(said))
+        read = read_formula(formula, columns)
+        value = rounded_value(read.value, decimals_of(said))
         variables = frozenset((name, *value.columns))
-        found.append(Condition(f"{name} = {formula}", variables, equality(own, value)))
+        found.append(Condition(f"{name} = {formula}", variables, equality(own, value), read.constants))
     found += [read_condition(text, columns) for text in stated.limits]
     return tuple(found)

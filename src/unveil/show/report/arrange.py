@@ -74,12 +74,19 @@ SECTIONS = (
     ("targets", "Target by target"),
     ("keys", "Which keys, which groups"),
     ("utility", "Utility"),
+    ("plausibility", "Rules that records break"),
     ("map", "Risk and utility together"),
     ("advice", "What to change"),
     ("policy", "The institution's policy"),
     ("methods", "Methods and sources"),
     ("provenance", "Provenance"),
 )
+OF_NEW_COMBINATIONS = (
+    "Combinations are those of the columns of the rule. One that no original record has need not be impossible: a "
+    "sample has not everything that can be."
+)
+ON_REQUEST = ("plausibility", "policy")
+"""Sections of what is only there if it was asked for."""
 
 
 def arrange(assessment: dict[str, Any]) -> Page:
@@ -102,7 +109,7 @@ def arrange(assessment: dict[str, Any]) -> Page:
             for slug, one in zip(_slugs(names), assessment["targets"], strict=True)
         ],
         general=[f for f in figures if f["target"] not in set(names)],
-        sections=[s for s in SECTIONS if s[0] != "policy" or assessment["policy"] is not None],
+        sections=[s for s in SECTIONS if s[0] not in ON_REQUEST or assessment.get(s[0]) is not None],
     )
 
 
@@ -207,6 +214,8 @@ def command(assessment: dict[str, Any]) -> str:
     words += ["--keys", ",".join(scenario["keys"]), "--targets", ",".join(scenario["targets"])]
     for pair in scenario.get("exclude_pairs") or ():
         words += ["--exclude-pairs", str(pair)]
+    for rule in scenario.get("rules") or ():
+        words += ["--rules", str(rule)]
     levels = scenario.get("not_target_levels")
     for target, one in levels.items() if isinstance(levels, dict) else ():
         words += [word for level in one for word in ("--not-target-levels", f"{target}={level}")]

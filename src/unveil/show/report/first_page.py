@@ -79,9 +79,14 @@ def strongest_first(page: Page) -> list[tuple[dict[str, Any], list[Line]]]:
 
 
 def sentences(page: Page) -> list[tuple[str, str]]:
-    """At most five, each with who learns it: what each intruder learns, how the strongest weakens, and utility."""
+    """At most five, each with who learns it: what each intruder learns, how the strongest weakens, and utility.
+
+    One more where a release breaks rules that the original keeps.
+    """
     found = [(who, text) for who, text in _sentences(page) if text]
-    return (found or [("", text) for text in page.a["summary"]])[:MOST_SENTENCES]
+    found = (found or [("", text) for text in page.a["summary"]])[:MOST_SENTENCES]
+    broken = (page.a.get("plausibility") or {}).get("in_short")
+    return [*found, ("", broken)] if broken and ("", broken) not in found else found
 
 
 def _sentences(page: Page) -> Iterator[tuple[str, str]]:

@@ -34,6 +34,7 @@ def _drawn(page: arrange.Page) -> str:
     drawn = {
         "summary": _summary, "care": _care,
         "intruders": _intruders, "targets": _targets, "keys": _keys, "utility": _utility,
+        "plausibility": _plausibility,
         "map": _map, "advice": _advice, "policy": _policy, "methods": _methods, "provenance": _provenance,
     }  # fmt: skip
     made = page.a["provenance"]
@@ -313,6 +314,28 @@ def _utility(page: arrange.Page) -> list[str]:
         if found[part]:
             blocks += [f"### {title}", *_records(found[part], *leading)]
     return blocks
+
+
+def _plausibility(page: arrange.Page) -> list[str]:
+    found = page.a["plausibility"]
+    labels = [text(one["label"]) for one in page.a["data"]["releases"]]
+    rows = [
+        [text(row["rule"]), numbers.shown(arrange.mean_share(row["share"]), "share"),
+         numbers.shown(row["share_original"], "share")]
+        for row in found["rules"]
+    ]  # fmt: skip
+    by_release = [
+        [text(row["rule"]), label, numbers.quantity(n), numbers.shown(share, "share"), numbers.quantity(new)]
+        for row in found["rules"]
+        for label, n, share, new in zip(labels, row["broken"], row["share"], row["new_combinations"], strict=True)
+    ]
+    return [
+        text(found["sentence"]),
+        table(["Rule", "Released records that break it", "Original records"], rows),
+        table(["Rule", "Release", "Records that break it", "Share", "Combinations that no original record has"],
+              by_release, 2),
+        arrange.OF_NEW_COMBINATIONS,
+    ]  # fmt: skip
 
 
 def _map(page: arrange.Page) -> list[str]:

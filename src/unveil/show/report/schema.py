@@ -89,7 +89,7 @@ ASSESSMENT: dict[str, Any] = {
         "permutations?": NUMBER, "precision?": NUMBER, "budget?": NUMBER, "holdout?": FLAG, "ngroups_keys?": ANY,
         "ngroups_target?": ANY, "breaks?": ANY, "special_codes?": ANY, "exclude_pairs?": ANY,
         "not_target_levels?": ANY, "weights?": NOTE, "population?": NUMBER, "unit?": NAMES, "time?": NOTE,
-        "hierarchies?": ANY, "suppressed?": NOTE, "one_to_one?": NOTE,
+        "hierarchies?": ANY, "suppressed?": NOTE, "rules?": Maybe(NAMES), "one_to_one?": NOTE,
         "synthesizer?": Maybe({"class?": TEXT, "*": ANY}),
     },
     "data": {
@@ -134,6 +134,11 @@ ASSESSMENT: dict[str, Any] = {
             "figures?": [FIGURE | {"intruder": NOTE}],
         }
     ),
+    "plausibility?": {
+        "sentence": NOTE, "in_short": NOTE,
+        "rules": [{"rule": TEXT, "columns": NAMES, "broken": [NUMBER], "share": [NUMBER], "broken_original": NUMBER,
+                   "share_original": NUMBER, "new_combinations": [NUMBER], "share_new": [NUMBER]}],
+    },
     "other_measures?": [
         {"measure": TEXT, "package": TEXT,
          "figures": [{"name": TEXT, "kind": TEXT, "value": NUMBER, "persons": NUMBER}]}
