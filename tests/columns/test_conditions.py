@@ -87,6 +87,14 @@ def test_other_values_of_one_kind_are_compared() -> None:
     for condition in ("moved < name", "moved - born > 3", "moved + 1 > 2"):
         with pytest.raises(CallError, match=r"have no order|is no number"):
             read_condition(condition, known).truth(records)
+    with pytest.raises(CallError, match="'born < 1960': '2000-01-01' and 1960 have no order"):
+        read_condition("born < 1960", known).truth(records)
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_text_that_python_would_warn_of_is_refused_in_silence() -> None:
+    with pytest.raises(CallError, match="cannot be read"):
+        read_condition("a < 5if a == 3", coded(a=[1])[0])
 
 
 def test_decimals_are_exact() -> None:
@@ -148,6 +156,7 @@ def test_the_formula_of_a_column_stands_in_its_place() -> None:
         ("a if a else a", "only columns, values"),
         ("(lambda: 1)()", "only columns, values"),
         ("-" * 9000 + "a", "nested too deeply|cannot be read"),
+        ("a + 0x" + "f" * 9000, "cannot be read"),
     ],
 )
 def test_what_no_formula_is(formula: str, message: str) -> None:

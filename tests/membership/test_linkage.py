@@ -123,6 +123,19 @@ def test_differences_that_are_equal_tie_whatever_they_are_divided_by():
     assert found.records(flavour="arrow")["ties"].to_pylist() == [1, 2, 1]
 
 
+@pytest.mark.filterwarnings("error:overflow", "error:invalid value")
+@pytest.mark.parametrize("factor", [1e308, 0.5e308, 1.0])
+def test_differences_of_the_largest_numbers_are_differences(factor: float):
+    # 0 to 1.7 and -1.7: a range of 3.4, which times 1e308 is no number
+    original = pa.table({"x": [factor * value for value in (-1.7, 0.0, 0.85, 1.7)]})
+    release = pa.table({"x": [factor * value for value in (-1.0, 0.1, 1.5, 1.6)]})
+    found = unveil.linkage(unveil.Pair(original, release, kinds={"x": "numeric"}), "x")
+    told = found.records(flavour="arrow").to_pydict()
+    assert told["own_distance"] == pytest.approx([0.7 / 3.4, 0.1 / 3.4, 0.65 / 3.4, 0.1 / 3.4])
+    assert told["nearest_distance"] == pytest.approx([0.7 / 3.4, 0.1 / 3.4, 0.65 / 3.4, 0.1 / 3.4])
+    assert found.share == 100
+
+
 def test_ranks_are_those_of_each_file():
     # amounts in another unit: by size the nearest is always the smallest, by rank everybody is found
     original = pa.table({"income": [100, 200, 300, 1000]})

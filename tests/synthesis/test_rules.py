@@ -94,6 +94,7 @@ def test_what_a_condition_cannot_be(condition: Any, message: str):
         ("income= if age < 16", ("income", "age < 16", None)),
         ("marital status = not yet if age < 16", ("marital status", "age < 16", "not yet")),
         ("`a=b`=x if age < 16", ("a=b", "age < 16", "x")),
+        ("a=x\nif age < 16\nor age > 90", ("a", "age < 16\nor age > 90", "x")),
     ],
 )
 def test_a_value_by_a_condition_in_one_text(text: str, expected: tuple[str, str, str | None]):
@@ -104,7 +105,12 @@ def test_a_value_by_a_condition_in_one_text(text: str, expected: tuple[str, str,
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("net = gross - tax", ("net", "gross - tax")), ("`net pay`=a-`b c`", ("net pay", "a-`b c`")), ("a=b", ("a", "b"))],
+    [
+        ("net = gross - tax", ("net", "gross - tax")),
+        ("`net pay`=a-`b c`", ("net pay", "a-`b c`")),
+        ("a=b", ("a", "b")),
+        ("a=`b if c` + 1", ("a", "`b if c` + 1")),
+    ],
 )
 def test_a_formula_in_one_text(text: str, expected: tuple[str, str]):
     found = stated_rules([text])

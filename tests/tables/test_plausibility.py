@@ -95,6 +95,13 @@ def test_a_release_without_the_column() -> None:
         unveil.plausibility(unveil.Pair(ORIGINAL, RELEASE.drop(["tax"])), "net = gross - tax")
 
 
+@pytest.mark.parametrize("column", [pa.array(["x", "y"]), pa.array(["2020-01-01", "2020-01-02"]).cast(pa.date32())])
+def test_a_formula_gives_numbers_to_no_other_column(column: pa.Array) -> None:
+    table = pa.table({"a": [1, 2], "b": column})
+    with pytest.raises(CallError, match="'b' is no column of numbers, which the formula 'a \\+ 1' gives"):
+        unveil.plausibility(unveil.Pair(table, table), "b = a + 1")
+
+
 def test_the_command_line_reads_rules_from_a_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -64,6 +64,18 @@ def test_a_value_on_an_edge_is_above_it():
     assert found["0.3 to below 0.4"][2] == 1
 
 
+def test_the_largest_and_the_smallest_numbers_have_intervals():
+    near = [i / 500 - 1 for i in range(1001)]
+    assert list(of([1.7e308 * one for one in near], [0.0]))[:2] == ["below -1.5e+308", "-1.5e+308 to below -1e+308"]
+    assert sum(one[0] for one in of([5e-324 * i for i in range(6)] * 9, [0.0]).values()) == 54
+
+
+def test_edges_of_a_small_range_of_large_numbers_are_told_apart():
+    found = of([20_000_000 + i for i in range(1000)], [20_000_150])
+    assert len(found) == 10
+    assert found["20000100 to below 20000200"] == (100, 0.1, 1.0)
+
+
 def test_the_outermost_value_does_not_choose_the_intervals():
     near = [i / 10 for i in range(1000)]
     assert list(of([*near[:-1], 1e9], near)) == list(of(near, near))

@@ -79,7 +79,7 @@ class GowerAxes:
 def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
     """Place of each code, or None where equal and different is all there is."""
     amount = column.is_amount
-    values, counts = column.amounts[amount], column.counts[0][: column.n_levels][amount]
+    values, counts = bounded(column.amounts[amount]), column.counts[0][: column.n_levels][amount]
     span = span_of(values, counts, scale)
     if not span > 0:
         return None
@@ -94,6 +94,12 @@ def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
     axis[amount] = np.rint(np.clip(steps, -_FARTHEST, _FARTHEST))
     axis[~amount] = _FIRST_CODE + UNIT * np.arange(n_apart)
     return axis
+
+
+def bounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Return amounts whose differences are numbers: a quarter of each, which keeps the ratios, where they could not be."""
+    too_large = values.size > 0 and np.abs(values).max() > np.finfo(np.float64).max / 2
+    return values / 4 if too_large else values
 
 
 def span_of(values: NDArray[np.float64], counts: NDArray[np.intp], scale: Scale) -> float:

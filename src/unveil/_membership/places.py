@@ -11,7 +11,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil._membership.distance import Scale, span_of
+from unveil._membership.distance import Scale, bounded, span_of
 from unveil.columns.column import CodedColumn
 from unveil.stats.ranks import ranks_of_levels
 
@@ -46,7 +46,7 @@ def places_of(column: CodedColumn, distance: Distance, scale: Scale, file: int) 
         which = which[np.argsort(column.amounts[which], kind="stable")]
         places[which] = _ranks(column.counts[file][which])
         return places
-    amounts, counts = column.amounts[which], column.counts[0][which]
+    amounts, counts = bounded(column.amounts[which]), column.counts[0][which]
     span = span_of(amounts, counts, scale)
     if span > 0:
         with np.errstate(over="ignore"):

@@ -137,14 +137,15 @@ def _round_edges(values: NDArray[np.float64], weights: Counts) -> NDArray[np.flo
     order = np.argsort(values, kind="stable")
     below = np.cumsum(weights[order]) / weights.sum()
     low, high = (float(values[order][np.searchsorted(below, share)]) for share in (0.01, 0.99))
-    rough = (high - low) / 10
+    # Each divided by itself: the difference of the largest numbers is none.
+    rough = high / 10 - low / 10
     if rough <= 0:
         return np.array([low])
-    power = 10.0 ** math.floor(math.log10(rough))
+    power = 10.0 ** math.floor(math.log10(rough)) or math.ulp(0.0)
     step = next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))
     first, last = math.floor(low / step) + 1, math.ceil(high / step) - 1
     # As they are written, so that a value such as 0.3 is not below the edge that is called so.
-    return np.array([float(f"{n * step:.12g}") for n in range(first, max(last, first) + 1)])
+    return np.unique([float(f"{n * step:.12g}") for n in range(first, max(last, first) + 1)])
 
 
 def _joined(cells: Counts, ends: list[float], least: int) -> tuple[Counts, list[float]]:
@@ -163,5 +164,5 @@ def _joined(cells: Counts, ends: list[float], least: int) -> tuple[Counts, list[
 
 def _between(low: float, high: float) -> str:
     if math.isinf(low):
-        return "all amounts" if math.isinf(high) else f"below {high:.6g}"
-    return f"{low:.6g} or more" if math.isinf(high) else f"{low:.6g} to below {high:.6g}"
+        return "all amounts" if math.isinf(high) else f"below {high:.12g}"
+    return f"{low:.12g} or more" if math.isinf(high) else f"{low:.12g} to below {high:.12g}"

@@ -18,13 +18,20 @@ import ast
 import operator
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from unveil.columns.formulas import Constant, Reading, Value, by_combination, calculated, unreadable
+from unveil.columns.formulas import (
+    Constant,
+    Reading,
+    Value,
+    by_combination,
+    calculated,
+    shown_size,
+    unreadable,
+)
 from unveil.columns.known_columns import KnownColumn, Records
 from unveil.files.distinct import level_text
 from unveil.limits import as_written
@@ -183,11 +190,6 @@ def _compared(left: ast.expr, sign: ast.cmpop, right: ast.expr, reading: Reading
     return _by_record(value)
 
 
-def shown_size(size: object) -> str:
-    """Return a number or another value as messages show it."""
-    return level_text(float(size)) if isinstance(size, Fraction) else repr(size)
-
-
 def _each(wanted: Any) -> Collection[Any]:
     """The values of a list, or the one value."""
     return wanted if isinstance(wanted, Collection) and not isinstance(wanted, str | bytes) else (wanted,)
@@ -247,7 +249,7 @@ def _ordered(compare: Callable[[Any, Any], Any], value: Any, wanted: Any, readin
     try:
         return _sure(bool(compare(value, wanted)))
     except TypeError:
-        raise reading.refused(f"{value!r} and {wanted!r} have no order") from None
+        raise reading.refused(f"{shown_size(value)} and {wanted!r} have no order") from None
 
 
 def _by_level(column: KnownColumn, test: Test) -> TruthOf:

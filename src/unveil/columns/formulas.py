@@ -10,6 +10,7 @@ from __future__ import annotations
 import ast
 import operator
 import re
+import warnings
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -20,6 +21,7 @@ from numpy.typing import NDArray
 
 from unveil.columns.known_columns import KnownColumn, Records, size_of
 from unveil.errors import CallError
+from unveil.files.distinct import level_text
 from unveil.files.nearest import near_matches
 
 MOST_DECIMALS = 9
@@ -174,7 +176,12 @@ class Reading:
             return word
 
         try:
-            return ast.parse(TOKEN.sub(placeholder, self.text.strip()), mode="eval").body
+            with warnings.catch_warnings(action="ignore"):
+                tree = ast.parse(TOKEN.sub(placeholder, self.text.strip()), mode="eval").body
+            for part in ast.walk(tree):
+                if isinstance(part, ast.Constant):
+                    str(part.value)  # a ValueError for a whole number of more digits than Python writes
+            return tree
         except (SyntaxError, ValueError):
             raise unreadable(self.text, self.what) from None
 
@@ -189,6 +196,13 @@ def shown(given: object) -> str:
     """Return a text as messages repeat it."""
     text = repr(given)
     return text if len(text) <= SHOWN else f"{text[:SHOWN]}..."
+
+
+def shown_size(size: object) -> str:
+    """Return a number, a text or another value as messages show it."""
+    if isinstance(size, Fraction):
+        return level_text(float(size))
+    return repr(size if isinstance(size, str | int | float) or size is None else level_text(size))
 
 
 def _dotted(node: ast.expr) -> str | None:
@@ -230,7 +244,7 @@ def _joined(operation: Callable[[Any, Any], Any], left: Value, right: Value, rea
         one, two = left.of(record), right.of(record)
         for side in (one, two):
             if side is not None and not isinstance(side, Fraction):
-                raise reading.refused(f"{side!r} is no number, which +, -, * and / take")
+                raise reading.refused(f"{shown_size(side)} is no number, which +, -, * and / take")
         if one is None or two is None or (operation is operator.truediv and two == 0):
             return None
         return operation(one, two)

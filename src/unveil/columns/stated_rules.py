@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -80,10 +81,11 @@ def stated_rules(given: Given | None) -> StatedRules:
             limits.append(text)
             continue
         name, rest = assigned
-        value, word, condition = f" {rest} ".partition(" if ")
-        if not name or not (condition.strip() if word else value.strip()):
+        found = _VALUE_IF.fullmatch(f" {rest} ")
+        value, condition = (found[1], found[2]) if found else (rest, None)
+        if not name or not (value if condition is None else condition).strip():
             raise CallError(f"a rule is written {FORMS}, not {shown(text)}")
-        if word:
+        if condition is not None:
             pairs_of.setdefault(name, []).append((condition.strip(), value.strip() or None))
         elif formula_of.setdefault(name, value.strip()) != value.strip():
             raise CallError(f"rules: column {name!r} has two formulas, {formula_of[name]!r} and {value.strip()!r}")
@@ -134,6 +136,9 @@ def _is_pair(given: object) -> bool:
 
 
 _ASSIGNED = re.compile(r"""\s*(?:`([^`]*)`\s*|([^=<>!'"`]*))=(?!=)(.*)""", re.DOTALL)
+
+_VALUE_IF = re.compile(r"((?:`[^`]*`|[^`])*?)\sif\s(.*)", re.DOTALL)
+"""Value and condition; the word may stand on a line of its own, and in a name between backticks it divides nothing."""
 
 
 def _assigned(text: str) -> tuple[str, str] | None:
@@ -189,6 +194,8 @@ def checked_by(given: Given | StatedRules, columns: Mapping[str, KnownColumn]) -
     for name, formula in stated.formulas.items():
         own = columns[name]
         said = own.sizes if own.observed is None else [own.sizes[code] for code in own.observed]
+        if any(size is not None and not isinstance(size, Fraction) for size in said):
+            raise CallError(f"rules: {name!r} is no column of numbers, which the formula {shown(formula)} gives")
         read = read_formula(formula, columns)
         value = rounded_value(read.value, decimals_of(said))
         variables = frozenset((name, *value.columns))

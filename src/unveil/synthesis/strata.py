@@ -121,7 +121,7 @@ def too_small(
     label
         What the file is called.
     """
-    where = ", ".join(f"{name} {value!r}" for name, value in first.items())
+    where = ", ".join(f"{name} {shown_size(value)}" for name, value in first.items())
     small = [size for size in sizes if size < least]
     return DataError(
         f"{label}: {len(small)} of {len(sizes)} strata by {quoted_list(by)} have fewer than {least} records, the "
