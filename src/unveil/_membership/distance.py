@@ -97,7 +97,7 @@ def _axis(column: CodedColumn, scale: Scale) -> Grid | None:
 
 
 def bounded(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return amounts whose differences are numbers: a quarter of each, which keeps the ratios, where they could not be."""
+    """Return amounts whose differences are numbers: where they would be too large, a quarter of each."""
     too_large = values.size > 0 and np.abs(values).max() > np.finfo(np.float64).max / 2
     return values / 4 if too_large else values
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from unveil.columns.formulas import shown_size
 from unveil.errors import CallError, DataError
 from unveil.files.arrays import quoted_list
 from unveil.synthesis.fitting import Progress, fit_plans
