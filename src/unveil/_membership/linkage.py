@@ -47,8 +47,8 @@ def linkage(
         file. It is compared with nothing.
     distance : {"gower", "rank"}
         "gower": amounts differ by their difference over the original's range, at most 1; any other levels by 0 or 1.
-        "rank": amounts and ordered levels differ by their ranks, each in its own file, over the number of records; any
-        other levels by 0 or 1. A gap or special code is 0 from itself and 1 from all else. Distances add up over keys.
+        "rank": amounts and ordered levels differ by their mean ranks, each in its own file, from 0 to 1; any other
+        levels by 0 or 1. A gap or special code is 0 from itself and 1 from all else. Distances add up over keys.
     scale : {"range", "iqr"}
         What a difference of amounts is divided by with "gower".
     most_records
