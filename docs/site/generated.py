@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 HERE = Path(__file__).parent
 ROOT = HERE.parents[1]
 EXAMPLES = ROOT / "examples"
-THEME = ("site.css", "iframe-worker.js")
+THEME = ("site.css", "iframe-worker.js", "access.js")
 MODULES = {
     "assessment": "Assessment",
     "tables": "Table measures",
