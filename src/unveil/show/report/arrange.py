@@ -147,7 +147,9 @@ def policy_rows(assessment: dict[str, Any], figure: dict[str, Any]) -> list[dict
 
 
 def unit_of(assessment: dict[str, Any], row: dict[str, Any]) -> str:
-    """The unit of a measure of a target that is named outside the list of figures."""
+    """The unit in which a measure is shown that is named outside the list of figures."""
+    if row["measure"] in SHARES_OF_RECORDS:
+        return "share"
     if row.get("unit"):
         return str(row["unit"])
     utility = (assessment["utility"] or {}).get("figures", [])
