@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 import unveil
 from command_line import called
 from unveil.errors import CallError, DataError
+from unveil.notes import Note
 
 ORIGINAL = pa.table({"age": [15, 40, 30, None], "marital": ["S", "M", "S", "M"], "net": [7, 8, 9, 1],
                      "gross": [9, 9, 9, 3], "tax": [2, 1, 1, 2]})  # fmt: skip
@@ -100,6 +102,18 @@ def test_a_formula_gives_numbers_to_no_other_column(column: pa.Array) -> None:
     table = pa.table({"a": [1, 2], "b": column})
     with pytest.raises(CallError, match="'b' is no column of numbers, which the formula 'a \\+ 1' gives"):
         unveil.plausibility(unveil.Pair(table, table), "b = a + 1")
+
+
+def test_a_text_that_no_file_has_is_noted() -> None:
+    table = pa.table({"sex": ["MALE", "FEMALE"], "ill": ["y", "n"], "born": [datetime.date(1950, 1, 1)] * 2})
+    rules = ["not (sex == 'MALEE' and ill == 'y')", "ill in ['y', 'n'] or born < '1960-01-01'", "ill=zzz if sex == 'X'"]
+    found = unveil.plausibility(unveil.Pair(table, table), rules)
+    assert sorted(note for note in found.warnings if note.startswith("rules")) == [
+        "rules: no file has 'MALEE' in column 'sex'; did you mean 'MALE' or 'FEMALE'?",
+        "rules: no file has 'X' in column 'sex'; check how it is spelt",
+        "rules: no file has 'zzz' in column 'ill'; check how it is spelt",
+    ]
+    assert not any("MALE" in note.public for note in found.warnings if isinstance(note, Note) and "rules" in note)
 
 
 def test_the_command_line_reads_rules_from_a_file(

@@ -12,14 +12,16 @@ from numpy.typing import NDArray
 from unveil._tables.keyed_pair import as_names
 from unveil._tables.sums import percent
 from unveil.checks import check_whole_numbers
-from unveil.columns.conditions import FALSE, UNKNOWN, Truth
+from unveil.columns.conditions import FALSE, UNKNOWN, Condition, Truth
 from unveil.columns.known_columns import KnownColumn
 from unveil.columns.pair import Pair
 from unveil.columns.pair_first import pair_first
 from unveil.columns.stated_rules import Given, checked_by, listed_rules, stated_rules
 from unveil.errors import CallError, enough_memory
 from unveil.files.distinct import python_values
+from unveil.files.nearest import near_matches
 from unveil.files.source import Flavour
+from unveil.notes import Note
 from unveil.result import Result
 
 Mask = NDArray[np.bool_]
@@ -208,7 +210,7 @@ def plausibility(
         label_original=pair.original.label,
         n_original=pair.n_original,
         n_synthetic=tuple(pair.n_synthetic),
-        warnings=tuple(pair.notes([pair.column(name) for name in dict.fromkeys(named)])),
+        warnings=(*pair.notes([pair.column(name) for name in dict.fromkeys(named)]), *_strange(checks, pair)),
         flavour=pair.flavour,
         _broken=broken,
         _new={text: tuple(mask for mask, _ in files) for text, files in new.items()},
@@ -229,6 +231,26 @@ def checked_rules(pair: Pair, given: Sequence[str]) -> tuple[str, ...]:
     for one in checked_by(rules, PairColumns(pair)):
         pair.require(tuple(sorted(one.variables)))
     return rules
+
+
+def _strange(checks: Sequence[Condition], pair: Pair) -> list[Note]:
+    """Notes on texts in rules that no file has in the column, as a mistyped one: such a rule may seem to be kept."""
+    columns = PairColumns(pair)
+    named = dict.fromkeys(
+        (name, value) for check in checks for name, value in check.constants if name and isinstance(value, str)
+    )
+    notes = []
+    for name, value in named:
+        values = [one for one in columns[name].values if one is not None]
+        if value not in values and all(isinstance(one, str) for one in values):
+            near = near_matches(value, map(str, values))
+            notes.append(
+                Note(
+                    f"rules: no file has {value!r} in column {name!r}{near or '; check how it is spelt'}",
+                    f"rules: no file has one of the values that they name in column {name!r}",
+                )
+            )
+    return notes
 
 
 def _listed(combinations: Any) -> list[Any]:
