@@ -160,8 +160,9 @@ def test_a_policy_out_of_reach_names_the_rule():
     assert blocked.n_within == 0
     assert blocked.rule.end == min(one.rules[1].end for one in found.tried)
     text = " ".join(str(found).split())
+    assert f"the nearest reaches {blocked.rule.end:.4g} %" in text
     assert "No setting in reach satisfies the policy." in text
-    assert "rule 2, DCAP marital (at most 0.5): No setting meets it; the nearest reaches" in text
+    assert "rule 2, DCAP marital (at most 0.5 %): No setting meets it; the nearest reaches" in text
     with pytest.raises(CallError, match="no setting"):
         found.synthesizer()
 

@@ -163,6 +163,23 @@ def printed(measure: str, value: float | None) -> float | None:
     return 100 * value if value is not None and measure in SHARES else value
 
 
+def printed_statistic(measure: str, statistic: str, value: float, digits: int = 6) -> str:
+    """A number that a policy limits as it is printed: an excess is a share whatever it is of, a p-value is none.
+
+    Examples
+    --------
+    >>> printed_statistic("RAPID", "value", 0.07), printed_statistic("repU", "worst_release", 20.0)
+    ('7 %', '20 %')
+    >>> printed_statistic("membership AUC", "excess_high", 0.05), printed_statistic("RAPID", "p_value", 0.05)
+    ('5 %', '0.05')
+    """
+    if statistic == "p_value":
+        return f"{value:.{digits}g}"
+    if statistic.startswith("excess"):
+        return f"{100 * value:.{digits}g} %"
+    return f"{100 * value if measure in SHARES else value:.{digits}g}{' %' if measure in (*PERCENT, *SHARES) else ''}"
+
+
 def process_of(found: Interval, factor: float = 1.0, reason: str | None = None) -> dict[str, Any]:
     """A process interval by the names of a :class:`Figure`.
 

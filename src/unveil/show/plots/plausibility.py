@@ -17,6 +17,6 @@ def plot_plausibility(found: Plausibility, *, ax: Any = None) -> Any:
         axes.circle(ax, y, original["share"], 2, "original")
     axes.rows(ax, [text if len(text) <= 40 else f"{text[:37]}..." for text, _ in rows][::-1])
     ax.set_xlim(*axes.PERCENT)
-    ax.set_ylim(-0.6, len(rows) + 0.2)
+    ax.set_ylim(-0.6, len(rows) + 0.4)
     axes.legend_above(ax)
     return axes.finished(ax, "percent of records that break the rule, or are new", title="plausibility")

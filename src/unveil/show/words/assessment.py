@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from unveil.assessment.figure import OF_PROCESS, PERCENT, SHARES, digits_of, printed
+from unveil.assessment.figure import OF_PROCESS, PERCENT, SHARES, digits_of, printed, printed_statistic
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.assessment.wording import words_and_options
@@ -124,8 +124,9 @@ def _advice(one: Mapping[str, Any]) -> list[str]:
 
 def _policy_table(rows: list[dict[str, Any]]) -> str:
     cells = [
-        [r["measure"], r["target"] or "", r["statistic"], f"{r['direction']} {r['limit']:g}",
-         "-" if r["value"] is None else f"{r['value']:.6g}", r["verdict"]]
+        [r["measure"], r["target"] or "", r["statistic"],
+         f"{r['direction']} {printed_statistic(r['measure'], r['statistic'], r['limit'])}",
+         "-" if r["value"] is None else printed_statistic(r["measure"], r["statistic"], r["value"]), r["verdict"]]
         for r in rows
     ]  # fmt: skip
     return text_table(["measure", "target", "statistic", "limit", "value", "verdict"], cells)

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+
+from unveil.assessment.figure import printed_statistic
 from unveil.printable import how_many
-from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
+from unveil.result import Row, number, paragraph, text_table, warnings_in_words
 from unveil.tuning import HeldRule, InTheWay, Tried, Tuning
 
 _DIGITS = 4
+"""Significant digits of figures."""
 
 
 def tuning(found: Tuning) -> str:
@@ -21,7 +25,7 @@ def tuning(found: Tuning) -> str:
         "",
         text_table(
             [*names, "sets", found.utility, "interval", "limit used", *(_called(one) for one in _rules(found))],
-            [_row(one, names) for one in found.frontier],
+            [_row(found, one, names) for one in found.frontier],
             _DIGITS,
         ),
         "",
@@ -40,14 +44,13 @@ def tuning(found: Tuning) -> str:
 
 def _winner(found: Tuning, winner: Tried, names: list[str]) -> list[str]:
     rows: list[Row] = [
-        [_called(one), _limit(one), number(one.value, _DIGITS), number(one.end, _DIGITS), one.verdict]
-        for one in winner.rules
+        [_called(one), _limit(one), _shown(one, one.value), _shown(one, one.end), one.verdict] for one in winner.rules
     ]
+    value, interval = _useful(found, winner)
     said = [
         f"The most useful setting: {winner.setting.in_words(names)}. It was chosen among {len(found.tried)} settings.",
         f"These figures are of {how_many(winner.sets, 'fresh set')} of releases, which took no part in the choice;",
-        f"{found.utility} {number(winner.utility, _DIGITS)}"
-        f" ({ends((winner.utility_low, winner.utility_high), _DIGITS)}).",
+        f"{found.utility} {value} ({interval}).",
     ]
     if found.not_confirmed:
         said.append(
@@ -78,14 +81,13 @@ def _blocks(one: InTheWay, n: int, names: list[str]) -> str:
     if rule.verdict == "not measured":
         return f"- {what}: it was not measured {where}."
     met = "No setting meets it" if one.n_within == 0 else f"{one.n_within} of {n} settings meet it, but not with others"
-    return f"- {what}: {met}; the nearest reaches {number(rule.end, _DIGITS)} {where}."
+    return f"- {what}: {met}; the nearest reaches {_shown(rule, rule.end)} {where}."
 
 
-def _row(one: Tried, names: list[str]) -> Row:
+def _row(found: Tuning, one: Tried, names: list[str]) -> Row:
     settings = [one.setting.in_words([name]).partition(" ")[2] for name in names]
-    rules = [f"{number(r.value, _DIGITS)} ({number(r.end, _DIGITS)})" for r in one.rules]
-    interval = ends((one.utility_low, one.utility_high), _DIGITS)
-    return [*settings, one.sets, one.utility, interval, number(one.limit_used, 2), *rules]
+    rules = [f"{_shown(r, r.value)} ({_shown(r, r.end)})" for r in one.rules]
+    return [*settings, one.sets, *_useful(found, one), number(one.limit_used, 2), *rules]
 
 
 def _rules(found: Tuning) -> tuple[HeldRule, ...]:
@@ -98,7 +100,20 @@ def _called(rule: HeldRule) -> str:
 
 
 def _limit(rule: HeldRule) -> str:
-    return f"{rule.direction} {rule.limit:g}"
+    return f"{rule.direction} {printed_statistic(rule.measure, rule.statistic, rule.limit)}"
+
+
+def _shown(rule: HeldRule, value: float) -> str:
+    return "-" if math.isnan(value) else printed_statistic(rule.measure, rule.statistic, value, _DIGITS)
+
+
+def _useful(found: Tuning, one: Tried) -> tuple[str, str]:
+    """The utility of a setting and its interval."""
+    value, *span = (
+        "-" if math.isnan(end) else printed_statistic(found.utility, "value", end, _DIGITS)
+        for end in (one.utility, one.utility_low, one.utility_high)
+    )
+    return value, "-" if "-" in span else " to ".join(span)
 
 
 def _varied(found: Tuning) -> list[str]:
