@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from unveil._tables import attribute, identity
 from unveil.assessment.exclusions import AdvisedExclusion, advised_exclusions
 from unveil.assessment.groups import MOST_LEVELS, PARTS
-from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped
+from unveil.assessment.part import MOST_SECONDS, Context, Section, Skipped, need_whole
 from unveil.columns import Pair
 from unveil.errors import CallError, DataError, UnveilWarning
 from unveil.limits import reaches, within
@@ -53,6 +53,7 @@ def settings_advice_part(context: Context) -> Section:
     """Other settings of the synthesizer and fewer releases, each with its effect."""
     if context.synthesizer is None:
         raise Skipped(Note("the synthesizer was not given"))
+    need_whole(context)
     if context.clock.left == 0:
         raise Skipped(Note("the budget was used up before other settings were tried"))
     before = _before(context)

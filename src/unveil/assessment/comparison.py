@@ -25,7 +25,8 @@ from unveil.files.source import Source
 from unveil.notes import overheard, warn
 
 NEEDS = {"repU": "identity", "RAPID": "inference", "posterior": "posterior", "posterior certain": "posterior",
-         "membership AUC": "membership", "exact membership": "membership", "linkage": "identity"}  # fmt: skip
+         "membership AUC": "membership", "exact membership": "membership", "linkage": "identity",
+         "match risk": "identity"}  # fmt: skip
 """The part that a risk comes from; the attribute part without it."""
 Progress = Callable[[int, int, str], None]
 

@@ -20,11 +20,12 @@ RISKS = (
     "membership AUC",
     "exact membership",
     "linkage",
+    "match risk",
 )
 UTILITIES = ("mean TVD", "worst pair TVD", "S_pMSE", "pMSE", "SPECKS")
 """Names of all figures, by which policies, maps and comparisons refer to them."""
 
-PERCENT = ("repU", "DiSCO", "DCAP", "linkage")
+PERCENT = ("repU", "DiSCO", "DCAP", "linkage", "match risk")
 """Measures in percent of records; the others are shares, areas, or distances."""
 
 SHARES_OF_RECORDS = ("mean TVD", "worst pair TVD", "SPECKS")

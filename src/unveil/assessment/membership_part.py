@@ -8,7 +8,7 @@ from typing import Any
 
 from unveil._membership.largest import Largest
 from unveil.assessment.figure import Figure, mean_of
-from unveil.assessment.part import Context, Section, Skipped
+from unveil.assessment.part import Context, Section, Skipped, need_whole
 from unveil.assessment.published_text import public_note
 from unveil.assessment.rounding import Rounding
 from unveil.assessment.scenario import INTRUDERS
@@ -53,6 +53,7 @@ def membership_part(context: Context) -> Section:
     else:
         from unveil._posterior.choice import check_maker
 
+        need_whole(context)
         # What follows is about the synthesizer alone: of releases that it did not make it says nothing.
         check_maker(context.pair, context.synthesizer, scenario.targets[0])
         again = membership_synthesizer(

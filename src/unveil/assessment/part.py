@@ -230,12 +230,30 @@ def need_strongest(context: Context) -> None:
     Raises
     ------
     Skipped
-        If the intruder is not part of the scenario, or the synthesizer is not known.
+        If the intruder is not part of the scenario, or the synthesizer is not known, or not for such an intruder.
     """
     if INTRUDERS[2] not in context.scenario.intruders:
         raise Skipped(Note("the intruder who has all records but one is not part of the scenario"))
     if context.synthesizer is None:
         raise Skipped(Note("the synthesizer and its settings were not given; name them, or the provenance file"))
+    need_whole(context)
+
+
+def need_whole(context: Context) -> None:
+    """Skip a part that makes releases, or asks how likely they are, where every row of them is a person's.
+
+    Raises
+    ------
+    Skipped
+        If the synthesizer keeps columns or records of the original.
+    """
+    if getattr(context.synthesizer, "is_partial", False):
+        raise Skipped(
+            Note(
+                "every row of a partially synthetic release is a person's, for which no posterior is computed; the "
+                "match risk says who is found"
+            )
+        )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from unveil.assessment.advice_part import key_advice_part, settings_advice_part
 from unveil.assessment.exact_membership_part import exact_membership_part
 from unveil.assessment.key_tables import attribute_part, identity_part, key_sets_part, structure_part
 from unveil.assessment.linkage_part import linkage_part
+from unveil.assessment.match_risk_part import match_risk_part
 from unveil.assessment.membership_part import membership_part
 from unveil.assessment.other_measures_part import other_measure_part
 from unveil.assessment.part import AssessmentPart, Context, Section
@@ -59,6 +60,7 @@ def plan(scenario: Scenario, *, repeated: bool) -> list[AssessmentPart]:
             parts.append(AssessmentPart(measure, measure, *whole[measure], needs_rows=rows))
             if measure == "identity" and scenario.one_to_one is not None:
                 parts.append(AssessmentPart("linkage", measure, linkage_part, needs_rows=True))
+                parts.append(AssessmentPart("match risk", measure, match_risk_part, needs_rows=True))
             if rows:
                 name = "membership: all but one record"
                 parts.append(AssessmentPart(name, measure, exact_membership_part, needs_rows=rows))

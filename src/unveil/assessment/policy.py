@@ -23,6 +23,7 @@ _WITHOUT = {
     "repU": ("excess", "excess_low", "excess_high", "p_value"),
     "posterior": ("p_value",),
     "linkage": ("excess_low", "excess_high"),
+    "match risk": ("excess_low", "excess_high", "p_value"),
     "posterior certain": ("excess", "excess_low", "excess_high", "p_value"),
     "exact membership": ("excess", "excess_low", "excess_high", "p_value"),
 } | {name: tuple(one for one in STATISTICS if one not in _PLAIN) for name in UTILITIES}
@@ -44,8 +45,8 @@ class Threshold:
     statistic
         Which number of the figure is held against the limit.
     limit
-        The number itself: percent of repU, DiSCO, DCAP and linkage; of all others, and of excesses and p-values, a
-        share.
+        The number itself: percent of repU, DiSCO, DCAP, linkage and match risk; of all others, and of excesses and
+        p-values, a share.
     least
         Whether the statistic must reach the limit, rather than stay up to it.
     note
@@ -183,8 +184,8 @@ def read_policy(path: str | Path) -> Policy:
        note = "guideline 7.2"
 
     ``statistic`` is one of value, low, high, excess, excess_low, excess_high, p_value, worst_release; ``least = true``
-    asks for at least the limit. Limits are in the unit of the figure: percent of repU, DiSCO, DCAP and linkage,
-    shares else; excesses and p-values are shares always.
+    asks for at least the limit. Limits are in the unit of the figure: percent of repU, DiSCO, DCAP, linkage and match
+    risk, shares else; excesses and p-values are shares always.
 
     Raises
     ------

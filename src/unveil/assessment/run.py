@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import update_wrapper
 from inspect import Parameter, Signature, signature
 from pathlib import Path
@@ -140,6 +140,8 @@ def assess(pair: Pair, call: Call) -> Assessment:
     """
     check_flags(holdout_unseen=call.holdout_unseen)
     masthead = Masthead(call.title, call.organisation, call.contact)
+    if call.one_to_one is None and _is_partial(call.synthesizer, pair):
+        call = replace(call, one_to_one="rows")
     scenario = Scenario.of(pair, call)
     rules = call.policy if call.policy is None or isinstance(call.policy, Policy) else read_policy(call.policy)
     if rules is not None:
@@ -156,6 +158,12 @@ def assess(pair: Pair, call: Call) -> Assessment:
         return Assessment(document(context, list(found.values()), rules, masthead), release_safe=call.release_safe)
 
     return page(_work_out(plan(scenario, repeated=call.synthesizer is not None), context, call, kept, page))
+
+
+def _is_partial(synthesizer: Any, pair: Pair) -> bool:
+    """Whether releases hold columns or records of the original as they are, so that every row is a person's."""
+    whole = all(n == pair.n_original for n in pair.n_synthetic)
+    return whole and not pair.unit and getattr(synthesizer, "is_partial", False)
 
 
 def _work_out(

@@ -85,8 +85,9 @@ class Options:
         with it as a wildcard.
     one_to_one
         That releases have one record of each person (anonymised, perturbed or partially synthetic files), and which
-        record is whose: rows, the one at the same place; or a column that names the persons. Record linkage is then a
-        part of identity; see :func:`unveil.linkage`.
+        record is whose: rows, the one at the same place; or a column that names the persons. Record linkage and the
+        match risk are then parts of identity; see :func:`unveil.linkage`, :func:`unveil.match_risk`. Default: rows
+        where the synthesizer keeps columns or records of the original.
     attacker
         Attacker of RAPID: rf, cart, gbm, logit, logit_l1, lm, stack, suite, or auto: a random forest, with fewer
         shuffles behind its null, and no ceiling, where time is short.

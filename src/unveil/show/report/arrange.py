@@ -24,7 +24,7 @@ MOST_DETAILED = 16
 
 # Table measures are percentages wherever they stand.
 PERCENT_MEASURES = dict.fromkeys(
-    ("UiO", "UiS", "UiOiS", "repU", "Dorig", "DiS", "DiSCO", "DCAP", "TCAP", "linkage"), "percent"
+    ("UiO", "UiS", "UiOiS", "repU", "Dorig", "DiS", "DiSCO", "DCAP", "TCAP", "linkage", "match risk"), "percent"
 )
 
 

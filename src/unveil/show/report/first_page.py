@@ -19,6 +19,7 @@ LEARNS = {
     "DiSCO": "reads one value off, rightly",
     "repU": "finds one record for a unique person",
     "linkage": "finds a person by the nearest record",
+    "match risk": "matches a person with the own record",
 }
 """What an intruder does, by the measure that counts it, the most telling first; others stand further down."""
 MOST_TARGETS = 3

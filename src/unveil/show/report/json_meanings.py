@@ -23,6 +23,7 @@ MEANING = {
     "scenario.rules": "What should be true of every record; null for publication.",
     "plausibility": "Which rules released records break; left out without rules.",
     "plausibility.in_short": "Of rules that the original keeps and a release breaks; null where there are none.",
+    "plausibility.rules": "Each rule, and who breaks it.",
     "plausibility.rules[].rule": "The rule; for publication its columns alone where it names values of few records.",
     "plausibility.rules[].columns": "The columns that it concerns.",
     "plausibility.rules[].broken": "Records of each release that break it.",

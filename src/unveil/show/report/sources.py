@@ -46,6 +46,12 @@ REFERENCES = {
         "advanced record linkage. Statistics and Computing 13, 343–354.",
         "10.1023/A:1025666923033",
     ),
+    "drechsler": _doi(
+        "Drechsler & Reiter 2008",
+        "J. Drechsler, J. P. Reiter (2008). Accounting for intruder uncertainty due to sampling when estimating "
+        "identification disclosure risks in partially synthetic data. Privacy in Statistical Databases, 227–238.",
+        "10.1007/978-3-540-87471-3_19",
+    ),
     "templ": _arxiv(
         "Templ et al. 2026",
         "M. Templ, O. Thees, R. Müller (2026). RAPID: risk of attribute prediction-induced disclosure.",
@@ -125,6 +131,10 @@ METHODS = (
     Method(("linkage",), "record linkage", "100 · mean [d(i, own) = min_j d(i, j)] / ties",
            "Of 100 persons, for so many the nearest record of a release with one record of each is their own.",
            "What is learnt about the others, and what a better linkage finds.", ("domingo",)),
+    Method(("match risk",), "expected match risk", "100 / N_d · Σ_j I_j / c_j",
+           "Of 100 persons, so many are expected to be matched with their own record, drawn among the c_j that are "
+           "likeliest to be theirs.",
+           "What is learnt from a match; matches that are unique and wrong.", ("drechsler",)),
     Method(("Dorig",), "disclosive in the original", "100 · Σ d_{tq} [p^d_{tq} = 1] / N_d",
            "Of 100 original records, so many would be known to whoever holds the original and their keys.",
            "Anything about the release; with more keys it tends to 100.", ("raab",)),
