@@ -106,7 +106,8 @@ VERBS = {
         f"{FILES} --rules 'age >= 16 or marital == \"SINGLE\"' --combinations sex,marital",
     ),
     "match-risk": (
-        "match_risk", SINGLE, "Measure how many persons are matched with their records in partially synthetic files.",
+        "match_risk", SINGLE,
+        "Measure how many persons are matched with their own records in partially synthetic copies.",
         f"{FILES} --keys sex,age,region",
     ),
     "privacy-loss": (
