@@ -18,5 +18,6 @@ def plot_plausibility(found: Plausibility, *, ax: Any = None) -> Any:
     axes.rows(ax, [text if len(text) <= 40 else f"{text[:37]}..." for text, _ in rows][::-1])
     ax.set_xlim(*axes.PERCENT)
     ax.set_ylim(-0.6, len(rows) + 0.4)
-    axes.legend_above(ax)
+    # Two short entries have room beside the axis, however long the rules are.
+    axes.legend_of(ax, loc="upper right", ncols=2, fontsize="small", borderpad=0, frameon=False)
     return axes.finished(ax, "percent of records that break the rule, or are new", title="plausibility")
