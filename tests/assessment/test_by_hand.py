@@ -295,7 +295,7 @@ def test_a_baseline_that_is_not_defined_says_why() -> None:
 
 def test_nearly_0_and_nearly_all_in_words() -> None:
     assert [probability(v) for v in (0.01, 0.0099, 0.00012, 0.994, 0.996, 0.99996)] == [
-        "0.01", "0.0099", "0.00012", "0.99", "0.996", "0.99996",
+        "1 %", "0.99 %", "0.012 %", "99 %", "99.6 %", "99.996 %",
     ]  # fmt: skip
     assert [of_hundred(v) for v in (0.0, 0.5, 1.0)] == ["0", "50.0", "100"]
 
@@ -382,8 +382,8 @@ def test_names_of_files_and_variables_at_the_gate() -> None:
 def test_figures_in_sentences_as_they_are_and_as_published() -> None:
     exact, rounded = publish.Exact(), publish.Rounded(Rounding(300, 10))
     for say, percent, share, auc, probability_, prior, count in (
-        (exact, "12.6 %", "12.6 %", "0.638", "0.0043", "0.0043", "7"),
-        (rounded, "15 %", "15 %", "0.65", "0.05", "0.004", "fewer than 10"),
+        (exact, "12.6 %", "12.6 %", "0.638", "0.43 %", "0.43 %", "7"),
+        (rounded, "15 %", "15 %", "0.65", "5 %", "0.4 %", "fewer than 10"),
     ):
         assert say.amount(12.6, "percent") == percent
         assert say.amount(0.126, "share") == share
@@ -407,8 +407,8 @@ def test_a_map_in_words() -> None:
     points = (point("b", 9.12345, 0.1, False), point("a", 3.0, 0.2, True))
     found = RiskUtilityMap(("sex",), ("ill",), "DiSCO", "mean TVD", points, {})
     rows = [line.split() for line in str(found).splitlines()]
-    best = ["a", "*", "2", "3.00", "2.00", "to", "17.00", "0.2000", "0.1000", "to", "0.4000", "0.50"]
-    other = ["b", "2", "9.12", "8.12", "to", "10.88", "0.1000", "0.0500", "to", "0.2000", "0.50"]
+    best = ["a", "*", "2", "3.00", "2.00", "to", "17.00", "20.00", "10.00", "to", "40.00", "0.50"]
+    other = ["b", "2", "9.12", "8.12", "to", "10.88", "10.00", "5.00", "to", "20.00", "0.50"]
     # The one of least risk stands first, wherever its interval ends.
     assert rows.index(best) + 1 == rows.index(other)
     table = found.to_frame("arrow").to_pydict()

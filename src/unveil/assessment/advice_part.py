@@ -318,8 +318,9 @@ def _posterior_row(target: str, because: Note, before: AdviceRow, after: AdviceR
 
 
 def _action(target: str, row: AdviceRow) -> str:
+    if row.setting == "m":
+        return f"Release {how_many(int(row.value), 'file')} instead of all."
     actions = {
-        "m": f"Release {how_many(int(row.value), 'file')} instead of all.",
         "mix": _MIXED.format(row.value),
         "merged levels": f"Merge the levels of {target} into levels {row.value} at least, before synthesis.",
         "top coding": f"Top-code {row.value} of {target} before synthesis.",
