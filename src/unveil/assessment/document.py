@@ -25,7 +25,7 @@ from unveil.printable import how_many
 from unveil.result import counting
 from unveil.synthesis.settings import settings_of
 
-SCHEMA_VERSION = "2.3"
+SCHEMA_VERSION = "2.4"
 PACKAGES = ("numpy", "scipy", "pyarrow", "scikit-learn", "narwhals", "jinja2")
 KNOWS = {
     "release": "The released files, and the keys of some persons.",
