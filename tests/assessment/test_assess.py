@@ -699,7 +699,7 @@ def test_the_map_shows_what_is_left_of_the_pairs():
         release_safe=False,
     )  # fmt: skip
     points = found.to_dict()["map"]["points"]
-    assert [point["utility"] for point in points] == pytest.approx([1.0, 0.75])
+    assert [point["utility"] for point in points] == pytest.approx([0.0, 0.25])
 
 
 def test_as_many_records_are_drawn_as_the_precision_takes_or_the_budget_allows(pair):

@@ -93,6 +93,49 @@ def test_shares_on_a_map_are_printed_with_digits_that_tell_them_apart():
     assert re.split(r"  +", row) == ["a *", "1", "3.31", "3.08 to 3.55", "3.77", "3.75 to 3.79"]
 
 
+def several_measures():
+    """b is worse than a in the measures of the map, and best in repU; c is worse than a in all; d lacks a measure."""
+
+    def point(label, risks, useful, pareto):
+        return Point(label, 1, {k: (v, v - 1, v + 1) for k, v in risks.items()},
+                     {k: (v, math.nan, math.nan) for k, v in useful.items()}, pareto)  # fmt: skip
+
+    points = (
+        point("a", {"DiSCO": 3.0, "repU": 5.0}, {"mean TVD": 0.1, "pMSE": 0.02}, True),
+        point("b", {"DiSCO": 4.0, "repU": 1.0}, {"mean TVD": 0.2, "pMSE": 0.03}, False),
+        point("c", {"DiSCO": 4.0, "repU": 6.0}, {"mean TVD": 0.3, "pMSE": 0.04}, False),
+        point("d", {"DiSCO": 1.0}, {"mean TVD": 0.4, "pMSE": 0.04}, True),
+    )
+    return RiskUtilityMap(("sex",), ("ill",), "DiSCO", "mean TVD", points, {})
+
+
+def test_points_that_none_betters_in_all_measures():
+    found = several_measures()
+    assert found.measures == (("DiSCO", "repU"), ("mean TVD", "pMSE"))
+    assert found.pareto_of_all == (True, True, False, False)
+    assert found.to_frame("arrow").column("pareto_of_all").to_pylist() == [True, True, False, False]
+    assert [one["pareto_of_all"] for one in found.to_dict()["points"]] == [True, True, False, False]
+    said = " ".join(str(found).split())
+    assert "In 2 risks and 2 distances (mean TVD, pMSE) at once none is better than a, b." in said
+
+
+def test_every_risk_against_every_utility():
+    pytest.importorskip("matplotlib").use("Agg")
+    grid = several_measures().plot("all")
+    assert grid.shape == (2, 2)
+    assert [ax.get_ylabel() for ax in grid[:, 0]] == ["DiSCO, percent of records", "repU, percent of records"]
+    assert [ax.get_xlabel() for ax in grid[1]] == ["mean TVD", "pMSE"]
+    # A point that lacks a measure stands in the maps of the others alone.
+    assert [[len(ax.texts) for ax in row] for row in grid] == [[4, 4], [3, 3]]
+    (legend,) = grid[0, 0].figure.legends
+    names = [text.get_text() for text in legend.get_texts()]
+    assert names == ["1 a (none is better in all)", "2 b (none is better in all)", "3 c", "4 d"]
+    with pytest.raises(unveil.CallError, match="axes have room for one map"):
+        several_measures().plot("all", ax=grid[0, 0])
+    with pytest.raises(unveil.CallError, match="kind"):
+        several_measures().plot("every")
+
+
 def test_columns_that_a_candidate_lacks_count_for_none(people, independent):
     keys = ["sex", "age"]
     short = independent.drop_columns(["income", "marital", "edu"])

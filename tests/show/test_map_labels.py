@@ -15,7 +15,7 @@ def test_no_name_covers_another(pareto):
     from matplotlib import pyplot as plt
     from matplotlib.text import Text
 
-    from unveil.show.plots.assessment import plot_map
+    from unveil.show.plots.risk_utility import plot_map
 
     def point(label, x, y):
         return SimpleNamespace(label=label, pareto=pareto, utilities={"u": (x, x, x)}, risks={"r": (y, y, y)})
@@ -23,7 +23,7 @@ def test_no_name_covers_another(pareto):
     places = {"minbucket 5": (0.0684, 0.853), "mix 0.01": (0.0708, 0.849), "mix 0.05": (0.0686, 0.836),
               "minbucket 20": (0.0773, 0.566), "mix 0.05, minbucket 20": (0.081, 0.537), "far": (0.1, 0.2)}  # fmt: skip
     points = [point(label, *place) for label, place in places.items()]
-    ax = plot_map(SimpleNamespace(points=points, utility="u", risk="r"))
+    ax = plot_map(SimpleNamespace(points=points, utility="u", risk="r"), "map")
     ax.figure.canvas.draw()
     # of the text alone: an annotation counts its line too
     boxes = {text.get_text(): Text.get_window_extent(text) for text in ax.texts}

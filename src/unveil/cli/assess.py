@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from cyclopts import Parameter
 
@@ -311,7 +311,8 @@ def compare(
     original: Annotated[Path, Parameter(group=FILES)], *files: Annotated[Path, Parameter(group=FILES)],
     breaks: Breaks = None, hierarchies: Hierarchies = None, grid: Listed = None, synthesizer: Listed = None,
     others: ForeignSynthesizer = ForeignSynthesizer(), m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
-    csv: Path | None = None, asked: Asked = Asked(), sampling: Sampling = Sampling(), units: Units = Units(),
+    view: Annotated[Literal["map", "all"], Parameter(group=OUTPUT)] = "map", csv: Path | None = None,
+    asked: Asked = Asked(), sampling: Sampling = Sampling(), units: Units = Units(),
     reading: Reading = Reading(), output: Output = Output(),
 ) -> int:  # fmt: skip
     """Show several releases or synthesizers on one map of risk and utility.
@@ -333,6 +334,8 @@ def compare(
         measured by default is named in --measures too.
     utility
         mean TVD, worst pair TVD, S_pMSE, pMSE or SPECKS.
+    view
+        What --plot draws: the map of the two measures, or all, every risk against every utility.
     csv
         Write the points to this file.
     """
@@ -355,7 +358,7 @@ def compare(
         )  # fmt: skip
     if csv is not None:
         write_table(result.to_frame("arrow"), str(csv), overwrite=output.overwrite)
-    return output.give(result)
+    return output.give(result, view={"kind": view})
 
 
 def _labels(files: tuple[Path, ...]) -> dict[str, Path]:

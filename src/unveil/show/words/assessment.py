@@ -10,6 +10,7 @@ from unveil.assessment.figure import OF_PROCESS, PERCENT, SHARES, digits_of, pri
 from unveil.assessment.result import Assessment
 from unveil.assessment.risk_utility_map import RiskUtilityMap
 from unveil.assessment.wording import words_and_options
+from unveil.printable import how_many
 from unveil.result import Row, ends, number, paragraph, text_table, warnings_in_words
 from unveil.stats import NAMES, called
 
@@ -162,11 +163,22 @@ def risk_utility_map(found: RiskUtilityMap) -> str:
                 "smaller is more useful. Intervals of",
                 "risk are over other records of the same population, with the releases kept; of utility, over",
                 "releases of this original. Where they overlap the order is not settled.",
+                *_best_of_all(found),
                 "Not shown: what an intruder with other keys learns.",
             ),
             *warnings_in_words(found.warnings),
         ]
     )
+
+
+def _best_of_all(found: RiskUtilityMap) -> list[str]:
+    """Which points no other betters in all measures at once, where there are more than the two of the map."""
+    risks, utilities = found.measures
+    if len(risks) + len(utilities) <= 2:
+        return []
+    best = [point.label for point, is_best in zip(found.points, found.pareto_of_all, strict=True) if is_best]
+    named = f"{how_many(len(risks), 'risk')} and {how_many(len(utilities), 'distance')} ({', '.join(utilities)})"
+    return [f"In {named} at once none is better than {', '.join(best) or 'any other, as some lack a measure'}."]
 
 
 def _but_areas(measures: Sequence[str]) -> str:
