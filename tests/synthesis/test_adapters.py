@@ -95,7 +95,7 @@ def test_every_measure_takes_it(name: str) -> None:
     risk = unveil.posterior(pair, maker, target="workab", records=[3], replicates=3)
     assert 0 <= risk.mean_posterior <= 1
     content = unveil.assess(pair, keys, targets=["workab"], synthesizer=maker, measures=["identity", "membership"],
-                            budget=30).to_dict()  # fmt: skip
+                            budget=300).to_dict()  # fmt: skip
     assert {part["name"]: part["status"] for part in content["parts"]}["membership"] == "done"
     found = unveil.compare(PEOPLE, {"cart": unveil.CartSynthesizer(), name: maker}, keys, targets="workab", m=1)
     assert [point.label for point in found.points] == ["cart", name]
