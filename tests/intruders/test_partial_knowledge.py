@@ -250,6 +250,6 @@ def test_what_is_shown(found):
 def test_the_curve_is_drawn(found):
     ax = found.plot()
     assert [line.get_label() for line in ax.lines] == [
-        "mean posterior of the truth", "share of persons above .9", "mean prior",
+        "mean posterior of the truth", "persons above 90 %", "mean prior",
     ]  # fmt: skip
     assert ax.lines[0].get_ydata() == pytest.approx([point.mean_posterior for point in found.points])
