@@ -96,11 +96,11 @@ def test_advice_in_words() -> None:
     )
     lines = str(Advice(8, 8, 0.3, rows, ("cp 0.1, as it is not walked",))).splitlines()
     assert lines[0] == "8 records at risk (normalised gain above 0.3), all worked out anew"
-    assert ["as", "released", "0.750", "100.000", "50.000"] in [line.split() for line in lines]
-    assert ["m", "1", "0.500", "12.500", "0.000"] in [line.split() for line in lines]
+    assert ["as", "released", "75.0", "100.0", "50.0"] in [line.split() for line in lines]
+    assert ["m", "1", "50.0", "12.5", "0.0"] in [line.split() for line in lines]
     assert lines[-1] == "Not worked out: cp 0.1, as it is not walked."
     assert "above 0.3), 5 worked out anew" in str(Advice(8, 5, 0.3, rows))
-    assert "beforehand 0.250" in " ".join(lines)
+    assert "beforehand 25.0 %" in " ".join(lines)
 
 
 @pytest.fixture(scope="module")
