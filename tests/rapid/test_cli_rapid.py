@@ -25,7 +25,9 @@ class _Kept:
     def __init__(self) -> None:
         self.given: list[tuple[Any, Any]] = []
 
-    def give(self, result: Any, *, document: Callable[[], dict[str, Any]] | None = None) -> None:
+    def give(
+        self, result: Any, extra: dict[str, Any] | None = None, *, document: Callable[[], dict[str, Any]] | None = None
+    ) -> None:
         self.given.append((result, None if document is None else document()))
         print(result)
 

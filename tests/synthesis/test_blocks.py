@@ -75,10 +75,10 @@ def test_an_error_between_blocks_leaves_nothing(tmp_path: Path, monkeypatch: pyt
     pq.write_table(people(), original)
     draw = sampling._drawn_block
 
-    def failing(plans: Any, n: int, seed: int, key: Any) -> Any:
+    def failing(plans: Any, n: int, seed: int, key: Any, own: Any) -> Any:
         if len(key) > 2:
             raise DataError("the second block fails")
-        return draw(plans, n, seed, key)
+        return draw(plans, n, seed, key, own)
 
     monkeypatch.setattr(sampling, "_drawn_block", failing)
     with pytest.raises(DataError, match="second block"):
