@@ -68,7 +68,7 @@ def test_the_figures_are_those_counted_by_hand() -> None:
     assert (grown["new_combinations"], grown["share_new"]) == ([1, 1], [0.05, 0.02])
     assert half["new_combinations"] == [0, 0]
     assert document["plausibility"]["in_short"] == (
-        f"Released records break 2 rules that every original record keeps; most often {GROWN}, broken by 5 of 150."
+        f"Released records break 2 rules that every original record keeps; most often '{GROWN}', broken by 5 of 150."
     )
     assert document["plausibility"]["in_short"] in document["summary"]
     # Any rule: 99 or 100 of the first release, 50 of the second, 99 of the original.

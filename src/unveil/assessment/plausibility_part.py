@@ -92,4 +92,6 @@ def _only_in_the_releases(rows: list[dict[str, Any]], released: int) -> Note | N
             f"{sum(worst['broken'])} of {released}."
         )
 
-    return Note(said(worst["rule"]), said(worst["rule"].public))
+    rule = worst["rule"]
+    quoted = f"'{rule}'"
+    return Note(said(quoted), said(quoted if rule.public == str(rule) else rule.public))
