@@ -32,8 +32,8 @@ SAYS = {
         "with the number of records, so releases of different sizes are compared by pMSE or SPECKS."
     ),
     "pMSE": "0: a model cannot tell the release from the original; with few records it is larger by chance alone.",
-    "SPECKS": "0: a model cannot tell the release from the original; 1: it always can.",
-    "mean TVD": "0: every table of two variables is as in the original; 1: they have nothing in common.",
+    "SPECKS": "0 %: a model cannot tell the release from the original; 100 %: it always can.",
+    "mean TVD": "0 %: every table of two variables is as in the original; 100 %: they have nothing in common.",
     "worst pair TVD": "The same for the pair of variables that fares worst.",
 }
 
