@@ -33,8 +33,8 @@ def corresponding(pair: Pair, linked_by: str) -> tuple[Positions, ...]:
     for label, n in zip(pair.labels, pair.n_synthetic, strict=True):
         if n != pair.n_original:
             raise CallError(
-                f"{label} has {n} records and {pair.original.label} {pair.n_original}: linkage needs a release that "
-                "has one record of each person; leave out persons whose records were removed from both files"
+                f"{label} has {n} records and {pair.original.label} {pair.n_original}; the release must "
+                "have one record of each person: leave out persons whose records were removed from both files"
             )
     if linked_by == ROWS:
         return (np.arange(pair.n_original),) * pair.n_releases

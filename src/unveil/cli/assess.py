@@ -310,7 +310,8 @@ class _Kept:
 def compare(
     original: Annotated[Path, Parameter(group=FILES)], *files: Annotated[Path, Parameter(group=FILES)],
     breaks: Breaks = None, hierarchies: Hierarchies = None, grid: Listed = None, synthesizer: Listed = None,
-    others: ForeignSynthesizer = ForeignSynthesizer(), m: Whole = 5, risk: str = "DiSCO", utility: str = "mean TVD",
+    others: ForeignSynthesizer = ForeignSynthesizer(), m: Annotated[Whole, Parameter(name=["--m", "-m"])] = 5,
+    risk: str = "DiSCO", utility: str = "mean TVD",
     view: Annotated[Literal["map", "all"], Parameter(group=OUTPUT)] = "map", csv: Path | None = None,
     asked: Asked = Asked(), sampling: Sampling = Sampling(), units: Units = Units(),
     reading: Reading = Reading(), output: Output = Output(),

@@ -80,8 +80,8 @@ def _every_map(found: RiskUtilityMap) -> Any:
                     _draw(ax, across, up, is_best=is_best)
                     ax.annotate(str(number), (across[0], up[0]), xytext=(4, 4), textcoords="offset points",
                                 fontsize="x-small")  # fmt: skip
-            # So that no point is cut at the right.
-            ax.margins(x=0.12)
+            # So that no point or number is cut.
+            ax.margins(0.12)
             _scale(ax, utility)
             if column == 0:
                 ax.set_ylabel(f"{risk}{_unit(risk)}")
