@@ -47,4 +47,4 @@ def test_bounds_are_given_and_labelled():
     assert risk.structures == ("simulated",)
     assert risk.largest_mean_gain == pytest.approx(1 - (59 / 60) ** 120)
     assert risk.to_dict()["largest_mean_gain"] == risk.largest_mean_gain
-    assert "at most 0.867 on average" in str(risk)
+    assert "at most 86.7 % on average" in str(risk)
